@@ -1,0 +1,69 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { callApp } from '../domain/app-connections/call.ts';
+import { advanceEnrollment } from '../domain/enrollment/advance.ts';
+import { launchTurn } from '../domain/enrollment/launch.ts';
+import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { deliverSend } from '../domain/sending/deliver.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { SmtpSender } from '../lib/smtp/index.ts';
+import type { CampaignActivities } from '../workflows/campaign/contract.ts';
+import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
+
+export interface EngineParts {
+  smtp: SmtpSender;
+  metrics: Metrics;
+}
+
+/** How long (ms) one launcher activity goes on while there is work, before it reports back. */
+const LAUNCHER_TURN_MS = 20_000;
+const HEARTBEAT_MS = 5_000;
+
+/** Activities of campaign and enrollment runs. Each only translates: which verb, and what a retry means. */
+export function createEngineActivities(deps: Deps, { smtp, metrics }: EngineParts): EnrollmentActivities & CampaignActivities {
+  const ctxOf = (organizationId: string) => {
+    const { workflowExecution, activityType } = activityInfo();
+    return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
+  };
+  return {
+    advanceEnrollment: ({ organizationId, enrollmentId }) => advanceEnrollment(ctxOf(organizationId), enrollmentId),
+
+    async deliverSend({ organizationId, sendId }) {
+      const context = Context.current();
+      const delivery = await deliverSend(ctxOf(organizationId), { smtp, heartbeat: () => context.heartbeat() }, sendId);
+      if ('retryAt' in delivery) {
+        throw ApplicationFailure.create({
+          message: 'another attempt may still be under way',
+          type: 'send_in_hand',
+          nextRetryDelay: Math.max(1_000, delivery.retryAt - Date.now()),
+        });
+      }
+      metrics.sends.inc({ result: delivery.outcome });
+      return { outcome: delivery.outcome };
+    },
+
+    async callApp({ organizationId, stepRunId }) {
+      const context = Context.current();
+      // An app may take its time; the heartbeat tells a slow app from a dead worker.
+      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      const result = await callApp(ctxOf(organizationId), stepRunId, activityInfo().attempt).finally(() => clearInterval(pulse));
+      if (result.outcome === 'retry') throw ApplicationFailure.create({ message: result.detail ?? 'the app did not answer', type: 'app_action_retry' });
+      return { outcome: result.outcome };
+    },
+
+    async runLauncher({ organizationId, campaignId }) {
+      const context = Context.current();
+      const ctx = ctxOf(organizationId);
+      const until = Date.now() + LAUNCHER_TURN_MS;
+      let launched = 0;
+      for (;;) {
+        const turn = await launchTurn(ctx, campaignId);
+        if ('report' in turn) return turn.report.kind === 'wait' ? { ...turn.report, launched: launched + turn.report.launched } : turn.report;
+        launched += turn.launched;
+        context.heartbeat(launched);
+        if (Date.now() >= until) return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
+        await context.sleep(turn.inMs);
+      }
+    },
+  };
+}

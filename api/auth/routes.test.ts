@@ -1,0 +1,390 @@
+import test from 'ava';
+import { MAX_ATTEMPTS } from '../../domain/access/challenges.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { createSystemMail } from '../../lib/mail/index.ts';
+import { freePort } from '../../lib/servers.ts';
+import { freshEmail, login, mailedCode, mailedToken, PASSWORD, post, register } from '../../test/harness/people.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const clock = new ManualClock(new Date('2026-03-02T09:00:00Z'));
+let world: World;
+
+test.before(async () => {
+  world = await createWorld({ clock, env: { AUTH_LOGIN_CODE: 'new_device', TRUSTED_PROXIES: 'loopback' } });
+});
+test.after.always(() => world?.close());
+// The source address is shared by every test that does not choose one.
+test.beforeEach(() => world.deps.db('auth_throttles').delete());
+
+const me = (token: string) => call(world, 'GET', '/v1/auth/me', { token });
+
+test.serial('a person signs up, signs in with a code, and reads and changes their profile', async (t) => {
+  const email = freshEmail();
+  const confirmed = await register(world, email);
+  t.is(confirmed.status, 204);
+  t.is(confirmed.text, '');
+  const tokens = await login(world, email);
+  const profile = await me(tokens.access_token);
+  t.is(profile.status, 200);
+  t.is(profile.body.email, email);
+  t.is(profile.body.first_name, 'Pat');
+  t.false(profile.body.is_admin);
+  t.deepEqual(profile.body.roles, []);
+  t.is(profile.body.organization_id, null);
+  const changed = await call(world, 'PATCH', '/v1/auth/me', { token: tokens.access_token, body: { first_name: ' Pia ' } });
+  t.is(changed.body.first_name, 'Pia');
+  t.is(changed.body.last_name, 'Person');
+});
+
+test.serial('neither a password nor a code nor a token is stored as it is', async (t) => {
+  const email = freshEmail();
+  const begun = await post(world, '/v1/auth/register', { email, password: PASSWORD });
+  const code = mailedCode(world, email);
+  await post(world, '/v1/auth/register/confirm', { session: begun.body.session, code });
+  const tokens = await login(world, email);
+  const rows = JSON.stringify([
+    await world.deps.db('users').where({ email }), await world.deps.db('auth_challenges').where({ email }),
+    await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.*'),
+  ]);
+  for (const secret of [PASSWORD, `"${code}"`, begun.body.session, tokens.refresh_token, tokens.device_token!]) t.false(rows.includes(secret), secret);
+});
+
+test.serial('the address is one whatever its case', async (t) => {
+  const email = freshEmail('Mixed');
+  t.is((await register(world, email.toLowerCase())).status, 204);
+  const answer = await post(world, '/v1/auth/login', { email: ` ${email.toUpperCase()} `, password: PASSWORD });
+  t.is(answer.status, 200);
+});
+
+test.serial('a weak password is named, before any mail leaves', async (t) => {
+  const email = freshEmail();
+  for (const password of ['short', 'aaaaaaaaaaaaaa', email]) {
+    const answer = await post(world, '/v1/auth/register', { email, password });
+    t.is(answer.status, 400, password);
+    t.is(answer.body.problems[0].path, 'body.password');
+  }
+  t.false(world.outgoing.some((message) => message.to === email));
+});
+
+test.serial('a taken address is 401, as is a sign-up that loses the race to confirm', async (t) => {
+  const email = freshEmail();
+  const first = await post(world, '/v1/auth/register', { email, password: PASSWORD });
+  const firstCode = mailedCode(world, email);
+  const second = await post(world, '/v1/auth/register', { email, password: PASSWORD });
+  const secondCode = mailedCode(world, email);
+  t.is((await post(world, '/v1/auth/register/confirm', { session: first.body.session, code: firstCode })).status, 204);
+  t.is((await post(world, '/v1/auth/register/confirm', { session: second.body.session, code: secondCode })).status, 401);
+  const third = await post(world, '/v1/auth/register', { email, password: PASSWORD });
+  t.is(third.status, 401);
+  t.is(third.body.code, 'unauthorized');
+});
+
+test.serial('an unknown address and a wrong password get the same answer', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const wrong = await post(world, '/v1/auth/login', { email, password: 'not the password' });
+  const unknown = await post(world, '/v1/auth/login', { email: freshEmail('nobody'), password: 'not the password' });
+  t.is(wrong.status, 401);
+  t.deepEqual({ ...wrong.body, request_id: '' }, { ...unknown.body, request_id: '' });
+});
+
+test.serial('a code is good for one of two simultaneous confirmations', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  // Connections that are still being opened would put the requests in a row.
+  await Promise.all(Array.from({ length: 10 }, () => world.deps.db.raw('select pg_sleep(0.05)')));
+  for (let round = 1; round <= 5; round += 1) {
+    const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
+    const proof = { session: begun.body.session, code: mailedCode(world, email) };
+    const answers = await Promise.all(Array.from({ length: MAX_ATTEMPTS }, () => post(world, '/v1/auth/login/confirm', proof)));
+    t.deepEqual(answers.map((answer) => answer.status).sort(), [200, 401, 401, 401, 401]);
+    const sessions = await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.id');
+    t.is(sessions.length, round);
+  }
+});
+
+test.serial(`a code dies after ${MAX_ATTEMPTS} wrong guesses, also simultaneous ones`, async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
+  const code = mailedCode(world, email);
+  const wrong = code === '000000' ? '000001' : '000000';
+  const guesses = await Promise.all(Array.from({ length: MAX_ATTEMPTS + 3 }, () => post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: wrong })));
+  t.true(guesses.every((answer) => answer.status === 401));
+  const row = await world.deps.db('auth_challenges').where({ email, kind: 'login' }).first('attempts');
+  t.is(row.attempts, MAX_ATTEMPTS);
+  t.is((await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code })).status, 401);
+});
+
+test.serial('the last allowed guess may be the right one', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
+  const code = mailedCode(world, email);
+  for (let i = 1; i < MAX_ATTEMPTS; i += 1) await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: 'wrong' });
+  t.is((await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code })).status, 200);
+});
+
+test.serial('a code expires, and one of a sign-up does not sign in', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
+  const code = mailedCode(world, email);
+  t.is((await post(world, '/v1/auth/register/confirm', { session: begun.body.session, code })).status, 401);
+  clock.advance(10 * MINUTE);
+  t.is((await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code })).status, 401);
+});
+
+test.serial('new_device: a device that proved itself signs in without a code, for ninety days', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const first = await login(world, email);
+  t.is(typeof first.device_token, 'string');
+  const again = await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token });
+  t.is(typeof again.body.access_token, 'string');
+  t.is(again.body.device_token, undefined);
+
+  const other = freshEmail();
+  await register(world, other);
+  const foreign = await post(world, '/v1/auth/login', { email: other, password: PASSWORD, device_token: first.device_token });
+  t.is(typeof foreign.body.session, 'string', 'another account does not know the device');
+
+  clock.advance(91 * DAY);
+  const late = await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token });
+  t.is(typeof late.body.session, 'string');
+});
+
+test.serial('signing out keeps the device known; signing out everywhere forgets it', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const first = await login(world, email);
+  t.is((await post(world, '/v1/auth/logout', undefined, { token: first.access_token })).status, 204);
+  t.is((await me(first.access_token)).status, 401, 'at once');
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token })).status, 401);
+  const second = (await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token })).body;
+  t.is((await post(world, '/v1/auth/logout-all', undefined, { token: second.access_token })).status, 204);
+  t.is((await me(second.access_token)).status, 401);
+  const third = await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token });
+  t.is(typeof third.body.session, 'string');
+});
+
+test.serial('refresh rotates; the replayed token ends the session for both holders', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const first = await login(world, email);
+  const second = await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token });
+  t.is(second.status, 200);
+  t.not(second.body.refresh_token, first.refresh_token);
+  t.is((await me(second.body.access_token)).status, 200);
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token })).status, 401);
+  t.is((await me(second.body.access_token)).status, 401);
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: second.body.refresh_token })).status, 401);
+  const device = await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token });
+  t.is(typeof device.body.session, 'string', 'its device is not trusted any more');
+});
+
+test.serial('of simultaneous refreshes with one token at most one pair comes out', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const { refresh_token } = await login(world, email);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => post(world, '/v1/auth/refresh', { refresh_token })));
+  t.is(answers.filter((answer) => answer.status === 200).length, 1);
+});
+
+test.serial('an access token ends after 15 minutes, a session 30 days after its last refresh', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const first = await login(world, email);
+  clock.advance(16 * MINUTE);
+  t.is((await me(first.access_token)).status, 401);
+  clock.advance(29 * DAY);
+  const second = (await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token })).body;
+  t.is((await me(second.access_token)).status, 200);
+  clock.advance(31 * DAY);
+  t.is((await post(world, '/v1/auth/refresh', { refresh_token: second.refresh_token })).status, 401);
+});
+
+test.serial('sessions are listed with the current one first, and end one by one or all but this', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const a = await login(world, email);
+  clock.advance(1000);
+  const b = await login(world, email);
+  clock.advance(1000);
+  const c = await login(world, email);
+  const list = await call(world, 'GET', '/v1/auth/sessions', { token: a.access_token, headers: { 'user-agent': 'x' } });
+  t.is(list.body.length, 3);
+  t.deepEqual(list.body.map((row: { current: boolean }) => row.current), [true, false, false]);
+  t.true(list.body[1].last_active_at > list.body[2].last_active_at);
+
+  const ended = await call(world, 'DELETE', `/v1/auth/sessions/${list.body[1].id}`, { token: a.access_token });
+  t.is(ended.status, 204);
+  t.is((await me(c.access_token)).status, 401);
+  t.is((await call(world, 'DELETE', `/v1/auth/sessions/${list.body[1].id}`, { token: a.access_token })).status, 404);
+
+  const stranger = freshEmail();
+  await register(world, stranger);
+  const { access_token } = await login(world, stranger);
+  t.is((await call(world, 'DELETE', `/v1/auth/sessions/${list.body[0].id}`, { token: access_token })).status, 404);
+
+  t.is((await call(world, 'DELETE', '/v1/auth/sessions', { token: a.access_token })).status, 204);
+  t.is((await me(b.access_token)).status, 401);
+  t.is((await me(a.access_token)).status, 200);
+});
+
+test.serial('changing the password asks for the current one and ends the other sessions', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const here = await login(world, email);
+  const there = await login(world, email);
+  const change = (body: object) => post(world, '/v1/auth/me/password', body, { token: here.access_token });
+  t.is((await change({ current_password: 'wrong', new_password: 'another password 7' })).status, 401);
+  const weak = await change({ current_password: PASSWORD, new_password: 'short' });
+  t.is(weak.status, 400);
+  t.is(weak.body.problems[0].path, 'body.new_password');
+  const done = await change({ current_password: PASSWORD, new_password: 'another password 7' });
+  t.is(done.status, 200);
+  t.is(done.text, '');
+  t.is((await me(here.access_token)).status, 200);
+  t.is((await me(there.access_token)).status, 401);
+  t.is((await post(world, '/v1/auth/login', { email, password: PASSWORD })).status, 401);
+  t.is((await post(world, '/v1/auth/login', { email, password: 'another password 7' })).status, 200);
+});
+
+test.serial('a reset looks the same for unknown addresses, and its link works once', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const before = await login(world, email);
+  const unknown = freshEmail('nobody');
+  for (const address of [email, unknown]) {
+    const answer = await post(world, '/v1/auth/reset-password', { email: address });
+    t.is(answer.status, 200);
+    t.is(answer.text, '');
+  }
+  t.regex(world.outgoing.findLast((message) => message.to === unknown)!.text, /has no account/);
+  const session = mailedToken(world, email);
+  const weak = await post(world, '/v1/auth/reset-password/confirm', { session, password: 'short' });
+  t.is(weak.status, 400);
+  const confirm = () => post(world, '/v1/auth/reset-password/confirm', { session, password: 'reset password 9' });
+  const answers = await Promise.all([confirm(), confirm()]);
+  t.deepEqual(answers.map((answer) => answer.status).sort(), [200, 401]);
+  t.is((await me(before.access_token)).status, 401, 'every session ended');
+  t.is((await post(world, '/v1/auth/login', { email, password: 'reset password 9', device_token: before.device_token })).body.access_token, undefined);
+  t.is((await post(world, '/v1/auth/login', { email, password: PASSWORD })).status, 401);
+});
+
+test.serial('a reset link expires', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  await post(world, '/v1/auth/reset-password', { email });
+  const session = mailedToken(world, email);
+  clock.advance(31 * MINUTE);
+  t.is((await post(world, '/v1/auth/reset-password/confirm', { session, password: 'reset password 9' })).status, 401);
+});
+
+test.serial('sign-in attempts are limited per account and source, with Retry-After; a success starts afresh', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const attempt = (password: string, from: string) => post(world, '/v1/auth/login', { email, password }, { from });
+  for (let i = 0; i < 9; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
+  t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
+  for (let i = 0; i < 10; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
+  const refused = await attempt(PASSWORD, '198.51.100.1');
+  t.is(refused.status, 429);
+  t.is(refused.body.code, 'rate_limit_exceeded');
+  t.is(refused.headers.get('retry-after'), '900');
+  t.is(refused.body.retry_after, 900);
+  t.is((await attempt(PASSWORD, '198.51.100.2')).status, 200, 'the owner elsewhere is not locked out');
+  clock.advance(15 * MINUTE);
+  t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
+});
+
+test.serial('one source cannot try passwords of many accounts', async (t) => {
+  const answers = [];
+  for (let i = 0; i < 101; i += 1) answers.push((await post(world, '/v1/auth/login', { email: `victim-${i}@example.com`, password: 'guess' }, { from: '198.51.100.9' })).status);
+  t.deepEqual(new Set(answers.slice(0, 100)), new Set([401]));
+  t.is(answers[100], 429);
+});
+
+test.serial('nobody\'s inbox is flooded by asking for resets', async (t) => {
+  const email = freshEmail('target');
+  const statuses = [];
+  for (let i = 0; i < 9; i += 1) statuses.push((await post(world, '/v1/auth/reset-password', { email }, { from: `203.0.113.${i}` })).status);
+  t.deepEqual(statuses, [...Array<number>(8).fill(200), 429]);
+  t.is(world.outgoing.filter((message) => message.to === email).length, 8);
+});
+
+test.serial('what has long expired is swept when something new comes', async (t) => {
+  const email = freshEmail();
+  await post(world, '/v1/auth/reset-password', { email });
+  clock.advance(2 * DAY);
+  await post(world, '/v1/auth/reset-password', { email: freshEmail() });
+  t.is(await world.deps.db('auth_challenges').where({ email }).first('id'), undefined);
+});
+
+test.serial('what a person does with their account is in the audit trail of the workspace they work in', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const founder = await login(world, email);
+  const { body: organization } = await post(world, '/v1/organizations', { name: 'Trail' }, { token: founder.access_token });
+  const { access_token: token } = await login(world, email, { device_token: founder.device_token });
+  await call(world, 'PATCH', '/v1/auth/me', { token, body: { first_name: 'Pia' } });
+  await post(world, '/v1/auth/me/password', { current_password: PASSWORD, new_password: 'another password 7' }, { token });
+  await call(world, 'DELETE', '/v1/auth/sessions', { token });
+  await post(world, '/v1/auth/logout', undefined, { token });
+  const rows = await world.deps.db('audit_logs').where({ organization_id: organization.id }).orderBy('id');
+  t.deepEqual(rows.map((row) => `${row.action} ${row.entity_type}`), [
+    'create organization', 'sign_in session', 'update user', 'update user', 'sign_out user', 'sign_out session',
+  ]);
+  t.deepEqual(rows[3].changes, { password: 'changed' });
+});
+
+test.serial('API keys are refused where a person is meant', async (t) => {
+  const { apiKey } = await world.tenant();
+  t.is((await me(apiKey)).status, 403);
+});
+
+test('AUTH_LOGIN_CODE=off signs in at once; always asks even a known device', async (t) => {
+  const off = await createWorld({ env: { AUTH_LOGIN_CODE: 'off' } });
+  const always = await createWorld({ env: { AUTH_LOGIN_CODE: 'always' } });
+  t.teardown(() => Promise.all([off.close(), always.close()]));
+  const email = freshEmail();
+  await register(off, email);
+  const direct = await post(off, '/v1/auth/login', { email, password: PASSWORD, device_token: 'of my own making' });
+  t.is(typeof direct.body.access_token, 'string');
+  t.is((await call(off, 'GET', '/v1/auth/me', { token: direct.body.access_token })).status, 200);
+  const remembered = await off.deps.db('sessions').whereNotNull('device_hash').first('id');
+  t.is(remembered, undefined, 'a token nobody issued makes no device known');
+
+  await register(always, email);
+  const tokens = await login(always, email);
+  t.is(tokens.device_token, undefined);
+  t.is(typeof tokens.access_token, 'string');
+  const again = await post(always, '/v1/auth/login', { email, password: PASSWORD, device_token: 'x' });
+  t.is(typeof again.body.session, 'string');
+});
+
+test('mail that cannot leave is a 500 that says so, and leaves nobody signed up', async (t) => {
+  const broken = await createWorld();
+  t.teardown(() => broken.close());
+  const port = await freePort();
+  broken.deps.systemMail = createSystemMail(
+    { ...broken.deps.config, MAIL_TRANSPORT: 'smtp', SMTP_HOST: '127.0.0.1', SMTP_PORT: port, SMTP_SECURITY: 'none' }, silentLogger,
+  );
+  const tenant = await broken.tenant();
+  for (const [path, body] of [
+    ['/v1/auth/register', { email: freshEmail(), password: PASSWORD }],
+    ['/v1/auth/reset-password', { email: tenant.email }],
+    ['/v1/auth/reset-password', { email: freshEmail() }],
+  ] as const) {
+    const answer = await post(broken, path, body);
+    t.is(answer.status, 500, path);
+    t.is(answer.body.code, 'internal_error');
+    t.regex(answer.body.message, /mail transport/);
+    t.notRegex(answer.text, /127\.0\.0\.1|ECONNREFUSED/);
+  }
+});

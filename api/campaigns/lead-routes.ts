@@ -1,0 +1,81 @@
+import { getLeadHold, pauseLead, removeLead, resumeLead } from '../../domain/campaigns/lead-hold.ts';
+import { listLeads } from '../../domain/campaigns/lead-list.ts';
+import { addCampaignLeads } from '../../domain/campaigns/leads.ts';
+import { route } from '../http/route.ts';
+import { idParams, presentPage } from '../http/schemas.ts';
+import { presentHold, presentLead } from './present.ts';
+import { leadHold, leadListQuery, leadPage, leadParams, leadPauseBody, leadsAdded, leadsBody } from './schemas.ts';
+
+const area = 'campaigns';
+const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
+
+/** Leads of a campaign and their holds (supplement part 1, campaigns). */
+export const campaignLeadRoutes = [
+  route({
+    ...read,
+    operationId: 'campaigns.listLeads',
+    method: 'get',
+    path: '/campaigns/:id/leads',
+    summary: 'Leads of a campaign, newest first: how far each is and what it waits for',
+    params: idParams,
+    query: leadListQuery,
+    success: { status: 200, body: leadPage },
+    handler: async (ctx, { params, query: { status, ...page } }) => presentPage(await listLeads(ctx, params.id, { status }, page), presentLead),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.addLeads',
+    method: 'post',
+    path: '/campaigns/:id/leads',
+    summary: 'Make contacts, and everybody in segments, leads of a campaign',
+    description: 'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.',
+    params: idParams,
+    body: leadsBody,
+    success: { status: 200, body: leadsAdded },
+    handler: (ctx, { params, body }) => addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.removeLead',
+    method: 'delete',
+    path: '/campaigns/:id/leads/:contactId',
+    summary: 'Take a contact out of a campaign',
+    params: leadParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => removeLead(ctx, params.id, params.contactId),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.getLeadHold',
+    method: 'get',
+    path: '/campaigns/:id/leads/:contactId/hold',
+    summary: 'Whether a lead is held',
+    params: leadParams,
+    success: { status: 200, body: leadHold },
+    handler: async (ctx, { params }) => presentHold(await getLeadHold(ctx, params.id, params.contactId)),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.pauseLead',
+    method: 'post',
+    path: '/campaigns/:id/leads/:contactId/pause',
+    idempotency: 'none',
+    summary: 'Hold a lead until a date, or until it is resumed',
+    params: leadParams,
+    body: leadPauseBody,
+    success: { status: 200, body: leadHold },
+    handler: async (ctx, { params, body }) => presentHold(await pauseLead(ctx, params.id, params.contactId, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.resumeLead',
+    method: 'post',
+    path: '/campaigns/:id/leads/:contactId/resume',
+    idempotency: 'none',
+    summary: 'Lift the hold of a lead',
+    params: leadParams,
+    success: { status: 200, body: leadHold },
+    handler: async (ctx, { params }) => presentHold(await resumeLead(ctx, params.id, params.contactId)),
+  }),
+];

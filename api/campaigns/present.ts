@@ -1,0 +1,152 @@
+import type { z } from 'zod';
+import type { LeadHoldResult } from '../../domain/campaigns/lead-hold.ts';
+import type { LeadRow } from '../../domain/campaigns/lead-list.ts';
+import type { CampaignLogRow, CampaignRow } from '../../domain/campaigns/read.ts';
+import type { CampaignSenderRow } from '../../domain/campaigns/sender-pool.ts';
+import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
+import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
+import { iso } from '../http/schemas.ts';
+import type { campaign, leadHold, leadPage, logPage, senderList, step, variantList } from './schemas.ts';
+
+type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
+
+/** A campaign as answers carry it (contract 2, Campaign). */
+export function presentCampaign(row: CampaignRow): z.input<typeof campaign> {
+  return {
+    id: row.id,
+    user_id: row.user_id,
+    organization_id: row.organization_id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    kind: row.kind,
+    stop_on_reply: row.stop_on_reply,
+    open_tracking: row.open_tracking,
+    link_tracking: row.link_tracking,
+    text_only: row.text_only,
+    daily_limit: row.daily_limit,
+    unsubscribe_header: row.unsubscribe_header,
+    unsubscribe_mode: row.unsubscribe_mode,
+    risky_emails: row.risky_emails,
+    cc: row.cc,
+    bcc: row.bcc,
+    start_date: iso(row.start_date),
+    end_date: iso(row.end_date),
+    timezone: row.timezone,
+    days: row.days,
+    start_time: row.start_time,
+    end_time: row.end_time,
+    schedule_windows: row.schedule_windows,
+    email_tags: row.email_tags,
+    folders: row.folders,
+    contact_order_by: row.contact_order_by,
+    contact_order_dir: row.contact_order_dir,
+    contact_order_field: row.contact_order_field,
+    sender_strategy: row.sender_strategy,
+    rotation_mode: row.rotation_mode,
+    ramp_enabled: row.ramp_enabled,
+    ramp_start: row.ramp_start,
+    ramp_increment: row.ramp_increment,
+    ramp_ceiling: row.ramp_ceiling,
+    ramp_level: row.ramp_level,
+    esp_match_mode: row.esp_match_mode,
+    max_new_leads_per_day: row.max_new_leads_per_day,
+    prioritize_new_leads: row.prioritize_new_leads,
+    entry_delay_minutes: row.entry_delay_minutes,
+    continuous: row.continuous,
+    idle_since: iso(row.idle_since),
+    tracking_domain: row.tracking_domain,
+    tracking_domain_verified: row.tracking_domain_verified,
+    tracking_domain_verified_at: iso(row.tracking_domain_verified_at),
+    utm_tracking: row.utm_tracking,
+    utm_source: row.utm_source,
+    utm_medium: row.utm_medium,
+    utm_campaign: row.utm_campaign,
+    last_status_change_at: iso(row.last_status_change_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** The warnings of a write, present only when there are some. */
+export function presentWarnings(warnings: readonly string[]): { warnings?: string[] } {
+  return warnings.length > 0 ? { warnings: [...warnings] } : {};
+}
+
+/** A step (supplement, CampaignStep). */
+export function presentStep(row: CampaignStepRow): z.input<typeof step> {
+  return {
+    id: row.id,
+    name: row.name,
+    subject: row.subject,
+    body_plain: row.body_plain,
+    body_html: row.body_html,
+    body_sync: row.body_sync,
+    body_code: row.body_code,
+    wait_after: row.wait_after,
+    thread_reply: row.thread_reply,
+    position: row.position,
+    kind: row.kind,
+    conditions: row.conditions,
+    action: row.action,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** An A/B variant (supplement, CampaignABVariant). */
+export function presentVariant(row: CampaignVariantRow): Item<typeof variantList> {
+  return {
+    id: row.id,
+    campaign_id: row.campaign_id,
+    step_id: row.step_id,
+    name: row.name,
+    weight: row.weight,
+    subject: row.subject,
+    body_html: row.body_html,
+    body_plain: row.body_plain,
+    is_control: row.is_control,
+    is_active: row.is_active,
+    metadata: row.metadata,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A mailbox of an explicit pool (supplement, CampaignSender). */
+export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
+  return { email_account_id: row.mailbox_id, weight: row.weight, enabled: row.enabled, last_sent_at: iso(row.last_sent_at) };
+}
+
+/** A line of the activity log (supplement, CampaignLog). */
+export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
+  return { ...row, created_at: iso(row.created_at) };
+}
+
+/** Whether a lead is held (supplement, CampaignLeadHoldResult). */
+export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof leadHold> {
+  return { campaign_id, contact_id, hold: hold && { ...hold, since: iso(hold.since), until: iso(hold.until) } };
+}
+
+/** A lead and how far it is. */
+export function presentLead(row: LeadRow): Item<typeof leadPage> {
+  const held = row.status === 'paused' && row.hold_since !== null;
+  return {
+    contact_id: row.contact_id,
+    contact: row.contact,
+    status: row.status,
+    current_step_id: row.current_step_id,
+    current_step: row.current_step,
+    waiting_for: row.waiting_for,
+    waiting_until: iso(row.waiting_for === null ? null : row.waiting_until),
+    blocked: row.blocked,
+    failure_reason: row.failure_reason,
+    hold: held
+      ? { since: iso(row.hold_since!), until: iso(row.hold_until), reason: row.hold_reason ?? '', source: row.hold_source ?? 'manual' }
+      : null,
+    entered_at: iso(row.entered_at),
+    launched_at: iso(row.launched_at),
+    last_activity_at: iso(row.last_activity_at),
+    finished_at: iso(row.finished_at),
+  };
+}

@@ -1,0 +1,238 @@
+import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
+import { createCampaign } from '../../domain/campaigns/create.ts';
+import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
+import { estimateCampaign } from '../../domain/campaigns/estimate.ts';
+import { createCampaignSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
+import { previewTemplate } from '../../domain/campaigns/preview.ts';
+import { campaignsOverview, getCampaign, listCampaigns, listLogs } from '../../domain/campaigns/read.ts';
+import { deleteCampaign } from '../../domain/campaigns/remove.ts';
+import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { checkTrackingDomain, lookupCname, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
+import { updateCampaign } from '../../domain/campaigns/update.ts';
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { campaignLeadRoutes } from './lead-routes.ts';
+import { presentCampaign, presentLog, presentWarnings } from './present.ts';
+import {
+  advanced, advancedBody, campaign, campaignListQuery, campaignPage, duplicateBody, estimate, estimateBody, logPage, overview, preview,
+  previewBody, startBody, started, stopped, trackingDomain, writtenCampaign,
+} from './schemas.ts';
+import { campaignStepRoutes } from './step-routes.ts';
+
+const area = 'campaigns';
+const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
+const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
+const START_REFUSALS = ['campaign_invalid', 'empty_step_body', 'campaign_no_mailbox', 'no_leads', 'leads_undeliverable', 'list_bounce_risk'] as const;
+
+/** Campaigns: settings, statuses, activity (contract 2, "Campaigns"; supplement part 1, campaigns). */
+export const campaignRoutes = [
+  route({
+    ...read,
+    operationId: 'campaigns.list',
+    method: 'get',
+    path: '/campaigns',
+    summary: 'Campaigns, newest first',
+    query: campaignListQuery,
+    success: { status: 200, body: campaignPage },
+    handler: async (ctx, { query: { limit, cursor, ...filters } }) => presentPage(await listCampaigns(ctx, filters, { limit, cursor }), presentCampaign),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.overview',
+    method: 'get',
+    path: '/campaigns-overview',
+    summary: 'How many campaigns stand where',
+    success: { status: 200, body: overview },
+    handler: (ctx) => campaignsOverview(ctx),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.estimate',
+    method: 'post',
+    path: '/campaigns-estimate',
+    readOnly: true,
+    summary: 'How long sending to an audience would take',
+    body: estimateBody,
+    success: { status: 200, body: estimate },
+    handler: async (ctx, { body }) => {
+      const { estimated_finish_at: finish, ...rest } = await estimateCampaign(ctx, {
+        segmentIds: body.segment_ids, emailTagIds: body.email_tag_ids, dailyLimit: body.daily_limit, days: body.days,
+        timezone: body.timezone, startDate: body.start_date,
+      });
+      return { ...rest, estimated_finish_at: iso(finish) };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.create',
+    method: 'post',
+    path: '/campaigns',
+    summary: 'Create a campaign',
+    description: 'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its place in `steps`.',
+    bodyLimit: 8 * 1024 * 1024,
+    body: createCampaignSchema,
+    success: { status: 201, body: writtenCampaign },
+    errors: ['invalid_setting'],
+    handler: async (ctx, { body }) => {
+      const { campaign: row, warnings } = await createCampaign(ctx, body);
+      return { ...presentCampaign(row), ...presentWarnings(warnings) };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.get',
+    method: 'get',
+    path: '/campaigns/:id',
+    summary: 'One campaign',
+    params: idParams,
+    success: { status: 200, body: campaign },
+    handler: async (ctx, { params }) => presentCampaign(await getCampaign(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.update',
+    method: 'patch',
+    path: '/campaigns/:id',
+    summary: 'Change a campaign',
+    description: 'Fields left out stay. A changed schedule of an active campaign moves its next send at once. '
+      + '`status` takes `active` and `paused` and needs the right to send.',
+    params: idParams,
+    body: updateCampaignSchema,
+    success: { status: 200, body: campaign },
+    errors: START_REFUSALS,
+    prepare: async (ctx, { params, body }) => {
+      if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
+    },
+    handler: async (ctx, { params, body }) => presentCampaign(await updateCampaign(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.delete',
+    method: 'delete',
+    path: '/campaigns/:id',
+    summary: 'Delete a campaign, running or not',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteCampaign(ctx, params.id),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.duplicate',
+    method: 'post',
+    path: '/campaigns/:id/duplicate',
+    summary: 'Copy a campaign into a new draft',
+    params: idParams,
+    body: duplicateBody,
+    success: { status: 201, body: campaign },
+    handler: async (ctx, { params, body }) => presentCampaign(await duplicateCampaign(ctx, params.id, body.name)),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.getAdvanced',
+    method: 'get',
+    path: '/campaigns/:id/advanced',
+    summary: 'What a campaign overrides of the outreach settings',
+    params: idParams,
+    success: { status: 200, body: advanced },
+    handler: async (ctx, { params }) => {
+      const settings = await getAdvanced(ctx, params.id);
+      return { ...settings, updated_at: iso(settings.updated_at) };
+    },
+  }),
+  route({
+    ...write,
+    permission: 'manage_settings',
+    operationId: 'campaigns.updateAdvanced',
+    method: 'patch',
+    path: '/campaigns/:id/advanced',
+    summary: 'Replace what a campaign overrides of the outreach settings',
+    params: idParams,
+    body: advancedBody,
+    success: { status: 200, body: advanced },
+    errors: ['invalid_setting'],
+    handler: async (ctx, { params, body }) => {
+      const settings = await replaceAdvanced(ctx, params.id, body.settings);
+      return { ...settings, updated_at: iso(settings.updated_at) };
+    },
+  }),
+  route({
+    ...send,
+    operationId: 'campaigns.start',
+    method: 'post',
+    path: '/campaigns/:id/start',
+    summary: 'Start or resume a campaign; real mail leaves',
+    params: idParams,
+    body: startBody,
+    success: { status: 200, body: started },
+    errors: START_REFUSALS,
+    prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
+    handler: async (ctx, { params, body }) => {
+      await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
+      return { status: 'started' as const };
+    },
+  }),
+  route({
+    ...send,
+    operationId: 'campaigns.stop',
+    method: 'post',
+    path: '/campaigns/:id/stop',
+    summary: 'Pause an active campaign',
+    params: idParams,
+    success: { status: 200, body: stopped },
+    handler: async (ctx, { params }) => {
+      await stopCampaign(ctx, params.id);
+      return { status: 'stopped' as const };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.listLogs',
+    method: 'get',
+    path: '/campaigns/:id/logs',
+    summary: 'What happened to a campaign, newest first',
+    params: idParams,
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: logPage },
+    handler: async (ctx, { params, query }) => presentPage(await listLogs(ctx, params.id, query), presentLog),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.verifyTrackingDomain',
+    method: 'post',
+    path: '/campaigns/:id/tracking-domain/verify',
+    summary: 'Check the CNAME of the campaign\'s tracking domain',
+    params: idParams,
+    success: { status: 200, body: trackingDomain },
+    prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id, lookupCname),
+    handler: async (ctx, { params, prepared }) => {
+      const row = await markTrackingDomain(ctx, params.id, prepared);
+      return {
+        tracking_domain: row.tracking_domain,
+        tracking_domain_verified: row.tracking_domain_verified,
+        tracking_domain_verified_at: iso(row.tracking_domain_verified_at),
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.previewTemplate',
+    method: 'post',
+    path: '/campaign-template-preview',
+    readOnly: true,
+    summary: 'Render copy for a sample or a contact',
+    description: 'Reports parse errors and placeholders that stay open. `contact_id` needs READ_CONTACTS as well.',
+    bodyLimit: 2 * 1024 * 1024,
+    body: previewBody,
+    success: { status: 200, body: preview },
+    errors: ['not_found'],
+    handler: (ctx, { body: { contact, ...request } }) => previewTemplate(ctx, { ...request, contact: contact && defined(contact) }),
+  }),
+  ...campaignStepRoutes,
+  ...campaignLeadRoutes,
+];
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

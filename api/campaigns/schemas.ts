@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import { senderInputSchema } from '../../domain/campaigns/input.ts';
+import { LEAD_STATUSES } from '../../domain/campaigns/lead-list.ts';
+import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
+import { partialSettingsSchema } from '../../domain/settings/outreach.ts';
+import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+
+const MAX_CONTACT_IDS = 10_000;
+const MAX_SEGMENTS = 20;
+
+const json = z.record(z.string(), z.unknown());
+const warnings = z.array(z.string()).optional()
+  .meta({ description: 'Template faults of the copy, one line each; absent when there are none' });
+
+const campaignFields = {
+  id: uuid,
+  user_id: uuid.nullable(),
+  organization_id: uuid,
+  name: z.string(),
+  description: z.string(),
+  status: z.enum(CAMPAIGN_STATUSES),
+  kind: z.enum(['sequence', 'one_time']),
+  stop_on_reply: z.boolean(),
+  open_tracking: z.boolean(),
+  link_tracking: z.boolean(),
+  text_only: z.boolean(),
+  daily_limit: z.int(),
+  unsubscribe_header: z.boolean(),
+  unsubscribe_mode: z.enum(['inherit', 'text', 'link', 'off']),
+  risky_emails: z.boolean(),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()),
+  start_date: timestamp.nullable(),
+  end_date: timestamp.nullable(),
+  timezone: z.string(),
+  days: z.int(),
+  start_time: z.string(),
+  end_time: z.string(),
+  schedule_windows: z.array(z.array(z.strictObject({ start: z.int(), end: z.int() }))),
+  email_tags: z.array(uuid),
+  folders: z.array(uuid),
+  contact_order_by: z.string(),
+  contact_order_dir: z.enum(['asc', 'desc']),
+  contact_order_field: z.string().nullable(),
+  sender_strategy: z.enum(['tags', 'explicit']),
+  rotation_mode: z.string(),
+  ramp_enabled: z.boolean(),
+  ramp_start: z.int(),
+  ramp_increment: z.int(),
+  ramp_ceiling: z.int(),
+  ramp_level: z.int(),
+  esp_match_mode: z.enum(['off', 'prefer', 'strict']),
+  max_new_leads_per_day: z.int(),
+  prioritize_new_leads: z.boolean(),
+  entry_delay_minutes: z.int(),
+  continuous: z.boolean(),
+  idle_since: timestamp.nullable(),
+  tracking_domain: z.string(),
+  tracking_domain_verified: z.boolean(),
+  tracking_domain_verified_at: timestamp.nullable(),
+  utm_tracking: z.boolean(),
+  utm_source: z.string(),
+  utm_medium: z.string(),
+  utm_campaign: z.string(),
+  last_status_change_at: timestamp.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const campaign = z.strictObject(campaignFields);
+export const writtenCampaign = z.strictObject({ ...campaignFields, warnings });
+export const campaignPage = paged(campaign);
+
+export const campaignListQuery = z.object({
+  ...pageQuery(100),
+  q: z.string().max(255).optional(),
+  folder: z.string().optional(),
+  status: z.enum(STATUS_FILTERS).optional(),
+  kind: z.enum(['sequence', 'one_time']).optional(),
+});
+
+export const overview = z.strictObject({
+  total: z.int(),
+  active: z.int(),
+  paused: z.int(),
+  draft: z.int(),
+  completed: z.int(),
+  one_time: z.int(),
+  folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
+});
+
+export const estimateBody = z.strictObject({
+  segment_ids: z.array(z.string()).max(MAX_SEGMENTS),
+  email_tag_ids: z.array(z.string()).max(200).default([]),
+  daily_limit: z.int().min(1).max(1_000_000).default(50),
+  days: z.int().optional(),
+  timezone: z.string().default('UTC'),
+  start_date: z.string().optional(),
+});
+export const estimate = z.strictObject({
+  recipients: z.int(),
+  mailboxes: z.int(),
+  daily_capacity: z.int(),
+  remaining_today: z.int(),
+  sending_days: z.int().nullable(),
+  estimated_finish_at: timestamp.nullable(),
+});
+
+export const duplicateBody = z.strictObject({ name: z.string().trim().min(3).max(50).optional() });
+
+export const advancedBody = z.strictObject({ settings: partialSettingsSchema });
+export const advanced = z.strictObject({ campaign_id: uuid, overrides: partialSettingsSchema, updated_at: timestamp.nullable() });
+
+const stepFields = {
+  id: uuid,
+  name: z.string(),
+  subject: z.string(),
+  body_plain: z.string(),
+  body_html: z.string(),
+  body_sync: z.boolean(),
+  body_code: z.boolean(),
+  wait_after: z.int(),
+  thread_reply: z.boolean(),
+  position: z.int(),
+  kind: z.enum(['email', 'action', 'wait']),
+  conditions: json,
+  action: json.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export const step = z.strictObject(stepFields);
+export const writtenStep = z.strictObject({ ...stepFields, warnings });
+export const stepParams = z.object({ id: z.string(), sid: z.string() });
+
+const variantFields = {
+  id: uuid,
+  campaign_id: uuid,
+  step_id: uuid.nullable(),
+  name: z.string(),
+  weight: z.int(),
+  subject: z.string(),
+  body_html: z.string(),
+  body_plain: z.string(),
+  is_control: z.boolean(),
+  is_active: z.boolean(),
+  metadata: json,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export const variantList = z.strictObject({ data: z.array(z.strictObject(variantFields)) });
+export const writtenVariant = z.strictObject({ ...variantFields, warnings });
+export const variantParams = z.object({ id: z.string(), variantId: z.string() });
+
+export const sendersBody = z.strictObject({ senders: z.array(senderInputSchema).max(1000) });
+export const senderList = z.strictObject({
+  data: z.array(z.strictObject({ email_account_id: uuid, weight: z.int(), enabled: z.boolean(), last_sent_at: timestamp.nullable() })),
+});
+
+export const leadsBody = z.strictObject({
+  contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
+  segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
+}).refine((body) => body.contact_ids.length + body.segment_ids.length > 0, { path: ['contact_ids'], message: 'Name contacts, segments, or both' });
+export const leadsAdded = z.strictObject({
+  added: z.int(),
+  already: z.int().meta({ description: 'Were leads of the campaign before' }),
+});
+
+export const leadParams = z.object({ id: z.string(), contactId: z.string() });
+export const leadListQuery = z.object({ ...pageQuery(200), status: z.enum(LEAD_STATUSES).optional() });
+
+const hold = z.strictObject({ since: timestamp, until: timestamp.nullable(), reason: z.string(), source: z.enum(['manual', 'out_of_office']) });
+export const leadHold = z.strictObject({ campaign_id: uuid, contact_id: uuid, hold: hold.nullable() });
+export const leadPauseBody = z.strictObject({ until: inputTimestamp.nullable().default(null), reason: z.string().max(200).default('') });
+
+export const leadPage = paged(z.strictObject({
+  contact_id: uuid,
+  contact: z.strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() }).nullable()
+    .meta({ description: 'Null for callers who may not see contacts' }),
+  status: z.enum(LEAD_STATUSES),
+  current_step_id: uuid.nullable(),
+  current_step: z.string().nullable(),
+  waiting_for: z.string().nullable(),
+  waiting_until: timestamp.nullable(),
+  blocked: z.boolean(),
+  failure_reason: z.string().nullable(),
+  hold: hold.nullable(),
+  entered_at: timestamp,
+  launched_at: timestamp.nullable(),
+  last_activity_at: timestamp.nullable(),
+  finished_at: timestamp.nullable(),
+}));
+
+export const startBody = z.strictObject({
+  acknowledge_list_risk: z.boolean().default(false).meta({ description: 'Start although many addresses are expected to bounce' }),
+});
+export const started = z.strictObject({ status: z.literal('started') });
+export const stopped = z.strictObject({ status: z.literal('stopped') });
+
+export const logPage = paged(z.strictObject({
+  id: uuid, campaign_id: uuid, event_type: z.string(), message: z.string(), metadata: json, created_at: timestamp,
+}));
+
+export const trackingDomain = z.strictObject({
+  tracking_domain: z.string(), tracking_domain_verified: z.boolean(), tracking_domain_verified_at: timestamp.nullable(),
+});
+
+const copy = z.string().max(256 * 1024).optional();
+export const previewBody = z.strictObject({
+  subject: copy,
+  body_html: copy,
+  body_plain: copy,
+  contact_id: z.string().optional(),
+  campaign_id: z.string().optional(),
+  account_id: z.string().optional(),
+  step_id: z.string().optional(),
+  contact: z.strictObject({
+    first_name: z.string().max(255),
+    last_name: z.string().max(255),
+    email: z.string().max(254),
+    company: z.string().max(255),
+    phone: z.string().max(255),
+    custom_fields: z.record(z.string(), z.string()),
+  }).partial().optional(),
+});
+export const preview = z.strictObject({
+  subject: z.string().optional(),
+  body_html: z.string().optional(),
+  body_plain: z.string().optional(),
+  errors: z.array(z.string()).optional(),
+  unresolved: z.array(z.string()).optional(),
+  from: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+});

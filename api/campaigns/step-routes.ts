@@ -1,0 +1,136 @@
+import { stepUpdateSchema, variantInputSchema, variantUpdateSchema } from '../../domain/campaigns/input.ts';
+import { listSenders, replaceSenders } from '../../domain/campaigns/sender-pool.ts';
+import { appendStep, deleteStep, listSteps, updateStep } from '../../domain/campaigns/steps.ts';
+import { createVariant, deleteVariant, listVariants, updateVariant } from '../../domain/campaigns/variants.ts';
+import { z } from 'zod';
+import { route } from '../http/route.ts';
+import { idParams } from '../http/schemas.ts';
+import { presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
+import { senderList, sendersBody, step, stepParams, variantList, variantParams, writtenStep, writtenVariant } from './schemas.ts';
+
+const area = 'campaigns';
+const COPY_LIMIT = 2 * 1024 * 1024;
+const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
+const tune = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_settings' } as const;
+
+/** What a campaign sends and from where: steps, A/B variants, explicit senders (supplement part 1, campaigns). */
+export const campaignStepRoutes = [
+  route({
+    ...read,
+    operationId: 'campaigns.listSteps',
+    method: 'get',
+    path: '/campaigns/:id/steps',
+    summary: 'Steps of a campaign in order; a bare array',
+    params: idParams,
+    success: { status: 200, body: z.array(step) },
+    handler: async (ctx, { params }) => (await listSteps(ctx, params.id)).map(presentStep),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.createStep',
+    method: 'post',
+    path: '/campaigns/:id/steps',
+    summary: 'Append an empty email step; edit it by PATCH',
+    params: idParams,
+    success: { status: 201, body: writtenStep },
+    handler: async (ctx, { params }) => presentStep((await appendStep(ctx, params.id)).step),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.updateStep',
+    method: 'patch',
+    path: '/campaigns/:id/steps/:sid',
+    summary: 'Change a step: copy, spacing, kind, action, branches',
+    description: 'Contacts who have not passed the step follow the new one. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
+    bodyLimit: COPY_LIMIT,
+    params: stepParams,
+    body: stepUpdateSchema,
+    success: { status: 200, body: writtenStep },
+    handler: async (ctx, { params, body }) => {
+      const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body);
+      return { ...presentStep(row), ...presentWarnings(warnings) };
+    },
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.deleteStep',
+    method: 'delete',
+    path: '/campaigns/:id/steps/:sid',
+    summary: 'Remove a step; links to it lead on to where it went',
+    params: stepParams,
+    success: { status: 200, description: 'Removed; no body' },
+    handler: (ctx, { params }) => deleteStep(ctx, params.id, params.sid),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.listAbVariants',
+    method: 'get',
+    path: '/campaigns/:id/ab-variants',
+    summary: 'A/B variants of a campaign',
+    params: idParams,
+    success: { status: 200, body: variantList },
+    handler: async (ctx, { params }) => ({ data: (await listVariants(ctx, params.id)).map(presentVariant) }),
+  }),
+  route({
+    ...tune,
+    operationId: 'campaigns.createAbVariant',
+    method: 'post',
+    path: '/campaigns/:id/ab-variants',
+    summary: 'Add an A/B variant to a campaign or one of its steps',
+    bodyLimit: COPY_LIMIT,
+    params: idParams,
+    body: variantInputSchema,
+    success: { status: 201, body: writtenVariant },
+    handler: async (ctx, { params, body }) => {
+      const { variant, warnings } = await createVariant(ctx, params.id, body);
+      return { ...presentVariant(variant), ...presentWarnings(warnings) };
+    },
+  }),
+  route({
+    ...tune,
+    operationId: 'campaigns.updateAbVariant',
+    method: 'patch',
+    path: '/campaigns/:id/ab-variants/:variantId',
+    summary: 'Change an A/B variant',
+    bodyLimit: COPY_LIMIT,
+    params: variantParams,
+    body: variantUpdateSchema,
+    success: { status: 200, body: writtenVariant },
+    handler: async (ctx, { params, body }) => {
+      const { variant, warnings } = await updateVariant(ctx, params.id, params.variantId, body);
+      return { ...presentVariant(variant), ...presentWarnings(warnings) };
+    },
+  }),
+  route({
+    ...tune,
+    operationId: 'campaigns.deleteAbVariant',
+    method: 'delete',
+    path: '/campaigns/:id/ab-variants/:variantId',
+    summary: 'Remove an A/B variant',
+    params: variantParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteVariant(ctx, params.id, params.variantId),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.listSenders',
+    method: 'get',
+    path: '/campaigns/:id/senders',
+    summary: 'The explicit sender pool',
+    params: idParams,
+    success: { status: 200, body: senderList },
+    handler: async (ctx, { params }) => ({ data: (await listSenders(ctx, params.id)).map(presentSender) }),
+  }),
+  route({
+    ...write,
+    operationId: 'campaigns.replaceSenders',
+    method: 'put',
+    path: '/campaigns/:id/senders',
+    summary: 'Replace the explicit sender pool',
+    params: idParams,
+    body: sendersBody,
+    success: { status: 200, body: senderList },
+    handler: async (ctx, { params, body }) => ({ data: (await replaceSenders(ctx, params.id, body.senders)).map(presentSender) }),
+  }),
+];

@@ -1,0 +1,157 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { previewFile } from '../../domain/imports/preview.ts';
+import { getImport, listImports, listProblems, problemsCsv, type ContactImportRow } from '../../domain/imports/read.ts';
+import { cancelImport, startImport } from '../../domain/imports/start.ts';
+import { badRequest } from '../../lib/errors.ts';
+import { route, type UploadedFile } from '../http/route.ts';
+import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './import-schemas.ts';
+
+const PREVIEW_BYTES = 50 * 1024 * 1024;
+const IMPORT_BYTES = 1024 * 1024 * 1024;
+const area = 'contacts';
+const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
+const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
+
+/** CSV imports: preview, start, follow, correct (issue: import as a job; supplement contacts_import_preview). */
+export const contactImportRoutes = [
+  route({
+    area,
+    scope: ['WRITE_CONTACTS'],
+    permission: 'manage_contacts',
+    operationId: 'contactImports.preview',
+    method: 'post',
+    path: '/contacts/import/preview',
+    readOnly: true,
+    summary: 'What a CSV file holds, and how to map it',
+    consumes: 'multipart',
+    bodyLimit: PREVIEW_BYTES,
+    body: previewBody,
+    success: { status: 200, body: importPreview },
+    handler: async (_ctx, { files }) => {
+      const file = uploaded(files);
+      const preview = await previewFile(file.path);
+      return {
+        filename: file.filename,
+        format: 'csv' as const,
+        encoding: preview.encoding,
+        delimiter: preview.delimiter,
+        total_rows: preview.totalRows,
+        columns: preview.columns,
+        has_header: preview.hasHeader,
+        sample_rows: preview.sampleRows,
+        suggested_mapping: preview.suggestedMapping.map(({ index, target }) => ({
+          index, target, ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
+        })),
+      };
+    },
+  }),
+  route({
+    ...bulk,
+    operationId: 'contactImports.start',
+    method: 'post',
+    path: '/contacts/import',
+    summary: 'Import a CSV file as a job',
+    description: 'Good rows are imported, the others are listed as problems. The first row of an address counts; '
+      + 'suppressed addresses are not imported. A file is a bulk arrival: no contact.created.',
+    consumes: 'multipart',
+    bodyLimit: IMPORT_BYTES,
+    body: importBody,
+    success: { status: 202, body: contactImport },
+    handler: async (ctx, { files, body }) => {
+      const { mapping, categories, campaign_id, update_existing, has_header, delimiter } = body.options ?? {};
+      return present(await startImport(ctx, {
+        file: uploaded(files), mapping, categories, campaignId: campaign_id, updateExisting: update_existing,
+        hasHeader: has_header, delimiter,
+      }));
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.list',
+    method: 'get',
+    path: '/contacts/imports',
+    summary: 'Imports, newest first',
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: importPage },
+    handler: async (ctx, { query }) => presentPage(await listImports(ctx, query), present),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.get',
+    method: 'get',
+    path: '/contacts/imports/:id',
+    summary: 'One import and its progress',
+    params: idParams,
+    success: { status: 200, body: contactImport },
+    handler: async (ctx, { params }) => present(await getImport(ctx, params.id)),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.problems',
+    method: 'get',
+    path: '/contacts/imports/:id/problems',
+    summary: 'Rows that were not imported, by line',
+    params: idParams,
+    query: z.object(pageQuery(200)),
+    success: { status: 200, body: problemPage },
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listProblems(ctx, params.id, query), ({ row_values, ...problem }) => ({ ...problem, values: row_values })),
+  }),
+  route({
+    ...read,
+    operationId: 'contactImports.downloadProblems',
+    method: 'get',
+    path: '/contacts/imports/:id/problems.csv',
+    summary: 'Rows that were not imported, as a file to correct and import again',
+    params: idParams,
+    success: { status: 200, body: 'stream', contentType: 'text/csv' },
+    handler: async (ctx, { params }) => ({
+      stream: Readable.from(await problemsCsv(ctx, params.id)),
+      contentType: 'text/csv; charset=utf-8',
+      headers: { 'Content-Disposition': `attachment; filename="import-problems-${params.id}.csv"` },
+    }),
+  }),
+  route({
+    ...bulk,
+    operationId: 'contactImports.cancel',
+    method: 'post',
+    path: '/contacts/imports/:id/cancel',
+    summary: 'Stop an import; rows applied so far stay',
+    params: idParams,
+    success: { status: 200, body: contactImport },
+    errors: ['conflict'],
+    handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id)),
+  }),
+];
+
+function uploaded(files: Record<string, UploadedFile>): UploadedFile {
+  if (!files.file) throw badRequest('Send the file as the part `file`', [{ path: 'body.file', message: 'Required' }]);
+  return files.file;
+}
+
+function present(job: ContactImportRow): z.input<typeof contactImport> {
+  const { options } = job;
+  return {
+    id: job.id,
+    status: job.status,
+    filename: job.filename,
+    total_bytes: job.total_bytes,
+    read_bytes: job.read_bytes,
+    progress: job.total_bytes === 0 ? 1 : job.read_bytes / job.total_bytes,
+    total: job.total,
+    imported: job.imported,
+    updated: job.updated,
+    skipped: job.skipped,
+    failed: job.failed,
+    error: job.error,
+    mapping: options.mapping,
+    categories: options.categories,
+    campaign_id: options.campaign_id,
+    update_existing: options.update_existing,
+    created_at: iso(job.created_at),
+    started_at: iso(job.started_at),
+    ended_at: iso(job.ended_at),
+  };
+}

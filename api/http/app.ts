@@ -1,0 +1,159 @@
+import { rm } from 'node:fs/promises';
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { HttpMethodEnum, koaBody } from 'koa-body';
+import proxyAddr from 'proxy-addr';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
+import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { asAppError, sendError } from './errors.ts';
+import { admit, guard, MAX_USER_AGENT } from './guard.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { fullPath, type AnyRoute } from './route.ts';
+
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
+
+export interface AppOptions {
+  deps: Deps;
+  routes: readonly AnyRoute[];
+  metrics: Metrics;
+  strictResponses?: boolean;
+  limiter?: RateLimiter;
+  actors?: ActorResolver;
+  /** Told of every request made with an API key. */
+  usage: UsageLog;
+  /** Served before the routes: documents, metrics. */
+  middleware?: readonly Middleware[];
+}
+
+/** The Koa application of a set of routes. */
+export function createApp(options: AppOptions): Koa {
+  const { deps, routes, metrics } = options;
+  const app = new Koa();
+  const parts = {
+    deps,
+    actors: options.actors ?? createActorResolver(deps),
+    limiter: options.limiter ?? createRateLimiter(deps.clock),
+    strictResponses: options.strictResponses ?? false,
+  };
+  const router = new Router({ strict: false });
+  // A fixed segment must win over a parameter, whatever the order of declaration.
+  for (const spec of [...routes].sort(byParameterPosition)) {
+    router[spec.method](spec.operationId, fullPath(spec), named(spec), admit(spec, parts), parseBody(spec), guard(spec, parts));
+  }
+  app.use(envelope(deps, metrics, options.usage));
+  app.use(cors(deps.config.CORS_ALLOW_ORIGINS));
+  for (const extra of options.middleware ?? []) app.use(extra);
+  app.use(router.routes());
+  app.use(() => {
+    throw new AppError('not_found', 'No such endpoint', { fix: 'See /docs for every endpoint.' });
+  });
+  // Koa's own handler writes to stderr what `envelope` has already logged.
+  app.silent = true;
+  return app;
+}
+
+function byParameterPosition(a: AnyRoute, b: AnyRoute): number {
+  const shape = (spec: AnyRoute) => fullPath(spec).split('/').map((part) => (part.startsWith(':') ? '1' : '0')).join('');
+  return shape(a).localeCompare(shape(b));
+}
+
+function named(spec: AnyRoute): Middleware {
+  return (koa, next) => {
+    koa.state.operationId = spec.operationId;
+    koa.state.endpoint = fullPath(spec);
+    return next();
+  };
+}
+
+function parseBody(spec: AnyRoute): Middleware {
+  if (spec.method === 'get') return (_koa, next) => next();
+  const limit = spec.bodyLimit ?? DEFAULT_BODY_LIMIT;
+  const parse = koaBody({
+    json: spec.consumes !== 'form' && spec.consumes !== 'multipart',
+    urlencoded: spec.consumes === 'form',
+    multipart: spec.consumes === 'multipart',
+    text: false,
+    jsonLimit: limit,
+    formLimit: limit,
+    jsonStrict: true,
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+    formidable: { maxFileSize: limit, maxFieldsSize: DEFAULT_BODY_LIMIT, hashAlgorithm: 'sha256' },
+    onError: (error) => {
+      const status = (error as { status?: number; httpCode?: number }).status ?? (error as { httpCode?: number }).httpCode ?? 400;
+      throw asAppError(Object.assign(new Error(status === 413 ? 'The body is too large' : 'The body is not valid'), { status, expose: true, cause: error }));
+    },
+  });
+  return spec.consumes === 'multipart' ? withoutLeftovers(parse) : parse;
+}
+
+/** Uploaded files live as long as their request, whatever becomes of it. */
+function withoutLeftovers(parse: Middleware): Middleware {
+  return async (koa, next) => {
+    try {
+      await parse(koa, next);
+    } finally {
+      const files = Object.values((koa.request as { files?: Record<string, unknown> }).files ?? {}).flat() as { filepath: string }[];
+      await Promise.all(files.map((file) => rm(file.filepath, { force: true })));
+    }
+  };
+}
+
+/** Request id, timing, one log line per request, the usage of API keys, and the error envelope for whatever is thrown below. */
+function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
+  const trust = deps.config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(deps.config.TRUSTED_PROXIES) : () => false;
+  return async (koa, next) => {
+    const started = performance.now();
+    const given = koa.get('x-request-id');
+    const requestId = REQUEST_ID.test(given) ? given : newId();
+    koa.state.requestId = requestId;
+    koa.state.log = deps.log.child({ requestId });
+    koa.request.ip = proxyAddr(koa.req, trust);
+    koa.set('X-Request-Id', requestId);
+    koa.set('X-Content-Type-Options', 'nosniff');
+    try {
+      await next();
+    } catch (thrown) {
+      const error = asAppError(thrown);
+      if (error.status >= 500) koa.state.log.error({ err: error, cause: error.cause }, 'request failed');
+      sendError(koa as Context, error, requestId);
+    }
+    const seconds = (performance.now() - started) / 1000;
+    const operation = koa.state.operationId ?? 'none';
+    metrics.httpRequests.observe({ operation, status: String(koa.status) }, seconds);
+    koa.state.log.info({
+      operation, method: koa.method, status: koa.status, ms: Math.round(seconds * 1000),
+      organizationId: koa.state.actor?.organizationId ?? undefined,
+    }, 'request');
+    if (koa.state.apiKeyId) {
+      usage.record({
+        apiKeyId: koa.state.apiKeyId, endpoint: koa.state.endpoint, method: koa.method, ipAddress: koa.ip,
+        userAgent: koa.get('user-agent').slice(0, MAX_USER_AGENT), status: koa.status, durationMs: seconds * 1000,
+      });
+    }
+  };
+}
+
+/** Cross-origin answers for the listed origins only; credentials travel in a header, so cookies are never allowed. */
+function cors(origins: readonly string[]): Middleware {
+  return (koa, next) => {
+    const origin = koa.get('origin');
+    if (origin && origins.includes(origin)) {
+      koa.vary('Origin');
+      koa.set('Access-Control-Allow-Origin', origin);
+      koa.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, Idempotent-Replayed');
+      if (koa.method === 'OPTIONS' && koa.get('access-control-request-method')) {
+        koa.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
+        koa.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id');
+        koa.set('Access-Control-Max-Age', '600');
+        koa.status = 204;
+        return undefined;
+      }
+    }
+    return next();
+  };
+}

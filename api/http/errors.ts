@@ -1,0 +1,45 @@
+import type { Context } from 'koa';
+import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
+
+/** The one envelope of every error (contract 1, "Errors"). */
+export interface ErrorEnvelope {
+  error: string;
+  message: string;
+  code: ErrorCode;
+  request_id: string;
+  fix?: string;
+  problems?: { path: string; message: string }[];
+  [extra: string]: unknown;
+}
+
+const BY_STATUS: Record<number, ErrorCode> = {
+  400: 'bad_request', 401: 'unauthorized', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 413: 'bad_request', 415: 'bad_request',
+  422: 'unprocessable', 429: 'rate_limit_exceeded', 501: 'not_implemented', 503: 'service_unavailable',
+};
+
+/** Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status, everything else is a 500 that says nothing. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const http = error as { status?: number; expose?: boolean; message?: string; type?: string };
+  if (http && typeof http.status === 'number' && http.status >= 400 && http.status < 500) {
+    const message = http.status === 413 ? 'The body is too large' : http.expose === false ? 'The request could not be read' : String(http.message || 'Bad request');
+    return new AppError(BY_STATUS[http.status] ?? 'bad_request', message, { cause: error });
+  }
+  return new AppError('internal_error', 'Something went wrong on our side', { cause: error });
+}
+
+/** Writes an error as the answer. */
+export function sendError(ctx: Context, error: AppError, requestId: string): void {
+  const envelope: ErrorEnvelope = {
+    error: statusLabel(error.status),
+    message: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.fix ? { fix: error.fix } : {}),
+    ...(error.problems ? { problems: error.problems } : {}),
+    ...error.extra,
+  };
+  ctx.status = ERROR_CODES[error.code];
+  for (const [name, value] of Object.entries(error.headers ?? {})) ctx.set(name, value);
+  ctx.body = envelope;
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
+import { permissionText } from './guard.ts';
+import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
+
+/** Codes any authenticated endpoint can answer, beside its own. */
+const COMMON: ErrorCode[] = ['bad_request', 'unauthorized', 'forbidden', 'rate_limit_exceeded', 'internal_error'];
+
+const errorSchema = {
+  type: 'object',
+  required: ['error', 'message', 'code', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'Human label of the status' },
+    message: { type: 'string', description: 'What went wrong, in words' },
+    code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
+    request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+    fix: { type: 'string', description: 'One-line remedy, when one is known' },
+    problems: {
+      type: 'array',
+      description: 'Every fault of a bad request',
+      items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string' }, message: { type: 'string' } } },
+    },
+    retry_after: { type: 'integer', description: 'Seconds to wait, on 429' },
+  },
+};
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Record<string, unknown>;
+  return rest;
+}
+
+/** The OpenAPI 3.1 document of a set of routes; nothing in it is written by hand. */
+export function openApiDocument(routes: readonly AnyRoute[], options: { version: string; serverUrl: string }): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const spec of routes) {
+    const path = fullPath(spec).replace(/:([A-Za-z]+)/g, '{$1}');
+    (paths[path] ??= {})[spec.method] = operation(spec);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Heron API',
+      version: options.version,
+      description: 'Multi-tenant cold-email outreach. Errors share one envelope; lists page by opaque cursors; writes take an Idempotency-Key.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.serverUrl }],
+    tags: [...new Set(routes.map((spec) => spec.area))].map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'API key (ssk_…), OAuth access token (ssat_…) or session token' } },
+      schemas: { Error: errorSchema },
+    },
+  };
+}
+
+function operation(spec: AnyRoute): object {
+  const idempotency = idempotencyOf(spec);
+  return {
+    operationId: spec.operationId,
+    tags: [spec.area],
+    summary: spec.summary,
+    ...(spec.description ? { description: spec.description } : {}),
+    ...(spec.scope === 'public' ? { security: [] } : {}),
+    'x-scope': Array.isArray(spec.scope) ? spec.scope.join('+') : spec.scope,
+    'x-org-permission': permissionText(spec.permission),
+    'x-idempotency': idempotency,
+    parameters: parameters(spec, idempotency),
+    ...(spec.body ? { requestBody: requestBody(spec) } : {}),
+    responses: responses(spec),
+  };
+}
+
+function parameters(spec: AnyRoute, idempotency: string): object[] {
+  const out: object[] = [];
+  for (const [, name] of fullPath(spec).matchAll(/:([A-Za-z]+)/g)) {
+    out.push({ name, in: 'path', required: true, schema: { type: 'string' } });
+  }
+  if (spec.query) {
+    const schema = toSchema(spec.query, 'input') as { properties?: Record<string, object>; required?: string[] };
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      out.push({ name, in: 'query', required: schema.required?.includes(name) ?? false, schema: property });
+    }
+  }
+  if (idempotency !== 'none') {
+    out.push({
+      name: 'Idempotency-Key', in: 'header', required: idempotency === 'required',
+      description: 'Any unique string; the same key with the same request repeats the first answer for 24 hours',
+      schema: { type: 'string', maxLength: 255 },
+    });
+  }
+  return out;
+}
+
+function requestBody(spec: AnyRoute): object {
+  const type = { json: 'application/json', form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data' }[spec.consumes ?? 'json'];
+  return { required: !spec.body!.safeParse({}).success, content: { [type]: { schema: toSchema(spec.body!, 'input') } } };
+}
+
+function responses(spec: AnyRoute): object {
+  const { status, body, description, contentType } = spec.success;
+  const out: Record<string, object> = {
+    [status]: {
+      description: description ?? (status === 204 ? 'Done; no body' : 'Success'),
+      ...(body === 'stream' ? { content: { [contentType ?? 'application/octet-stream']: { schema: { type: 'string' } } } } : {}),
+      ...(body && body !== 'stream' ? { content: { 'application/json': { schema: toSchema(body, 'output') } } } : {}),
+    },
+  };
+  const codes = new Set<ErrorCode>([...(spec.scope === 'public' ? ['bad_request', 'internal_error'] as ErrorCode[] : COMMON), ...(spec.errors ?? [])]);
+  if (/:/.test(spec.path)) codes.add('not_found');
+  if (idempotencyOf(spec) !== 'none') codes.add('conflict');
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) byStatus.set(ERROR_CODES[code], [...(byStatus.get(ERROR_CODES[code]) ?? []), code]);
+  for (const [errorStatus, list] of [...byStatus].sort((a, b) => a[0] - b[0])) {
+    out[errorStatus] = { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+  }
+  return out;
+}

@@ -1,0 +1,104 @@
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import type { OrgPermission, Permission } from '../../lib/permissions.ts';
+
+/** What a session caller's role must allow. `owner` is the organization's owner. */
+export type PermissionRule = OrgPermission | { anyOf: readonly (OrgPermission | 'owner')[] } | { allOf: readonly OrgPermission[] };
+
+/** A file of a multipart body, already on disk. */
+export interface UploadedFile {
+  path: string;
+  filename: string;
+  size: number;
+  /** Hash of its bytes, hex; part of what an Idempotency-Key stands for. */
+  sha256: string;
+}
+
+export interface RouteInput<P, Q, B, Prepared> {
+  params: P;
+  query: Q;
+  body: B;
+  files: Record<string, UploadedFile>;
+  headers: Record<string, string | undefined>;
+  prepared: Prepared;
+}
+
+/** A body that is not JSON. */
+export interface StreamReply {
+  stream: Readable | string;
+  contentType: string;
+  headers?: Record<string, string>;
+}
+
+type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
+
+/**
+ * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
+ * route are all derived from it. `scope` and `permission` have no default: an endpoint that says nothing does not compile.
+ */
+export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType | 'stream' | undefined, Prepared> {
+  operationId: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Relative to /v1; with `atRoot`, from the root. Parameters as `:id`. */
+  path: string;
+  atRoot?: true;
+  area: string;
+  summary: string;
+  description?: string;
+  /** Permission bits a key or token needs (all of them), or who else may call. */
+  scope: readonly Permission[] | 'public' | 'session' | 'any';
+  /** What a session needs; null only where the contract names none. */
+  permission: PermissionRule | null;
+  /** False where no workspace needs to be selected (sign-in, choosing one). */
+  organization?: false;
+  /** Name of the path parameter that is a mailbox id: keys restricted to mailboxes are checked against it. */
+  mailboxParam?: string;
+  /** Mutating routes accept an Idempotency-Key unless they say `none`. */
+  idempotency?: 'none' | 'required';
+  /** Reads that are POSTs (searches) are not writes: no organization write limit, no idempotency. */
+  readOnly?: true;
+  params?: P;
+  query?: Q;
+  body?: B;
+  consumes?: 'json' | 'form' | 'multipart';
+  /** Bytes of the largest accepted body; 1 MiB unless said. */
+  bodyLimit?: number;
+  success: { status: 200 | 201 | 202 | 204; body?: R; description?: string; contentType?: string };
+  /** Codes this endpoint can answer beyond those every endpoint can. */
+  errors?: readonly ErrorCode[];
+  /** Slow work with the outside (dialing a mail server), before the transaction opens. */
+  prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
+  handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R>>;
+}
+
+/** A route with its types forgotten, as the router and the walking suites see it. */
+export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
+
+/** Declares an endpoint. */
+export function route<
+  P extends z.ZodType = z.ZodType<Record<string, never>>,
+  Q extends z.ZodType = z.ZodType<Record<string, never>>,
+  B extends z.ZodType = z.ZodType<undefined>,
+  R extends z.ZodType | 'stream' | undefined = undefined,
+  Prepared = undefined,
+>(spec: RouteSpec<P, Q, B, R, Prepared>): AnyRoute {
+  return spec as unknown as AnyRoute;
+}
+
+/** Whether the route changes something. */
+export function isWrite(spec: AnyRoute): boolean {
+  return spec.method !== 'get' && !spec.readOnly;
+}
+
+/** How the route treats an Idempotency-Key. */
+export function idempotencyOf(spec: AnyRoute): 'none' | 'supported' | 'required' {
+  if (!isWrite(spec) || spec.scope === 'public' || spec.organization === false) return 'none';
+  return spec.idempotency ?? 'supported';
+}
+
+/** The full path from the server's root. */
+export function fullPath(spec: AnyRoute): string {
+  return spec.atRoot ? spec.path : `/v1${spec.path}`;
+}

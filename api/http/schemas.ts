@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Page } from '../../lib/cursor.ts';
+
+/** RFC 3339 UTC, as answers carry it. */
+export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'RFC 3339 timestamp, UTC' });
+/** RFC 3339 as clients send it; read as a Date. */
+export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
+export const uuid = z.uuid();
+/** Path ids are strings here: a malformed one is the same 404 as an unknown one (DECISIONS 3). */
+export const idParams = z.object({ id: z.string() });
+
+/** The envelope of a paged list (contract 1, convention 5). */
+export function paged<T extends z.ZodType>(row: T) {
+  return z.strictObject({
+    data: z.array(row),
+    pagination: z.strictObject({ total: z.int().nullable(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+  });
+}
+
+/** Fills the paged envelope from a verb's page. */
+export function presentPage<Row, Out>(page: Page<Row>, present: (row: Row) => Out): { data: Out[]; pagination: { total: number | null; next_cursor: string | null; has_more: boolean } } {
+  return {
+    data: page.rows.map(present),
+    pagination: { total: page.total ?? null, next_cursor: page.nextCursor, has_more: page.nextCursor !== null },
+  };
+}
+
+/** `limit` and `cursor` of a list whose contract answers 400 out of range. */
+export function pageQuery(max = 100, fallback = 50, min = 1) {
+  return { limit: z.coerce.number().int().min(min).max(max).default(fallback), cursor: z.string().optional() };
+}
+
+/** A lower-cased, trimmed email address; accepts nothing a mail server could misread. */
+export const emailAddress = z.string().trim().toLowerCase().pipe(z.email().max(254)).meta({ format: 'email', maxLength: 254 });
+
+/** A Date of a row as answers carry it. */
+export function iso(date: Date): string;
+export function iso(date: Date | null): string | null;
+export function iso(date: Date | null): string | null {
+  return date ? date.toISOString() : null;
+}

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { Allowance } from '../../domain/mailboxes/allowance.ts';
+import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
+import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
+import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
+import { iso } from '../http/schemas.ts';
+import type { allowance, authCheck, liveCheck, mailbox, mailboxDetail } from './schemas.ts';
+
+/** A mailbox as answers carry it (supplement, Mailbox); passwords are not among what can be read. */
+export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView): z.input<typeof mailbox> {
+  return {
+    id: row.id,
+    user_id: row.user_id,
+    organization_id: row.organization_id,
+    email: row.email,
+    name: row.name,
+    provider: row.provider,
+    status: row.status,
+    smtp: row.smtp,
+    imap: row.imap,
+    hold: row.hold_code === null ? null : { code: row.hold_code, reason: row.hold_reason ?? '', until: iso(row.hold_until) },
+    signature_plain: row.signature_plain,
+    signature_html: row.signature_html,
+    signature_sync: row.signature_sync,
+    signature_code: row.signature_code,
+    send_as_email: row.send_as_email,
+    last_synced_at: iso(lastSyncedAt),
+    last_id: lastUid,
+    campaign_limit: row.campaign_limit,
+    min_wait_time: row.min_wait_time,
+    reply_to: row.reply_to,
+    save_to_sent: row.save_to_sent,
+    tracking_domain: row.tracking_domain,
+    tracking_domain_verified: row.tracking_domain_verified,
+    tracking_domain_verified_at: iso(row.tracking_domain_verified_at),
+    warmup: iso(row.warmup),
+    warmup_paused_at: iso(row.warmup_paused_at),
+    warmup_base: row.warmup_base,
+    warmup_max: row.warmup_max,
+    warmup_increase: row.warmup_increase,
+    warmup_reply_rate: row.warmup_reply_rate,
+    warmup_tag: row.warmup_tag,
+    warmup_pool_type: row.warmup_pool_type,
+    warmup_start_time: row.warmup_start_time,
+    warmup_end_time: row.warmup_end_time,
+    warmup_days: row.warmup_days,
+    timezone: row.timezone,
+    tags,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A mailbox with what it is used for and what went wrong lately. */
+export function presentDetail(detail: MailboxDetail): z.input<typeof mailboxDetail> {
+  return { ...presentMailbox(detail), campaigns: detail.campaigns, recent_errors: detail.recentErrors.map(presentError) };
+}
+
+function presentError(error: MailboxError): z.input<typeof mailboxDetail>['recent_errors'][number] {
+  return { ...error, created_at: iso(error.created_at), resolved_at: iso(error.resolved_at) };
+}
+
+/** How many more mailboxes may be connected. */
+export function presentAllowance({ limit, used, remaining }: Allowance): z.input<typeof allowance> {
+  return { remaining, limit, used, pending_request: null };
+}
+
+/** A live check as a checklist (supplement, EmailLiveCheck). */
+export function presentLiveCheck(check: LiveCheck): z.input<typeof liveCheck> {
+  const { mailbox: row } = check;
+  return {
+    email_account_id: row.id,
+    email: row.email,
+    provider: row.provider,
+    smtp: check.smtp,
+    imap: check.imap,
+    auth: check.auth,
+    healthy: check.healthy,
+    sending_status: check.sendingStatus,
+    status: row.status,
+    daily_limit: row.campaign_limit,
+    min_delay_seconds: row.min_wait_time,
+    campaigns: check.campaigns,
+    recent_errors: check.recentErrors.map(presentError),
+    ...(check.error ? { error: check.error } : {}),
+  };
+}
+
+/** What DNS says of the sending domain (supplement, MailboxAuthCheck). */
+export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
+  return {
+    domain: check.domain,
+    spf_found: check.spfRecord !== null,
+    ...(check.spfRecord === null ? {} : { spf_record: check.spfRecord }),
+    dkim_found: check.dkimSelectors.length > 0,
+    ...(check.dkimSelectors.length === 0 ? {} : { dkim_selectors: check.dkimSelectors }),
+    dmarc_found: check.dmarcPolicy !== null,
+    ...(check.dmarcPolicy === null ? {} : { dmarc_policy: check.dmarcPolicy }),
+    all_aligned: check.allAligned,
+    summary: check.summary,
+  };
+}

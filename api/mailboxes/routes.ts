@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { mailboxAllowance } from '../../domain/mailboxes/allowance.ts';
+import { checkAuthentication } from '../../domain/mailboxes/auth-check.ts';
+import { connectMailbox, prepareConnect, type ConnectInput } from '../../domain/mailboxes/connect.ts';
+import { dialMailbox, liveCheck } from '../../domain/mailboxes/live-check.ts';
+import { getMailbox, listMailboxes } from '../../domain/mailboxes/read.ts';
+import { prepareUpdate, removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { AppError } from '../../lib/errors.ts';
+import { route } from '../http/route.ts';
+import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
+import { presentAllowance, presentAuthCheck, presentDetail, presentLiveCheck, presentMailbox } from './present.ts';
+import * as schemas from './schemas.ts';
+
+const area = 'mailboxes';
+const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns' } as const;
+const write = { area, scope: ['WRITE_EMAILS'], permission: 'manage_settings' } as const;
+const one = { params: idParams, mailboxParam: 'id' } as const;
+
+/** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft (contract 1, agent-facing codes) */
+function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
+  if (body.provider === 'smtp_imap') return body;
+  throw new AppError('mailbox_provider_requires_oauth', 'Mailboxes of this provider are connected by consent, not by password', {
+    fix: 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
+  });
+}
+
+/** Mailboxes (contract 3, "Mailboxes and managed mailboxes"; supplement parts 1 and 3). */
+export const mailboxRoutes = [
+  route({
+    ...read,
+    operationId: 'mailboxes.list',
+    method: 'get',
+    path: '/emails',
+    summary: 'Mailboxes, newest first',
+    query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), tag: z.uuid().optional() }),
+    success: { status: 200, body: schemas.mailboxPage },
+    handler: async (ctx, { query: { limit, cursor, ...filter } }) => presentPage(await listMailboxes(ctx, { limit, cursor }, filter), presentMailbox),
+  }),
+  route({
+    ...write,
+    operationId: 'mailboxes.connect',
+    method: 'post',
+    path: '/emails',
+    summary: 'Connect an SMTP/IMAP mailbox',
+    description: 'A worker signs in to both servers before anything is stored; a failure names side and stage in `problems`. A known address is reconnected: it gets the new credentials and keeps everything else.',
+    body: schemas.connectMailbox,
+    success: { status: 201, body: schemas.mailbox },
+    errors: ['mailbox_auth_failed', 'mailbox_provider_requires_oauth', 'mailbox_allowance_reached', 'service_unavailable'],
+    prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
+    handler: async (ctx, { body }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body))),
+  }),
+  route({
+    area,
+    scope: 'any',
+    permission: null,
+    operationId: 'mailboxes.allowance',
+    method: 'get',
+    path: '/emails/allowance',
+    summary: 'How many more mailboxes the workspace may connect',
+    success: { status: 200, body: schemas.allowance },
+    handler: async (ctx) => presentAllowance(await mailboxAllowance(ctx)),
+  }),
+  route({
+    ...read,
+    ...one,
+    operationId: 'mailboxes.get',
+    method: 'get',
+    path: '/emails/:id',
+    summary: 'One mailbox with the campaigns it sends for and recent errors',
+    success: { status: 200, body: schemas.mailboxDetail },
+    handler: async (ctx, { params }) => presentDetail(await getMailbox(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    ...one,
+    operationId: 'mailboxes.update',
+    method: 'patch',
+    path: '/emails/:id',
+    summary: 'Change a mailbox',
+    description: 'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back.',
+    body: schemas.updateMailbox,
+    success: { status: 200, body: schemas.mailboxDetail },
+    errors: ['mailbox_auth_failed', 'mailbox_send_as_unsupported', 'service_unavailable'],
+    prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
+    handler: async (ctx, { params, body }) => presentDetail(await updateMailbox(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    ...one,
+    operationId: 'mailboxes.delete',
+    method: 'delete',
+    path: '/emails/:id',
+    summary: 'Disconnect and erase a mailbox',
+    description: 'Removes its credentials, imported mail and sender links. Emails already sent stay on record; one in a worker\'s hands finishes.',
+    success: { status: 204 },
+    handler: (ctx, { params }) => removeMailbox(ctx, params.id),
+  }),
+  route({
+    ...write,
+    ...one,
+    operationId: 'mailboxes.test',
+    method: 'post',
+    path: '/emails/:id/test',
+    summary: 'Dial the stored credentials',
+    description: 'Always 200 with a checklist; `error` says what is wrong. Refused credentials hold the mailbox, working ones lift such a hold.',
+    success: { status: 200, body: schemas.liveCheck },
+    prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
+    handler: async (ctx, { params, prepared }) => presentLiveCheck(await liveCheck(ctx, params.id, prepared)),
+  }),
+  route({
+    ...read,
+    ...one,
+    operationId: 'mailboxes.authCheck',
+    method: 'get',
+    path: '/emails/:id/auth-check',
+    summary: 'SPF, DKIM and DMARC of the sending domain',
+    description: 'DKIM is looked for under usual selectors; DNS cannot list them.',
+    success: { status: 200, body: schemas.authCheck },
+    handler: async (ctx, { params }) => presentAuthCheck(await checkAuthentication(ctx, params.id)),
+  }),
+];

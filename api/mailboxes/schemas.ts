@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
+
+/** Text that stands in a header: no line breaks, no control characters. */
+const headerLine = z.string().trim().max(200).regex(/^[^\p{Cc}]*$/u, 'Contains control characters');
+const body = (max: number) => z.string().max(max).refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), 'Contains characters that cannot be stored');
+
+const mailService = z.strictObject({
+  host: z.string().trim().toLowerCase().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  username: z.string().min(1).max(320).regex(/^[^\p{Cc}]*$/u, 'Contains control characters'),
+  password: z.string().min(1).max(1000).regex(/^[^\r\n\0]*$/, 'Contains a line break'),
+  security: z.enum(['tls', 'starttls', 'none']).meta({ description: 'tls from the first byte, starttls required, or none' }),
+}).meta({ description: 'Password included: servers are never changed without dialing them' });
+
+const limits = {
+  campaign_limit: z.int().min(0).max(100).optional().meta({ description: 'Campaign emails per UTC day, over all campaigns; default 50' }),
+  min_wait_time: z.int().min(0).max(86_400).optional().meta({ description: 'Seconds between two emails; default 600' }),
+};
+
+export const connectSmtp = z.strictObject({
+  provider: z.literal('smtp_imap'),
+  email: emailAddress,
+  name: headerLine,
+  smtp: mailService,
+  imap: mailService,
+  ...limits,
+});
+
+/** POST /emails. The other providers are known only to be sent elsewhere. */
+export const connectMailbox = z.discriminatedUnion('provider', [
+  connectSmtp,
+  z.looseObject({ provider: z.enum(['gmail', 'google', 'outlook', 'microsoft']) }).meta({ description: 'Answers mailbox_provider_requires_oauth' }),
+]);
+
+export const updateMailbox = z.strictObject({
+  name: headerLine.optional(),
+  status: z.enum(['active', 'inactive', 'revoked']).optional().meta({ description: 'active also lifts a hold' }),
+  ...limits,
+  reply_to: z.union([z.literal(''), emailAddress]).optional(),
+  save_to_sent: z.boolean().optional().meta({ description: 'Keep a copy of campaign emails in the Sent folder' }),
+  send_as_email: z.union([z.literal(''), emailAddress]).optional(),
+  signature_plain: body(10_000).optional(),
+  signature_html: body(100_000).optional(),
+  signature_sync: z.boolean().optional(),
+  signature_code: z.boolean().optional(),
+  tags: z.array(z.string()).max(100).optional().meta({ description: 'Replaces the tags' }),
+  smtp: mailService.optional(),
+  imap: mailService.optional(),
+});
+
+const storedService = z.strictObject({
+  host: z.string(), port: z.int(), username: z.string(), security: z.enum(['tls', 'starttls', 'none']),
+});
+
+const mailboxFields = {
+  id: uuid,
+  user_id: uuid.nullable(),
+  organization_id: uuid,
+  email: z.string(),
+  name: z.string(),
+  provider: z.enum(['gmail', 'outlook', 'smtp_imap']),
+  status: z.enum(['active', 'inactive', 'revoked']),
+  smtp: storedService,
+  imap: storedService.nullable(),
+  hold: z.strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable() }).nullable()
+    .meta({ description: 'Set while the mailbox must not send, although it is active' }),
+  signature_plain: z.string(),
+  signature_html: z.string(),
+  signature_sync: z.boolean(),
+  signature_code: z.boolean(),
+  send_as_email: z.string(),
+  last_synced_at: timestamp.nullable(),
+  last_id: z.int().meta({ description: 'Highest IMAP uid read of the INBOX' }),
+  campaign_limit: z.int(),
+  min_wait_time: z.int(),
+  reply_to: z.string(),
+  save_to_sent: z.boolean(),
+  tracking_domain: z.string(),
+  tracking_domain_verified: z.boolean(),
+  tracking_domain_verified_at: timestamp.nullable(),
+  warmup: timestamp.nullable(),
+  warmup_paused_at: timestamp.nullable(),
+  warmup_base: z.int(),
+  warmup_max: z.int(),
+  warmup_increase: z.int(),
+  warmup_reply_rate: z.int(),
+  warmup_tag: z.string(),
+  warmup_pool_type: z.string(),
+  warmup_start_time: z.string(),
+  warmup_end_time: z.string(),
+  warmup_days: z.int(),
+  timezone: z.string(),
+  tags: z.array(uuid),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+const sendingCampaign = z.strictObject({ id: uuid, name: z.string(), status: z.string() });
+const mailboxError = z.strictObject({
+  id: uuid, error_code: z.string(), severity: z.enum(['warning', 'error']), title: z.string(), message: z.string(),
+  created_at: timestamp, resolved_at: timestamp.nullable(),
+});
+
+export const mailbox = z.strictObject(mailboxFields);
+export const mailboxDetail = z.strictObject({ ...mailboxFields, campaigns: z.array(sendingCampaign), recent_errors: z.array(mailboxError) });
+export const mailboxPage = paged(mailbox);
+
+export const allowance = z.strictObject({
+  remaining: z.int().nullable().meta({ description: 'null without a limit' }),
+  limit: z.int().nullable(),
+  used: z.int(),
+  pending_request: z.null().meta({ description: 'A request for more; a self-hosted installation has none' }),
+});
+
+export const liveCheck = z.strictObject({
+  email_account_id: uuid,
+  email: z.string(),
+  provider: z.string(),
+  smtp: z.boolean(),
+  imap: z.boolean(),
+  auth: z.boolean(),
+  healthy: z.boolean(),
+  sending_status: z.string(),
+  status: z.string(),
+  daily_limit: z.int(),
+  min_delay_seconds: z.int(),
+  campaigns: z.array(sendingCampaign),
+  recent_errors: z.array(mailboxError),
+  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
+});
+
+export const authCheck = z.strictObject({
+  domain: z.string(),
+  spf_found: z.boolean(),
+  spf_record: z.string().optional(),
+  dkim_found: z.boolean(),
+  dkim_selectors: z.array(z.string()).optional(),
+  dmarc_found: z.boolean(),
+  dmarc_policy: z.string().optional(),
+  all_aligned: z.boolean(),
+  summary: z.string(),
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { completeSettingsSchema, partialSettingsSchema } from '../../domain/settings/outreach.ts';
+import { getOutreachSettings, replaceOutreachSettings } from '../../domain/settings/workspace.ts';
+import { route } from '../http/route.ts';
+
+const shared = { area: 'outreach-settings', path: '/outreach/settings', scope: ['WRITE_CAMPAIGNS'], permission: 'manage_settings' } as const;
+
+/** The organization's outreach settings (contract 2, "Outreach settings"). */
+export const outreachSettingsRoutes = [
+  route({
+    ...shared,
+    operationId: 'outreachSettings.get',
+    method: 'get',
+    summary: 'The settings in force, defaults filled in',
+    success: { status: 200, body: completeSettingsSchema },
+    handler: (ctx) => getOutreachSettings(ctx),
+  }),
+  route({
+    ...shared,
+    operationId: 'outreachSettings.replace',
+    method: 'patch',
+    summary: 'Replace the settings; what is left out goes back to its default',
+    body: z.strictObject({ settings: partialSettingsSchema }),
+    success: { status: 204 },
+    errors: ['invalid_setting'],
+    handler: (ctx, { body }) => replaceOutreachSettings(ctx, body.settings),
+  }),
+];

@@ -1,0 +1,37 @@
+import { apiKeysRoutes } from './api-keys/routes.ts';
+import { appConnectionsRoutes } from './app-connections/routes.ts';
+import { authRoutes } from './auth/routes.ts';
+import { campaignRoutes } from './campaigns/routes.ts';
+import { eventsRoutes } from './events/routes.ts';
+import { organizationsRoutes } from './organizations/routes.ts';
+import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
+import { stepRunsRoutes } from './step-runs/routes.ts';
+import { deliverabilityRoutes } from './deliverability/routes.ts';
+import { mailboxRoutes } from './mailboxes/routes.ts';
+import { systemRoutes } from './system/routes.ts';
+import { contactImportRoutes } from './contacts/import-routes.ts';
+import { contactRoutes } from './contacts/routes.ts';
+import { labelRoutes } from './labels/routes.ts';
+import { segmentRoutes } from './segments/routes.ts';
+import { suppressionRoutes } from './suppressions/routes.ts';
+import type { AnyRoute } from './http/route.ts';
+
+/** Every endpoint of the API. A new area adds its array here and nowhere else. */
+export const routes: readonly AnyRoute[] = [
+  ...systemRoutes,
+  ...authRoutes,
+  ...organizationsRoutes,
+  ...apiKeysRoutes,
+  ...appConnectionsRoutes,
+  ...campaignRoutes,
+  ...outreachSettingsRoutes,
+  ...eventsRoutes,
+  ...stepRunsRoutes,
+  ...contactRoutes,
+  ...contactImportRoutes,
+  ...labelRoutes,
+  ...segmentRoutes,
+  ...suppressionRoutes,
+  ...deliverabilityRoutes,
+  ...mailboxRoutes,
+];

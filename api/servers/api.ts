@@ -1,0 +1,41 @@
+import { createActorResolver } from '../../domain/access/resolve-actor.ts';
+import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { createApp, type AppOptions } from '../http/app.ts';
+import { openApiDocument } from '../http/openapi.ts';
+import { routes } from '../routes.ts';
+import { documents, metricsEndpoint } from '../system/documents.ts';
+
+/** Version of this build, as the OpenAPI document and the instance pages show it. */
+export const VERSION = '0.1.0';
+
+/** The API's OpenAPI document, without a server running. */
+export function apiDocument(serverUrl: string): object {
+  return openApiDocument(routes, { version: VERSION, serverUrl });
+}
+
+/** Starts the REST API (8080 by default). */
+export async function startApi(deps: Deps, metrics: Metrics, options: Partial<Pick<AppOptions, 'strictResponses' | 'limiter' | 'actors' | 'usage'>> & { port?: number } = {}): Promise<Listening> {
+  const { port = deps.config.API_PORT, actors = createActorResolver(deps), ...rest } = options;
+  const usage = options.usage ?? createUsageLog(deps, { onDropped: (count) => metrics.keyUsageDropped.inc(count) });
+  const app = createApp({
+    deps,
+    routes,
+    metrics,
+    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config.METRICS_TOKEN)],
+    ...rest,
+    actors,
+    usage,
+  });
+  const listening = await listenHttp(app.callback(), deps.config.LISTEN_HOST, port);
+  return {
+    ...listening,
+    async close() {
+      await listening.close();
+      await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
+      await usage.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'usage of API keys not written'));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import type { Deps } from '../../domain/kernel/context.ts';
+import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
+import { newId } from '../../lib/ids.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { createTrackingApp } from '../tracking/app.ts';
+
+/** How often (ms) settled clicks are announced. */
+const ANNOUNCE_EVERY_MS = 1_000;
+
+/** Starts the tracking service (3000 by default). Closing it finishes requests and announcements in hand. */
+export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
+  const listening = await listenHttp(createTrackingApp(deps, metrics).callback(), deps.config.LISTEN_HOST, options.port ?? deps.config.TRACKING_PORT);
+  let round: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    round ??= announceClicks(deps, `announce/${newId()}`)
+      .catch((error: unknown) => deps.log.error({ err: error }, 'clicks were not announced'))
+      .finally(() => {
+        round = undefined;
+      });
+  }, ANNOUNCE_EVERY_MS);
+  return {
+    ...listening,
+    async close() {
+      clearInterval(timer);
+      await Promise.all([listening.close(), round]);
+    },
+  };
+}

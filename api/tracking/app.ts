@@ -1,0 +1,118 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Middleware } from 'koa';
+import { koaBody } from 'koa-body';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { findTicket, recordClick } from '../../domain/tracking/clicks.ts';
+import type { Hit } from '../../domain/tracking/machine.ts';
+import { recordOpen, sendOfPixel } from '../../domain/tracking/opens.ts';
+import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { createRateLimiter } from '../http/rate-limit.ts';
+import { metricsEndpoint } from '../system/documents.ts';
+import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
+
+/** A transparent image of one pixel. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+/** Hits on one link or pixel that are recorded per minute; more are answered the same and forgotten. */
+const RECORDED_PER_MINUTE = 60;
+const FORM_BYTES = 8 * 1024;
+
+/** The tracking service: opens, clicks and opt-outs of sent mail (contract 2, Campaign; RFC 8058). It knows no credentials. */
+export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
+  const limiter = createRateLimiter(deps.clock);
+  const recorded = (link: string) => limiter.take(link, RECORDED_PER_MINUTE) === 0;
+  const router = new Router();
+
+  router.get('tracking.health', '/health', (koa) => {
+    koa.body = { status: 'ok' };
+  });
+
+  router.get('tracking.open', '/o/:file', async (koa) => {
+    const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));
+    if (sendId && recorded(sendId)) {
+      await recordOpen(deps, sendId, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+        koa.state.log.error({ err: error, sendId }, 'an open was not recorded');
+      });
+    }
+    koa.type = 'image/gif';
+    koa.body = PIXEL;
+  });
+
+  router.get('tracking.click', '/c/:ticket', async (koa) => {
+    const ticket = await findTicket(deps, koa.params.ticket as string);
+    if (!ticket) return showPage(koa, 404, unknownPage());
+    if (recorded(ticket.id)) {
+      await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
+        koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
+      });
+    }
+    koa.redirect(ticket.url);
+    koa.body = '';
+  });
+
+  router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
+    const found = await findOptOut(deps, koa.params.token as string);
+    if (!found) return showPage(koa, 404, unknownPage());
+    showPage(koa, 200, found.done ? donePage(found.organizationName, found.recipient) : confirmPage(found.organizationName, found.recipient));
+  });
+
+  router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
+    const found = await findOptOut(deps, koa.params.token as string);
+    if (!found) return showPage(koa, 404, unknownPage());
+    const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};
+    const isOneClick = Object.entries(form).some(([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()));
+    await optOut(deps, found, isOneClick ? 'one_click' : 'link', koa.state.requestId);
+    showPage(koa, 200, donePage(found.organizationName, found.recipient));
+  });
+
+  const app = new Koa();
+  app.use(frame(deps, metrics));
+  app.use(metricsEndpoint(metrics, deps.config.METRICS_TOKEN));
+  app.use(router.routes());
+  app.use((koa) => showPage(koa, 404, unknownPage()));
+  app.silent = true;
+  return app;
+}
+
+/** Headers of every answer, one log line and one measurement per request. Paths are not logged: they are keys. */
+function frame(deps: Deps, metrics: Metrics): Middleware {
+  return async (koa, next) => {
+    const started = performance.now();
+    koa.state.requestId = newId();
+    koa.state.log = deps.log.child({ requestId: koa.state.requestId });
+    koa.set({
+      'Cache-Control': 'no-store, private', 'Content-Security-Policy': PAGE_POLICY, 'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff', 'X-Robots-Tag': 'noindex',
+    });
+    try {
+      await next();
+    } catch (error) {
+      koa.state.log.error({ err: error }, 'request failed');
+      koa.set('Retry-After', '5');
+      showPage(koa as Context, 503, troublePage());
+    }
+    const operation = String(koa._matchedRouteName ?? 'none');
+    metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);
+    koa.state.log.info({ operation, method: koa.method, status: koa.status, ms: Math.round(performance.now() - started) }, 'request');
+  };
+}
+
+/** RFC 8058 allows both form encodings. A form nobody can read is an opt-out all the same: the address alone says so. */
+function parseForm(): Middleware {
+  return koaBody({
+    json: false, text: false, urlencoded: true, multipart: true, formLimit: FORM_BYTES,
+    formidable: { maxFieldsSize: FORM_BYTES, maxFields: 20, filter: () => false },
+    onError: () => undefined,
+  });
+}
+
+function showPage(koa: Context, status: number, html: string): void {
+  koa.status = status;
+  koa.type = 'text/html';
+  koa.body = html;
+}
+
+function hitOf(koa: Context): Hit {
+  return { method: koa.method, userAgent: koa.get('user-agent'), purpose: koa.get('sec-purpose') || koa.get('purpose') || koa.get('x-moz') || koa.get('x-purpose') };
+}

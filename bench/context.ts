@@ -1,0 +1,98 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { assemble, type Assembly } from '../deploy/assemble.ts';
+import { startLocalStack, type LocalStack } from '../deploy/stack.ts';
+import { loadConfig } from '../lib/config/index.ts';
+import { silentLogger } from '../lib/log.ts';
+
+/** What a bench gets: an installation of real processes, this process's own way to its database, and how much to do. */
+export interface BenchContext {
+  stack: LocalStack;
+  assembly: Assembly;
+  /** Small amounts, for seeing that everything works; the figures mean little. */
+  quick: boolean;
+  log(line: string): void;
+  /** Starts one of bench/processes; it ends with the bench. */
+  helper(name: string, env?: Record<string, string>): Promise<Helper>;
+  /** What runs here, by part. */
+  versions(): Promise<Record<string, string>>;
+}
+
+/** A process beside the installation that answers questions. */
+export interface Helper {
+  pid: number;
+  /** From its first message. */
+  port: number;
+  ask<Answer>(question: string): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/** What one bench found. */
+export interface BenchResult {
+  /** What was measured, for the table: label and value with unit. */
+  figures: { label: string; value: string }[];
+  targets: { what: string; target: string; got: string; met: boolean }[];
+  /** Every single value, by series. */
+  raw: Record<string, unknown>;
+}
+
+export type Bench = (context: BenchContext) => Promise<BenchResult>;
+
+const SETTINGS: Record<string, string> = {
+  LOG_LEVEL: 'warn',
+  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+  ORG_WRITES_PER_MINUTE: '0',
+};
+
+/** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */
+export async function withContext<T>(options: { quick: boolean; log: (line: string) => void }, work: (context: BenchContext) => Promise<T>): Promise<T> {
+  const stack = await startLocalStack({ persistent: true, headless: true, env: SETTINGS, log: () => {} });
+  const assembly = assemble(loadConfig(stack.env), 'bench', { log: silentLogger });
+  const helpers: Helper[] = [];
+  try {
+    return await work({
+      stack, assembly, ...options,
+      async helper(name, env = {}) {
+        const started = await startHelper(name, { ...stack.env, ...env });
+        helpers.push(started);
+        return started;
+      },
+      versions: () => versionsOf(assembly),
+    });
+  } finally {
+    await Promise.all(helpers.map((helper) => helper.stop()));
+    await assembly.close();
+    await stack.stop();
+  }
+}
+
+async function versionsOf({ deps, temporal }: Assembly): Promise<Record<string, string>> {
+  const { rows } = (await deps.db.raw('show server_version')) as { rows: { server_version: string }[] };
+  const { serverVersion } = await temporal.workflowService.getSystemInfo({});
+  return { Node: process.versions.node, PostgreSQL: rows[0]!.server_version, 'Temporal server': serverVersion ?? 'unknown' };
+}
+
+async function startHelper(name: string, env: Record<string, string>): Promise<Helper> {
+  const path = fileURLToPath(new URL(`processes/${name}.ts`, import.meta.url));
+  const child = fork(path, { env: { ...process.env, ...env }, execArgv: ['--import', import.meta.resolve('tsx'), '--no-deprecation'] });
+  const ended = once(child, 'exit');
+  const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
+  if (!first) throw new Error(`bench/processes/${name}.ts ended before it was ready`);
+  return {
+    pid: child.pid!,
+    port: (first[0] as { port: number }).port,
+    ask: (question) => ask(child, question),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function ask<Answer>(child: ChildProcess, question: string): Promise<Answer> {
+  const answer = once(child, 'message');
+  child.send(question);
+  return (await answer)[0] as Answer;
+}

@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { createTransport } from 'nodemailer';
+import pLimit from 'p-limit';
+import { newId } from '../lib/ids.ts';
+import { searchAttributes } from '../temporal/attributes.ts';
+import { alternate, cpuMs, median, timed } from './measure.ts';
+import { launchCampaign, makeCampaign } from './data.ts';
+import type { BenchContext, BenchResult, Helper } from './context.ts';
+import { BARE_QUEUE, type BareArgs } from './workflows/contract.ts';
+
+const STEPS = 2;
+const MAILBOXES = 4;
+/** As many starts at once as the relay sends. */
+const STARTS = 32;
+/** As many sessions as the platform opens to one pool of mailboxes. */
+const SMTP_SESSIONS = 16;
+
+const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week? See https://example.com/why for details.';
+
+/** Events of a history that cost something (temporal.api.enums.v1.EventType). */
+const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
+type Cost = Record<keyof typeof EVENT, number>;
+
+/**
+ * Email steps per second through the whole path (launcher, allocator, claim, SMTP, settle with its event), against the
+ * same workflow with nothing in it, and against nodemailer alone.
+ */
+export async function run(context: BenchContext): Promise<BenchResult> {
+  const leads = context.quick ? 300 : 600;
+  const rounds = context.quick ? 2 : 5;
+  const { log } = context;
+  const sink = await context.helper('sink');
+  const bareWorker = await context.helper('bare-worker');
+  const emails = leads * STEPS;
+  let cost!: Cost;
+  // The empty workflow has as many timers as the campaign had: none where the slot has come already.
+  let timerShare = 0;
+  const { worker, temporal, postgres } = context.stack.processes;
+  const heronCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
+  const bareCpu = cpuSeries({ worker: bareWorker.pid, temporal: temporal?.pid, client: process.pid });
+
+  // Not measured: caches, connections, prepared plans.
+  await campaignRound(context, sink, Math.min(leads, 50));
+  await bareRound(context.assembly.temporal, Math.min(leads, 50), 0);
+  const statements = await statementCounter(context);
+  const rates = await alternate(rounds, {
+    heron: async () => {
+      const { campaignId, ms } = await statements.during(emails, () => heronCpu.during(emails, () => campaignRound(context, sink, leads)));
+      cost = await campaignCost(context, campaignId, leads);
+      timerShare = cost.timerStarted;
+      return (emails / ms) * 1000;
+    },
+    workflow: async () => (emails / (await bareCpu.during(emails, () => bareRound(context.assembly.temporal, leads, timerShare)))) * 1000,
+    nodemailer: async () => (emails / (await nodemailerRound(sink.port, emails))) * 1000,
+  }, (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} email steps/s`));
+
+  const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
+  const bareCost = await meanCost(bareHandles.splice(0));
+  const share = heron / workflow;
+  return {
+    figures: [
+      { label: `campaign of ${leads} leads with ${STEPS} emails, whole path`, value: `${heron.toFixed(1)} email steps/s` },
+      { label: 'the same workflow with empty activities', value: `${workflow.toFixed(1)} email steps/s` },
+      { label: 'nodemailer pool alone', value: `${nodemailer.toFixed(0)} emails/s` },
+      { label: 'share of the empty workflow', value: `${(share * 100).toFixed(0)} %` },
+      { label: 'share of nodemailer alone', value: `${((heron / nodemailer) * 100).toFixed(0)} %` },
+      { label: 'per email step, from histories', value: describe(cost) },
+      { label: 'the empty workflow, per email step', value: describe(bareCost) },
+      { label: 'SQL statements per email step', value: median(statements.perStep).toFixed(1) },
+      { label: 'CPU per email step', value: heronCpu.describe() },
+      { label: 'the empty workflow, CPU per email step', value: bareCpu.describe() },
+    ],
+    targets: [
+      { what: 'email steps per second against the empty workflow', target: '>= 70 %', got: `${(share * 100).toFixed(0)} %`, met: share >= 0.7 },
+      { what: 'workflow tasks per email step', target: '<= 3', got: cost.workflowTaskCompleted.toFixed(2), met: cost.workflowTaskCompleted <= 3 },
+      { what: 'normal activities per email step', target: '<= 1', got: cost.activityScheduled.toFixed(2), met: cost.activityScheduled <= 1 },
+    ],
+    raw: { leads, steps: STEPS, rates, cpuMsPerStep: { heron: heronCpu.values, bare: bareCpu.values }, statementsPerStep: statements.perStep, topStatements: await statements.top(emails) },
+  };
+}
+
+async function campaignRound(context: BenchContext, sink: Helper, leads: number): Promise<{ campaignId: string; ms: number }> {
+  const { assembly } = context;
+  const { tenant, campaignId } = await makeCampaign(assembly, {
+    contacts: leads, mailboxes: MAILBOXES, gapSeconds: 0, smtpPort: sink.port,
+    steps: [{ subject: 'A question for {{.Company}}', body_plain: BODY }, { body_plain: 'Just coming back to this, {{.FirstName}}.' }],
+  });
+  await sink.ask('reset');
+  const ms = await timed(async () => {
+    await launchCampaign(assembly, tenant, campaignId);
+    for (;;) {
+      const [open] = await assembly.deps.db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).limit(1).select('id');
+      if (!open) return;
+      await sleep(100);
+    }
+  });
+  const { count } = await sink.ask<{ count: number }>('count');
+  if (count !== leads * STEPS) throw new Error(`the sink has ${count} messages of ${leads * STEPS}`);
+  return { campaignId, ms };
+}
+
+/** A few runs of the last round, to count what they cost. */
+const bareHandles: WorkflowHandle[] = [];
+const SAMPLE = 40;
+
+async function bareRound(client: Client, leads: number, timerShare: number): Promise<number> {
+  const limit = pLimit(STARTS);
+  const group = newId();
+  return timed(async () => {
+    const handles = await Promise.all(Array.from({ length: leads }, (_, index) => limit(() => startBare(client, group, timersOf(index, timerShare)))));
+    await Promise.all(handles.map((handle) => handle.result()));
+    bareHandles.splice(0, Infinity, ...handles.slice(0, SAMPLE));
+  });
+}
+
+/** Spreads timers over the steps of all runs evenly. */
+function timersOf(index: number, share: number): boolean[] {
+  return Array.from({ length: STEPS }, (_, step) => {
+    const number = index * STEPS + step;
+    return Math.floor((number + 1) * share) > Math.floor(number * share);
+  });
+}
+
+function startBare(client: Client, group: string, timers: boolean[]): Promise<WorkflowHandle> {
+  const enrollmentId = newId();
+  const args: BareArgs = { organizationId: group, campaignId: group, contactId: enrollmentId, enrollmentId, timers };
+  return client.workflow.start('bare', {
+    taskQueue: BARE_QUEUE,
+    workflowId: `bare/${group}/${enrollmentId}`,
+    args: [args],
+    staticSummary: `Contact ${enrollmentId} in campaign ${group}`,
+    typedSearchAttributes: searchAttributes({ OrganizationId: group, CampaignId: group, Kind: 'bare' }),
+  });
+}
+
+async function nodemailerRound(port: number, emails: number): Promise<number> {
+  const transport = createTransport({
+    host: '127.0.0.1', port, pool: true, maxConnections: SMTP_SESSIONS, maxMessages: Infinity, ignoreTLS: true, auth: { user: 'sender', pass: 'secret' },
+  });
+  try {
+    return await timed(() => Promise.all(Array.from({ length: emails }, (_, index) => transport.sendMail({
+      from: 'sender@bench.example.com', to: `contact${index}@example.org`, subject: 'A question', text: BODY, html: `<p>${BODY}</p>`,
+    }))));
+  } finally {
+    transport.close();
+  }
+}
+
+async function campaignCost({ assembly }: BenchContext, campaignId: string, leads: number): Promise<Cost> {
+  const rows: { contact_id: string }[] = await assembly.deps.db('enrollments').where({ campaign_id: campaignId }).orderBy('id').limit(Math.min(SAMPLE, leads)).select('contact_id');
+  return meanCost(rows.map(({ contact_id }) => assembly.temporal.workflow.getHandle(`enrollment/${campaignId}/${contact_id}`)));
+}
+
+async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
+  const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0 };
+  for (const handle of handles) {
+    const { events } = await handle.fetchHistory();
+    for (const [name, type] of Object.entries(EVENT) as [keyof Cost, number][]) total[name] += events!.filter(({ eventType }) => eventType === type).length;
+  }
+  for (const name of Object.keys(total) as (keyof Cost)[]) total[name] /= handles.length * STEPS;
+  return total;
+}
+
+function describe(cost: Cost): string {
+  return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers`;
+}
+
+interface CpuSeries {
+  /** CPU time (ms) per email step and process, one value per round. */
+  values: Record<string, number[]>;
+  during<T>(emails: number, work: () => Promise<T>): Promise<T>;
+  describe(): string;
+}
+
+/** Sums up what processes use while something is measured: steadier than the clock on a machine with other work. */
+function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
+  const values: Record<string, number[]> = Object.fromEntries(Object.keys(pids).map((name) => [name, []]));
+  const read = (): Record<string, number | undefined> => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? undefined : cpuMs(pid, { children: name === 'postgres' })]));
+  return {
+    values,
+    async during(emails, work) {
+      const before = read();
+      const result = await work();
+      for (const [name, after] of Object.entries(read())) {
+        const from = before[name];
+        if (after !== undefined && from !== undefined) values[name]!.push((after - from) / emails);
+      }
+      return result;
+    },
+    describe() {
+      const known = Object.entries(values).filter(([, series]) => series.length > 0).map(([name, series]) => [name, median(series)] as const);
+      if (known.length === 0) return 'not known here';
+      const total = known.reduce((sum, [, ms]) => sum + ms, 0);
+      return `${total.toFixed(1)} ms (${known.map(([name, ms]) => `${name} ${ms.toFixed(1)}`).join(', ')})`;
+    },
+  };
+}
+
+interface StatementCounter {
+  perStep: number[];
+  during<T>(emails: number, work: () => Promise<T>): Promise<T>;
+  /** The statements of the last round that took most of the database's time. */
+  top(emails: number): Promise<{ perStep: number; meanMs: number; query: string }[]>;
+}
+
+const TOP_STATEMENTS = 40;
+
+/** Counts what the database is asked while a campaign runs; setting the campaign up is a handful of statements among thousands. */
+async function statementCounter({ assembly: { deps: { db } } }: BenchContext): Promise<StatementCounter> {
+  await db.raw('create extension if not exists pg_stat_statements');
+  const perStep: number[] = [];
+  return {
+    perStep,
+    async during(emails, work) {
+      await db.raw('select pg_stat_statements_reset()');
+      const result = await work();
+      const { rows } = (await db.raw('select sum(calls)::int as calls from pg_stat_statements')) as { rows: { calls: number }[] };
+      perStep.push(rows[0]!.calls / emails);
+      return result;
+    },
+    async top(emails) {
+      const { rows } = (await db.raw(
+        'select calls, mean_exec_time as mean, query from pg_stat_statements order by calls desc, total_exec_time desc limit ?', [TOP_STATEMENTS],
+      )) as { rows: { calls: number; mean: number; query: string }[] };
+      return rows.map(({ calls, mean, query }) => ({ perStep: calls / emails, meanMs: mean, query: query.replace(/\s+/g, ' ').slice(0, 160) }));
+    },
+  };
+}

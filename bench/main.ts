@@ -1,0 +1,34 @@
+/**
+ * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
+ * some of it, `--quick` with small amounts to see that it works (nothing is written then).
+ */
+import { parseArgs } from 'node:util';
+import { withContext, type Bench } from './context.ts';
+import { printResult, writeReport, writeResult } from './report.ts';
+
+const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
+  engine: () => import('./engine.ts'),
+  contacts: () => import('./contacts.ts'),
+  import: () => import('./import.ts'),
+  launch: () => import('./launch.ts'),
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean', default: false } } });
+const unknown = positionals.filter((name) => !(name in BENCHES));
+if (unknown.length > 0) {
+  console.error(`No bench is called ${unknown.join(', ')}. There are: ${Object.keys(BENCHES).join(', ')}.`);
+  process.exit(2);
+}
+
+for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
+  console.log(`\n${name}${values.quick ? ' (quick: the figures mean little)' : ''}`);
+  const { run } = await BENCHES[name]!();
+  const { result, versions } = await withContext({ quick: values.quick, log: (line) => console.log(`  ${line}`) }, async (context) => ({
+    result: await run(context),
+    versions: await context.versions(),
+  }));
+  printResult(result);
+  if (!values.quick) await writeResult(name, result, versions);
+}
+if (!values.quick) await writeReport(Object.keys(BENCHES));
+process.exit(0);

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The middle value; of an even number, the mean of the middle two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The value below which `share` (0 to 1) of the values lie. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
+}
+
+/**
+ * Measures every candidate once per round, in turn and from the other end in every second round, so that what the machine
+ * does meanwhile falls on all of them. Returns the values by candidate.
+ */
+export async function alternate<Name extends string>(
+  rounds: number,
+  candidates: Record<Name, (round: number) => Promise<number>>,
+  told: (name: Name, round: number, value: number) => void,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(candidates) as Name[];
+  const values = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const value = await candidates[name](round);
+      values[name].push(value);
+      told(name, round, value);
+    }
+  }
+  return values;
+}
+
+/** Milliseconds a piece of work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+const MS_PER_TICK = 10;
+
+/** CPU time (ms) a process has used so far, with its children if wanted; undefined where the system does not tell. */
+export function cpuMs(pid: number, { children = false } = {}): number | undefined {
+  const own = statOf(String(pid));
+  if (!own) return undefined;
+  // Behind the name: 11 and 12 are its own time, 13 and 14 that of children that have ended.
+  let ticks = Number(own[11]) + Number(own[12]);
+  if (children) {
+    ticks += Number(own[13]) + Number(own[14]);
+    for (const entry of readdirSync('/proc')) {
+      const fields = /^\d+$/.test(entry) ? statOf(entry) : undefined;
+      if (fields && Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12]);
+    }
+  }
+  return ticks * MS_PER_TICK;
+}
+
+/** Memory (MiB) a process holds; undefined where the system does not tell. */
+export function rssMiB(pid: number): number | undefined {
+  try {
+    const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return line ? Number(line[1]) / 1024 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields of /proc/<pid>/stat behind the name, which may hold spaces: state first, parent second. */
+function statOf(pid: string): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { arch, cpus, platform, release, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { BenchResult } from './context.ts';
+
+const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
+const REPORT = fileURLToPath(new URL('RESULTS.md', import.meta.url));
+
+interface StoredResult extends BenchResult {
+  name: string;
+  takenAt: string;
+  machine: string;
+  versions: Record<string, string>;
+}
+
+/** Prints a result as a table. */
+export function printResult({ figures, targets }: BenchResult): void {
+  const width = Math.max(...figures.map(({ label }) => label.length), ...targets.map(({ what }) => what.length));
+  console.log('');
+  for (const { label, value } of figures) console.log(`  ${label.padEnd(width)}  ${value}`);
+  for (const { what, target, got, met } of targets) console.log(`  ${what.padEnd(width)}  ${got} (target ${target}: ${met ? 'met' : 'MISSED'})`);
+}
+
+/** Keeps a result with what it was taken on. */
+export async function writeResult(name: string, result: BenchResult, versions: Record<string, string>): Promise<void> {
+  const stored: StoredResult = { name, takenAt: new Date().toISOString(), machine: machine(), versions, ...result };
+  await mkdir(RESULTS, { recursive: true });
+  await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(stored, null, 2)}\n`);
+}
+
+/** Writes RESULTS.md from the results there are. */
+export async function writeReport(names: readonly string[]): Promise<void> {
+  const sections: string[] = [];
+  for (const name of names) {
+    const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);
+    if (text) sections.push(section(JSON.parse(text) as StoredResult));
+  }
+  await writeFile(REPORT, [
+    '# Benchmarks',
+    '',
+    'Made by `npm run bench`. Ratios within one run: both sides on the same machine and servers, in turn, medians of the rounds.',
+    'PostgreSQL with fsync, Temporal (development server) with its state in a file, every process of its own, all on the one machine.',
+    'Single values are in `results/`.',
+    '',
+    ...sections,
+  ].join('\n'));
+}
+
+function section({ name, takenAt, machine: where, versions, figures, targets }: StoredResult): string {
+  return [
+    `## ${name}`,
+    '',
+    `${takenAt.slice(0, 10)}, ${where}; ${Object.entries(versions).map(([part, version]) => `${part} ${version}`).join(', ')}`,
+    '',
+    '| what | value |',
+    '|---|---|',
+    ...figures.map(({ label, value }) => `| ${label} | ${value} |`),
+    '',
+    '| target | wanted | got | |',
+    '|---|---|---|---|',
+    ...targets.map(({ what, target, got, met }) => `| ${what} | ${target} | ${got} | ${met ? 'met' : '**missed**'} |`),
+    '',
+  ].join('\n');
+}
+
+function machine(): string {
+  const cores = cpus();
+  return `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()} ${arch()}`;
+}

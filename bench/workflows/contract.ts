@@ -1,0 +1,17 @@
+/** Task queue of the bare worker. */
+export const BARE_QUEUE = 'bench-bare';
+
+/** What the bare workflow does per email step; nothing, in the shape of an enrollment. */
+export interface BareActivities {
+  decide(args: { organizationId: string; enrollmentId: string }): Promise<object>;
+  deliver(args: { organizationId: string; sendId: string }): Promise<object>;
+}
+
+export interface BareArgs {
+  organizationId: string;
+  campaignId: string;
+  contactId: string;
+  enrollmentId: string;
+  /** One entry per email step: whether it waits for a timer first. */
+  timers: boolean[];
+}

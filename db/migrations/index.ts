@@ -1,0 +1,35 @@
+import type { Knex } from 'knex';
+import * as foundation from './0001_foundation.ts';
+import * as audience from './0002_audience.ts';
+import * as outreach from './0003_outreach.ts';
+import * as apiKeyUsage from './0004_api_key_usage.ts';
+
+/** All migrations in order. Names are part of the record in every database: never rename, only append. */
+const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
+  { name: '0001_foundation', up: foundation.up },
+  { name: '0002_audience', up: audience.up },
+  { name: '0003_outreach', up: outreach.up },
+  { name: '0004_api_key_usage', up: apiKeyUsage.up },
+];
+
+const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {
+  getMigrations: async () => MIGRATIONS,
+  getMigrationName: (migration) => migration.name,
+  getMigration: async (migration) => ({
+    up: migration.up,
+    down: () => Promise.reject(new Error('migrations only go forward')),
+  }),
+};
+
+/** Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied. */
+export async function migrate(db: Knex): Promise<string[]> {
+  const [, applied] = (await db.migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [number, string[]];
+  return applied;
+}
+
+/** Names of migrations this build has and the database lacks. */
+export async function pendingMigrations(db: Knex): Promise<string[]> {
+  const exists = await db.schema.hasTable('heron_migrations');
+  const done = exists ? await db('heron_migrations').pluck('name') : [];
+  return MIGRATIONS.map((m) => m.name).filter((name) => !done.includes(name));
+}

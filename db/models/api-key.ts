@@ -1,0 +1,32 @@
+import { orgEntity, OrgModel } from './model.ts';
+
+/** An API key (contract 1, "API key"). The secret itself is never stored. */
+export class ApiKeyRow extends OrgModel {
+  static override tableName = 'api_keys';
+  static override jsonAttributes: string[] = [];
+
+  /** The person who made it; null once their account is gone. */
+  user_id!: string | null;
+  name!: string;
+  description!: string;
+  /** SHA-256 of the secret. */
+  secret_hash!: string;
+  key_prefix!: string;
+  key_suffix!: string;
+  /** Mask of lib/permissions.ts. */
+  permissions!: number;
+  /** Addresses and CIDR ranges; empty means any. */
+  allowed_ips!: string[];
+  /** Mailbox ids; empty means all. */
+  allowed_email_accounts!: string[];
+  /** 0 means the default. */
+  rate_limit_per_minute!: number;
+  status!: 'active' | 'revoked';
+  last_used_at!: Date | null;
+  last_request_ip!: string | null;
+  expires_at!: Date | null;
+  revoked_at!: Date | null;
+  revoked_reason!: string | null;
+}
+
+export const ApiKeys = orgEntity(ApiKeyRow);

@@ -1,0 +1,41 @@
+import type { Client } from '@temporalio/client';
+import { connect } from '../db/connection.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import type { Config } from '../lib/config/index.ts';
+import { createKeyring } from '../lib/crypto.ts';
+import { createEgress } from '../lib/egress/index.ts';
+import { createLogger, type Logger } from '../lib/log.ts';
+import { createSystemMail } from '../lib/mail/index.ts';
+import { createTemporalClient, createWorkflowGateway } from '../temporal/client.ts';
+
+/** One process's parts, and how they are put away. */
+export interface Assembly {
+  deps: Deps;
+  temporal: Client;
+  close(): Promise<void>;
+}
+
+/** Makes the parts every process has, from settings alone. */
+export function assemble(config: Config, service: string, overrides: { clock?: Clock; log?: Logger } = {}): Assembly {
+  const log = overrides.log ?? createLogger({ level: config.LOG_LEVEL, service });
+  const db = connect({ url: config.PRIMARY_DB, max: config.DB_POOL_MAX, name: `heron-${service}`, prepared: config.DB_PREPARED_STATEMENTS });
+  const temporal = createTemporalClient(config);
+  const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS });
+  const systemMail = createSystemMail(config, log);
+  return {
+    deps: {
+      db, config, log, egress, systemMail,
+      clock: overrides.clock ?? systemClock,
+      keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+      workflows: createWorkflowGateway(temporal, config, log),
+    },
+    temporal,
+    async close() {
+      systemMail.close();
+      await egress.close();
+      await temporal.connection.close();
+      await db.destroy();
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * The operator's command line: `npm run heron -- <command>` from source, `node dist/deploy/heron.js <command>` in
+ * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output carries the result and nothing else.
+ */
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import type { Db } from '../db/connection.ts';
+import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
+import { AppError } from '../lib/errors.ts';
+import { silentLogger } from '../lib/log.ts';
+import { configLines } from './config-text.ts';
+import { storyLines } from './story-text.ts';
+import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema } from './waiting.ts';
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+const program = new Command('heron')
+  .description('Operates a Heron installation. Settings come from environment variables; `heron config` shows them.')
+  .exitOverride();
+
+program.command('migrate')
+  .description("bring the database to this build's schema; prints what was applied")
+  .action(async () => {
+    const { migrate, pendingMigrations } = await import('../db/migrations/index.ts');
+    await withDatabase(async (db) => printJson({ applied: await migrate(db), pending: await pendingMigrations(db) }));
+  });
+
+program.command('bootstrap')
+  .description('make a first person and organization (where missing), a session and a full-access API key')
+  .requiredOption('--email <address>', 'the person', emailAddress)
+  .requiredOption('--organization <name>', 'the organization they own')
+  .option('--password <password>', 'for a new person; without it they sign in by a password reset')
+  .action(async (options: { email: string; organization: string; password?: string }) => {
+    const config = loadConfig();
+    await withDatabase(requireCurrentSchema);
+    const { assemble } = await import('./assemble.ts');
+    const { bootstrap } = await import('../domain/access/setup.ts');
+    const assembly = assemble(config, 'heron', { log: silentLogger });
+    try {
+      const { organization, user, session, apiKey } = await bootstrap(assembly.deps, options);
+      printJson({
+        organization: { id: organization.id, name: organization.name },
+        user,
+        session: {
+          access_token: session.accessToken,
+          access_token_expires_at: session.accessTokenExpiresAt,
+          refresh_token: session.refreshToken,
+          refresh_token_expires_at: session.refreshTokenExpiresAt,
+        },
+        api_key: apiKey,
+      });
+    } finally {
+      await assembly.close();
+    }
+  });
+
+program.command('config')
+  .description('show every setting, its value and where it comes from; secrets as fingerprints')
+  .option('--json', 'as JSON')
+  .action((options: { json?: boolean }) => {
+    const settings = describeConfig(loadConfig());
+    if (options.json) printJson(settings);
+    else printLines(configLines(settings));
+  });
+
+program.command('openapi')
+  .description('print the OpenAPI document; needs no server and no database')
+  .action(async () => {
+    const { apiDocument } = await import('../api/servers/api.ts');
+    printJson(apiDocument(loadConfig().API_PUBLIC_URL));
+  });
+
+program.command('enrollment')
+  .description("tell one contact's way through one campaign, from PostgreSQL")
+  .argument('<id>', 'the id of the enrollment, or of its workflow: enrollment/<campaign>/<contact>')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options: { json?: boolean }) => {
+    await withDatabase(async (db) => {
+      await requireCurrentSchema(db);
+      const { enrollmentStory } = await import('../domain/enrollment/story.ts');
+      const story = await enrollmentStory(db, id);
+      if (options.json) printJson(story);
+      else printLines(storyLines(story));
+    });
+  });
+
+for (const [name, what] of [
+  ['api', 'the REST API (API_PORT)'],
+  ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
+  ['worker', 'a worker: workflows, activities, outbox relay, mailbox sync (WORKER_ROLES)'],
+] as const) {
+  program.command(name)
+    .description(`run ${what}`)
+    .action(async () => {
+      const config = loadConfig();
+      const { runProcess } = await import('./processes.ts');
+      await runProcess(name, config);
+    });
+}
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : FAILED));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = explain(error);
+}
+
+/** Tells a failure in as few lines as it takes, and says which exit code it is. */
+function explain(error: unknown): number {
+  // Commander has said it already; --help and --version end here too, with 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+  if (error instanceof ConfigError || error instanceof OperatorError) {
+    console.error(`heron: ${error.message}`);
+  } else if (error instanceof AppError) {
+    console.error(`heron: ${error.message}`);
+    for (const { path, message } of error.problems ?? []) console.error(`  - ${path.replace(/^body\./, '')}: ${message}`);
+    if (error.fix) console.error(`  ${error.fix}`);
+  } else {
+    console.error('heron: unexpected failure:', error);
+  }
+  return FAILED;
+}
+
+async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+  const config: Config = loadConfig();
+  const { connect } = await import('../db/connection.ts');
+  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli' });
+  try {
+    await reachDatabase(db, config.PRIMARY_DB);
+    await work(db);
+  } catch (error) {
+    throw asDatabaseFault(error, config.PRIMARY_DB) ?? error;
+  } finally {
+    await db.destroy();
+  }
+}
+
+function emailAddress(value: string): string {
+  if (!z.email().safeParse(value).success) throw new InvalidArgumentError('This is not an email address.');
+  return value;
+}
+
+function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+function printLines(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

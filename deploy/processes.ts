@@ -1,0 +1,98 @@
+import type { Connection } from '@temporalio/client';
+import { startApi } from '../api/servers/api.ts';
+import { startTracking } from '../api/servers/tracking.ts';
+import { ensureSetupLink } from '../domain/access/setup.ts';
+import type { Config } from '../lib/config/index.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import { onShutdown } from '../lib/shutdown.ts';
+import { ensureSchedules } from '../temporal/schedules.ts';
+import { startWorker } from '../workers/worker.ts';
+import { assemble, type Assembly } from './assemble.ts';
+import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
+
+/** The processes of an installation; each may run any number of times. */
+export const PROCESS_NAMES = ['api', 'tracking', 'worker'] as const;
+export type ProcessName = (typeof PROCESS_NAMES)[number];
+
+/** What a process tells its parent (over Node's IPC channel, where there is one) once it serves. */
+export interface ReadyMessage {
+  ready: { url: string | null; setupUrl: string | null };
+}
+
+interface Running {
+  url: string | null;
+  setupUrl: string | null;
+  /** Rejects when the process can no longer do its work; absent where nothing ends it. */
+  failed?: Promise<never>;
+  stop(): Promise<void>;
+}
+
+const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
+  api: async ({ deps }) => {
+    const link = await ensureSetupLink(deps);
+    const server = await listening('API_PORT', startApi(deps, createMetrics()));
+    if (link) deps.log.info({ setupUrl: link.url, expiresAt: link.expiresAt }, 'no account exists yet: claim the installation with the setup link');
+    return { url: server.url, setupUrl: link?.url ?? null, stop: () => server.close() };
+  },
+  tracking: async ({ deps }) => {
+    const server = await listening('TRACKING_PORT', startTracking(deps, createMetrics()));
+    return { url: server.url, setupUrl: null, stop: () => server.close() };
+  },
+  worker: async ({ deps, temporal }) => {
+    const { config, log } = deps;
+    if (config.WORKER_ROLES.some((role) => role !== 'sync')) {
+      await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
+      await ensureSchedules(temporal, config.TEMPORAL_TASK_QUEUE);
+    }
+    const worker = await listening('WORKER_PORT', startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }));
+    return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop: () => worker.stop() };
+  },
+};
+
+/**
+ * Runs one process until a signal ends it: waits for the database, refuses to work on an old schema, serves, and on
+ * SIGTERM or SIGINT stops accepting, finishes what is in hand and closes its pools. Resolves once it serves.
+ * When what it stands on is not there, it says so and exits with 1.
+ */
+export async function runProcess(name: ProcessName, config: Config): Promise<void> {
+  const assembly = assemble(config, name);
+  const { deps } = assembly;
+  const { log } = deps;
+  let running: Running;
+  try {
+    await waitForDatabase(deps.db, config.PRIMARY_DB, log);
+    await requireCurrentSchema(deps.db);
+    running = await START[name](assembly);
+  } catch (error) {
+    if (error instanceof OperatorError) log.fatal(error.message);
+    else log.fatal({ err: error }, 'this process cannot start');
+    process.exit(1);
+  }
+  onShutdown(log, config.SHUTDOWN_GRACE_MS, async () => {
+    await running.stop();
+    await assembly.close();
+    log.info('stopped');
+  });
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'this process cannot go on');
+    process.exit(1);
+  });
+  running.failed?.catch((error: unknown) => {
+    log.fatal({ err: error }, 'this process cannot go on');
+    process.exit(1);
+  });
+  const { url, setupUrl } = running;
+  log.info({ url }, `${name} is serving`);
+  process.send?.({ ready: { url, setupUrl } } satisfies ReadyMessage);
+}
+
+async function listening<T>(setting: string, start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    const { code, port } = error as { code?: string; port?: number };
+    if (code === 'EADDRINUSE') throw new OperatorError(`port ${port} is taken by another program (${setting})`);
+    if (code === 'EACCES') throw new OperatorError(`port ${port} may not be used by this account (${setting})`);
+    throw error;
+  }
+}

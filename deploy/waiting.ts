@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
+import type { Db } from '../db/connection.ts';
+import { pendingMigrations } from '../db/migrations/index.ts';
+
+/** Something an operator mends: told in one line, without a stack. */
+export class OperatorError extends Error {}
+
+/** Where waiting is told: a process's log, or a terminal. */
+export interface Telling {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
+/** How long (ms) a starting process waits for what it stands on; a supervisor starts it again after that. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 1_000;
+
+/** Refusals that pass by themselves: no connection, or a PostgreSQL that is starting, stopping or full. */
+const PASSING = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE', '57P01', '57P02', '57P03', '53300',
+]);
+
+/**
+ * Asks the database one question.
+ * @throws OperatorError that names host and reason, never the password
+ */
+export async function reachDatabase(db: Db, url: string): Promise<void> {
+  try {
+    await db.raw('select 1');
+  } catch (error) {
+    throw databaseFault(error, url);
+  }
+}
+
+/**
+ * Waits for the database, at most a minute; a refusal that will not pass, such as a wrong password, is not waited out.
+ * @throws OperatorError
+ */
+export async function waitForDatabase(db: Db, url: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
+  await patiently('the database', log, patienceMs, async () => {
+    try {
+      await db.raw('select 1');
+    } catch (error) {
+      return { fault: databaseFault(error, url), passes: isPassing(error) };
+    }
+    return undefined;
+  });
+}
+
+/**
+ * Waits for Temporal, at most a minute.
+ * @throws OperatorError
+ */
+export async function waitForTemporal(connection: Connection, address: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
+  await patiently('Temporal', log, patienceMs, async () => {
+    try {
+      await connection.withDeadline(Date.now() + 5_000, () => connection.ensureConnected());
+    } catch (error) {
+      return { fault: new OperatorError(`Temporal at ${address} cannot be reached: ${firstLine(error)} (TEMPORAL_ADDRESS)`), passes: true };
+    }
+    return undefined;
+  });
+}
+
+/** @throws OperatorError naming the migrations the database lacks */
+export async function requireCurrentSchema(db: Db): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return;
+  throw new OperatorError(`the database lacks ${pending.length} migration${pending.length === 1 ? '' : 's'} (${pending.join(', ')}): run \`heron migrate\` first`);
+}
+
+/** What went wrong between this process and PostgreSQL, as one line; undefined for any other error. */
+export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
+  return isPassing(error) ? databaseFault(error, url) : undefined;
+}
+
+async function patiently(what: string, log: Telling, patienceMs: number, attempt: () => Promise<{ fault: OperatorError; passes: boolean } | undefined>): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  let told = '';
+  for (;;) {
+    const refusal = await attempt();
+    if (!refusal) {
+      if (told) log.info(`${what} is there`);
+      return;
+    }
+    if (!refusal.passes || Date.now() >= deadline) throw refusal.fault;
+    if (refusal.fault.message !== told) log.warn(`${refusal.fault.message}; waiting for it, at most ${Math.round(patienceMs / 1000)} s`);
+    told = refusal.fault.message;
+    await sleep(RETRY_MS);
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  const { code, name } = error as { code?: string; name?: string };
+  return (code !== undefined && PASSING.has(code)) || name === 'KnexTimeoutError' || (error as Error).message.startsWith('Connection terminated');
+}
+
+function databaseFault(error: unknown, url: string): OperatorError {
+  return new OperatorError(`the database at ${placeOf(url)} cannot be used: ${firstLine(error)} (PRIMARY_DB)`);
+}
+
+function placeOf(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}:${port || 5432}${pathname}`;
+  } catch {
+    return 'the given address';
+  }
+}
+
+/** Node reports several refused addresses as an AggregateError without a message of its own. */
+function firstLine(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string };
+  return message?.split('\n', 1)[0] || code || String(error);
+}

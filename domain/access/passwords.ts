@@ -1,0 +1,36 @@
+import { hashPassword, newSecret, verifyPassword } from '../../lib/crypto.ts';
+import { badRequest } from '../../lib/errors.ts';
+
+/** Shortest and longest password accepted for an account, in characters. */
+export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
+const MIN_DISTINCT = 5;
+
+let unusable: Promise<string> | undefined;
+
+/**
+ * Whether a password is the account's. An unknown account costs the same argon2id work as a wrong password, so the time
+ * of the answer does not say which addresses have accounts.
+ */
+export async function passwordFits(account: { password_hash: string } | undefined, password: string): Promise<boolean> {
+  unusable ??= hashPassword(newSecret());
+  const fits = await verifyPassword(account?.password_hash ?? (await unusable), password);
+  return account !== undefined && fits;
+}
+
+/**
+ * Refuses passwords that are guessed first.
+ * @throws AppError bad_request naming the body field `field`
+ */
+export function assertStrong(password: string, email: string, field = 'password'): void {
+  const problem = weakness(password, email);
+  if (problem) throw badRequest('The password is too weak', [{ path: `body.${field}`, message: problem }]);
+}
+
+function weakness(password: string, email: string): string | undefined {
+  if (password.length < PASSWORD_LENGTH.min) return `At least ${PASSWORD_LENGTH.min} characters`;
+  if (password.length > PASSWORD_LENGTH.max) return `At most ${PASSWORD_LENGTH.max} characters`;
+  if (new Set(password).size < MIN_DISTINCT) return `At least ${MIN_DISTINCT} different characters`;
+  const lower = password.toLowerCase();
+  if (lower.includes(email) || email.startsWith(`${lower}@`)) return 'Must not be the email address';
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import ipaddr from 'ipaddr.js';
+import { ApiKeys, type ApiKeyRow } from '../../db/models/api-key.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { isDefinedMask, namesOf } from '../../lib/permissions.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/** What narrows a key. */
+export interface Restrictions {
+  permissions: number;
+  allowed_ips: string[];
+  allowed_email_accounts: string[];
+  expires_at: Date | null;
+}
+
+/** Whether an entry of `allowed_ips` can be used: an address, or a CIDR range. */
+export function isIpRange(entry: string): boolean {
+  if (entry.includes('/')) return ipaddr.isValidCIDR(entry);
+  // Short forms such as 10.1 are valid to the library and surprising to everyone else.
+  return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));
+}
+
+/** Faults of a mask and of source addresses, as far as they can be seen without the database. */
+export function shapeProblems(key: Partial<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
+  const problems: Problem[] = [];
+  if (key.permissions !== undefined && !isDefinedMask(key.permissions)) {
+    problems.push({ path: 'body.permissions', message: 'Has bits that no permission defines' });
+  }
+  key.allowed_ips?.forEach((entry, index) => {
+    if (!isIpRange(entry)) problems.push({ path: `body.allowed_ips.${index}`, message: 'Neither an IP address nor a CIDR range' });
+  });
+  return problems;
+}
+
+/** Faults of `allowed_email_accounts`: ids that are no mailboxes of the organization. */
+export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<Problem[]> {
+  const known = new Set<string>();
+  const wellFormed = ids.filter(isUuid);
+  if (wellFormed.length > 0) {
+    for (const row of await tx.org.table('mailboxes').whereIn('id', wellFormed).select('id')) known.add(row.id as string);
+  }
+  return ids.flatMap((id, index) => {
+    if (known.has(id.toLowerCase())) return [];
+    return [{ path: `body.allowed_email_accounts.${index}`, message: 'No mailbox of this workspace' }];
+  });
+}
+
+/**
+ * Where a key acts: no key may come out of it that can do more than itself.
+ * @throws AppError forbidden naming what would be wider; unauthorized when the acting key has just been revoked or deleted
+ */
+export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Restrictions): Promise<void> {
+  if (!actor.apiKeyId) return;
+  const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
+  // Its caller may still be believed for a moment: long enough for a thief to make a key that outlives the revoked one.
+  if (!acting) throw new AppError('unauthorized', 'The API key has been revoked');
+  assertNotWider(acting, result);
+}
+
+/**
+ * A key makes no key that can do more than itself: no further permission, source address, mailbox or day.
+ * @throws AppError forbidden naming what would be wider
+ */
+export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
+  const wider: string[] = [];
+  const extra = namesOf(child.permissions & ~parent.permissions);
+  if (extra.length > 0) wider.push(`permissions ${extra.join(', ')}`);
+  if (beyond(parent.allowed_ips, child.allowed_ips, coversRange)) wider.push('allowed_ips');
+  if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase())) wider.push('allowed_email_accounts');
+  if (parent.expires_at && (!child.expires_at || child.expires_at > parent.expires_at)) wider.push('expires_at');
+  if (wider.length === 0) return;
+  throw new AppError('forbidden', `A key cannot make or change a key so that it may do more than itself: ${wider.join('; ')}`, {
+    fix: 'Ask for less, or do it as a signed-in person.',
+  });
+}
+
+/** Whether a child list reaches past a parent's; an empty list means everything. */
+function beyond(parent: readonly string[], child: readonly string[], covers: (outer: string, inner: string) => boolean): boolean {
+  if (parent.length === 0) return false;
+  return child.length === 0 || child.some((inner) => !parent.some((outer) => covers(outer, inner)));
+}
+
+function coversRange(outer: string, inner: string): boolean {
+  const [outerBase, outerBits] = range(outer);
+  const [innerBase, innerBits] = range(inner);
+  return outerBase.kind() === innerBase.kind() && innerBits >= outerBits && (innerBase as ipaddr.IPv4).match(outerBase as ipaddr.IPv4, outerBits);
+}
+
+function range(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (entry.includes('/')) return ipaddr.parseCIDR(entry);
+  const address = ipaddr.process(entry);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

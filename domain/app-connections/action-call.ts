@@ -1,0 +1,89 @@
+import type { StepAction } from '../campaigns/actions.ts';
+import type { StepConditions } from '../campaigns/graph.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { renderTemplate, parseTemplate } from '../messages/template.ts';
+import { mergeValues, type MessageContact } from '../messages/values.ts';
+
+export type AppAction = Extract<StepAction, { type: 'app_action' }>;
+
+/** Everything one call of a customer's app depends on. */
+export interface ActionCall {
+  runId: string;
+  attempts: number;
+  enrollment: { id: string; app_values: Record<string, unknown> };
+  campaign: { id: string; name: string };
+  step: { id: string; name: string; position: number; kind: 'email' | 'action' | 'wait'; conditions: StepConditions };
+  action: AppAction;
+  contact: MessageContact & { id: string; custom_fields: Record<string, unknown> };
+  /** Null when the connection is gone. */
+  connection: { id: string; base_url: string; secret: Buffer } | null;
+}
+
+interface CallRow extends Omit<ActionCall, 'runId' | 'action' | 'connection'> {
+  action: StepAction | null;
+  connection_id: string | null;
+  base_url: string | null;
+  secret: Buffer | null;
+}
+
+/**
+ * Reads what a waiting call needs, as it is now; undefined when the run is not to be called any more: settled, edited
+ * into something else, paused or held. The engine then decides anew.
+ * @param now moment to judge holds by, UTC
+ */
+export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {
+  if (!isUuid(stepRunId)) return undefined;
+  const [row] = await org.sql<CallRow>(
+    `select r.attempts,
+       json_build_object('id', e.id, 'app_values', e.app_values) as enrollment,
+       json_build_object('id', c.id, 'name', c.name) as campaign,
+       json_build_object('id', s.id, 'name', s.name, 'position', s.position, 'kind', s.kind, 'conditions', s.conditions) as step,
+       s.action,
+       json_build_object('id', ct.id, 'email', ct.email, 'first_name', ct.first_name, 'last_name', ct.last_name,
+         'company', ct.company, 'phone', ct.phone, 'custom_fields', ct.custom_fields) as contact,
+       a.id as connection_id, a.base_url, a.secret
+     from step_runs r
+     join enrollments e on e.id = r.enrollment_id
+     join campaigns c on c.id = r.campaign_id
+     join campaign_steps s on s.id = r.step_id
+     join contacts ct on ct.id = r.contact_id
+     left join app_connections a on a.id = s.app_connection_id and a.organization_id = :org
+     where r.organization_id = :org and r.id = :id and r.state in ('running', 'waiting')
+       and e.state = 'active' and c.status = 'active'
+       and (e.hold_since is null or e.hold_until <= :now)`,
+    { id: stepRunId, now },
+  );
+  if (row?.action?.type !== 'app_action') return undefined;
+  const { action, connection_id: id, base_url: baseUrl, secret, ...rest } = row;
+  return { ...rest, runId: stepRunId, action, connection: id && baseUrl !== null && secret ? { id, base_url: baseUrl, secret } : null };
+}
+
+/**
+ * The body of an app.action (contract 3, "App connections"). `id` names the place in the campaign, `run_id` this
+ * execution of it.
+ */
+export function actionBody(call: ActionCall, requestedAt: Date): object {
+  const { campaign, contact, step, enrollment, action } = call;
+  return {
+    id: `${campaign.id}:${contact.id}:${step.id}`,
+    run_id: call.runId,
+    run_mode: 'live',
+    campaign: { id: campaign.id, name: campaign.name },
+    step: { id: step.id, name: step.name },
+    contact: {
+      id: contact.id, email: contact.email, first_name: contact.first_name, company: contact.company, custom_fields: contact.custom_fields,
+    },
+    app: enrollment.app_values,
+    inputs: renderInputs(action.inputs, mergeValues(contact, enrollment.app_values)),
+    requested_at: requestedAt.toISOString(),
+  };
+}
+
+/** Step inputs with merge fields filled in, at any depth; what is not a string stays as it is. */
+export function renderInputs(input: unknown, values: object): unknown {
+  if (typeof input === 'string') return renderTemplate(parseTemplate(input), values).text;
+  if (Array.isArray(input)) return input.map((element) => renderInputs(element, values));
+  if (typeof input !== 'object' || input === null) return input;
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, renderInputs(value, values)]));
+}

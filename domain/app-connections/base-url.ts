@@ -1,0 +1,20 @@
+import { AppError } from '../../lib/errors.ts';
+import { checkOutboundUrl } from '../../lib/egress/index.ts';
+
+/**
+ * The base URL of an app as it is stored: query and fragment dropped, no trailing slash (contract 3, "App connection").
+ * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port (DECISIONS 7)
+ * @throws AppError bad_request for anything but a public https URL without credentials
+ */
+export function normalizeBaseUrl(input: string, allowUnsafe: boolean): string {
+  const check = checkOutboundUrl(input, { allowUnsafe });
+  if (!check.ok) {
+    throw new AppError('bad_request', 'The base URL cannot be called', { problems: [{ path: 'body.base_url', message: check.problem }] });
+  }
+  return check.url.origin + check.url.pathname.replace(/\/+$/, '');
+}
+
+/** Where an app_action goes: its path below the base URL. A path cannot leave the app's origin. */
+export function actionUrl(baseUrl: string, path: string): string {
+  return baseUrl + (path.startsWith('/') ? path : `/${path}`);
+}

@@ -1,0 +1,123 @@
+import { json } from '../../db/connection.ts';
+import { EgressError } from '../../lib/egress/index.ts';
+import { matchingBranch } from '../campaigns/graph.ts';
+import { logCampaign } from '../campaigns/log.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { effectiveSettings } from '../settings/outreach.ts';
+import { actionBody, readActionCall, type ActionCall } from './action-call.ts';
+import { readAnswer, readFailure, type Answer } from './answer.ts';
+import { actionUrl } from './base-url.ts';
+import { openSecret } from './connections.ts';
+import { sendSigned } from './signed-request.ts';
+
+/** How long an app may take to answer, in ms (contract 3, limits). */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** What became of one call. `retry` asks for another one later; `stale` means there was nothing left to call for. */
+export interface CallResult {
+  outcome: 'success' | 'error' | 'retry' | 'stale';
+  detail?: string;
+}
+
+type Failure = Extract<Answer, { ok: false }>;
+
+/**
+ * Calls the customer's app for the app_action a contact stands at, and stores the answer as `.App.<output_key>`
+ * (contract 3, "App connections"). Calling again is safe: the app sees the same event id, and only the first answer that
+ * is stored counts. A failure that may pass is retried until task_reliability.max_attempts; after that, or when it
+ * cannot pass, the run takes the branch for outcome `error`, or is blocked until somebody retries it.
+ * @param attempt number of this attempt, from 1, as the caller counts; the run's own count wins when it is higher
+ */
+export async function callApp(ctx: Ctx, stepRunId: string, attempt: number): Promise<CallResult> {
+  const call = await readActionCall(reader(ctx), stepRunId, ctx.clock.now());
+  if (!call) return { outcome: 'stale' };
+  const attempts = Math.max(call.attempts + 1, attempt);
+  const answer = await ask(ctx, call);
+  if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
+  const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
+  const limit = reliability.enabled ? reliability.max_attempts : 1;
+  if (answer.retryable && attempts < limit) return storeRetry(ctx, call, attempts, answer);
+  return storeFailure(ctx, call, attempts, answer);
+}
+
+async function ask(ctx: Ctx, call: ActionCall): Promise<Answer> {
+  const { connection } = call;
+  if (!connection) {
+    return { ok: false, retryable: false, message: 'The app connection of this step does not exist.', fix: 'Choose another app connection for the step, then retry the step run.' };
+  }
+  try {
+    return readAnswer(await sendSigned(ctx, {
+      event: 'app.action',
+      eventId: call.runId,
+      url: actionUrl(connection.base_url, call.action.path),
+      secret: openSecret(ctx, connection),
+      body: actionBody(call, ctx.clock.now()),
+      timeoutMs: ANSWER_TIMEOUT_MS,
+    }));
+  } catch (error) {
+    if (error instanceof EgressError) return readFailure(error);
+    throw error;
+  }
+}
+
+async function storeAnswer(ctx: Ctx, call: ActionCall, attempts: number, output: Record<string, unknown>): Promise<CallResult> {
+  const key = call.action.output_key;
+  return settle(ctx, call, async (tx) => {
+    const settled = await closeRun(tx, call.runId, {
+      state: 'completed', outcome: 'success', attempts, output: json(output), output_key: key, detail: null, error: null, completed_at: tx.now,
+    });
+    if (!settled) return undefined;
+    await tx.org.sql(
+      `update enrollments set app_values = app_values || jsonb_build_object(cast(:key as text), cast(:output as jsonb)), last_activity_at = :now
+       where organization_id = :org and id = :id`,
+      { id: call.enrollment.id, key, output: json(output), now: tx.now },
+    );
+    return { outcome: 'success' };
+  });
+}
+
+async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
+  return settle(ctx, call, async (tx) => {
+    const settled = await closeRun(tx, call.runId, { attempts, detail: failure.message });
+    return settled ? { outcome: 'retry', detail: failure.message } : undefined;
+  });
+}
+
+async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
+  const error = json({ code: 'app_action_failed', message: failure.message, fix: failure.fix });
+  return settle(ctx, call, async (tx) => {
+    if (routesErrors(call)) {
+      const settled = await closeRun(tx, call.runId, {
+        state: 'completed', outcome: 'error', attempts, error, detail: failure.message, completed_at: tx.now,
+      });
+      return settled ? { outcome: 'error', detail: failure.message } : undefined;
+    }
+    const settled = await closeRun(tx, call.runId, { state: 'blocked', attempts, error, detail: failure.message });
+    if (!settled) return undefined;
+    await tx.org.table('enrollments').where({ id: call.enrollment.id }).update({ blocked: true, last_activity_at: tx.now });
+    await logCampaign(tx, call.campaign.id, 'step_blocked', `The app could not be asked for step "${call.step.name}": ${failure.message}`, {
+      step_id: call.step.id, contact_id: call.contact.id, step_run_id: call.runId, code: 'app_action_failed',
+    });
+    return { outcome: 'error', detail: failure.message };
+  });
+}
+
+/** Whether the author of the step said where a contact goes when the app fails. */
+function routesErrors({ step, action, contact, enrollment }: ActionCall): boolean {
+  const facts = { outcome: 'error' as const, opened: false, clicked: false, replied: false, contact: { ...contact }, app: enrollment.app_values, event: null };
+  return matchingBranch({ ...step, action }, facts) !== null;
+}
+
+/** Locks the enrollment first, as every other writer does. What comes too late changes nothing. */
+function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
+  return transact(ctx, async (tx) => {
+    const [held] = await tx.org.sql(`select id from enrollments where organization_id = :org and id = :id and state = 'active' for update`, { id: call.enrollment.id });
+    return (held ? await work(tx) : undefined) ?? { outcome: 'stale' };
+  });
+}
+
+/** Changes the run if it still waits for its answer. */
+async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>): Promise<boolean> {
+  return (await tx.org.table('step_runs').where({ id: runId }).whereIn('state', ['running', 'waiting']).update(changes)) as unknown as number > 0;
+}

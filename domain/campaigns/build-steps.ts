@@ -1,0 +1,91 @@
+import type { CampaignStepRow } from '../../db/models/campaign-step.ts';
+import type { Problem } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { formatMessageError } from '../messages/preview.ts';
+import { inspectSource, type MessageField } from '../messages/render-source.ts';
+import { defaultThreadReply } from '../messages/threading.ts';
+import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from './graph.ts';
+import type { StepInput } from './input.ts';
+
+/** A step to store, before its campaign and timestamps are known. */
+export interface NewStep extends GraphStep {
+  name: string;
+  subject: string;
+  body_plain: string;
+  body_html: string;
+  wait_after: number;
+  thread_reply: boolean;
+}
+
+/** Days before a step that does not say: none before the first, three before a follow-up (contract 2, rule 2). */
+export function defaultWaitAfter(position: number): number {
+  return position === 0 ? 0 : 3;
+}
+
+/**
+ * The steps of a create request, connected in order (contract 2, create rules 2 and 3). Given `conditions` are kept,
+ * with targets named by place replaced by ids.
+ */
+export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
+  const ids = inputs.map(() => newId());
+  const problems: Problem[] = [];
+  let conversation = '';
+  const steps = inputs.map((input, position): NewStep => {
+    const kind = input.kind ?? kindOf(input);
+    const threadReply = input.thread_reply ?? defaultThreadReply(input.subject, conversation);
+    if (kind === 'email' && (conversation === '' || !threadReply)) conversation = input.subject.trim() || conversation;
+    const action = input.action ?? null;
+    return {
+      id: ids[position]!,
+      position,
+      name: input.name,
+      kind,
+      subject: input.subject,
+      body_plain: input.body_plain,
+      body_html: input.body_html,
+      wait_after: input.wait_after ?? defaultWaitAfter(position),
+      thread_reply: threadReply,
+      action,
+      conditions: input.conditions ? placed(input.conditions, ids, `body.steps.${position}`, problems) : defaultConditions(action, ids[position + 1] ?? null),
+    };
+  });
+  problems.push(...graphProblems(steps, (step) => `body.steps.${step.position}`).filter(({ path }) => !problems.some((known) => known.path === path)));
+  return { steps, problems };
+}
+
+function kindOf(input: StepInput): GraphStep['kind'] {
+  if (!input.action) return 'email';
+  return input.action.type === 'wait' || input.action.type === 'wait_for_event' ? 'wait' : 'action';
+}
+
+function placed(conditions: NonNullable<StepInput['conditions']>, ids: readonly string[], path: string, problems: Problem[]): StepConditions {
+  const branches = conditions.branches.map((branch, index) => {
+    if (typeof branch.to !== 'number') return { ...branch, to: branch.to };
+    const to = ids[branch.to];
+    if (to === undefined) problems.push({ path: `${path}.conditions.branches.${index}.to`, message: 'is not the place of a step' });
+    return { ...branch, to: to ?? null };
+  });
+  return { ...conditions, branches };
+}
+
+const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
+
+/** Template faults of a step's copy, one line each. They warn and never refuse: a draft may be half-written. */
+export function copyWarnings(copy: Partial<Record<MessageField, string>>): string[] {
+  return COPY.flatMap((field) => {
+    const source = copy[field];
+    return source ? inspectSource(field, source).errors.map((error) => formatMessageError({ field, ...error })) : [];
+  });
+}
+
+/** A step row as routing sees it. */
+export function toGraphStep(row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>): GraphStep {
+  const conditions = row.conditions as Partial<StepConditions> | null;
+  return {
+    id: row.id,
+    position: row.position,
+    kind: row.kind,
+    conditions: { ...conditions, branches: conditions?.branches ?? [] },
+    action: row.action as unknown as GraphStep['action'],
+  };
+}

@@ -1,0 +1,73 @@
+import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
+import { CampaignSteps } from '../../db/models/campaign-step.ts';
+import { CampaignVariants } from '../../db/models/campaign-variant.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+import { toGraphStep } from './build-steps.ts';
+import { announceCreated } from './create.ts';
+import { rewire } from './graph.ts';
+import { logCampaign } from './log.ts';
+import { findCampaign } from './read.ts';
+import { countNewCampaign } from './throttle.ts';
+
+const MAX_NAME = 50;
+const SUFFIX = ' (copy)';
+
+/** The name a copy gets when its author gives none, within the 50 characters a given one may have. */
+export function copyName(name: string): string {
+  return `${[...name].slice(0, MAX_NAME - SUFFIX.length).join('').trimEnd()}${SUFFIX}`;
+}
+
+/**
+ * A new draft with the source's settings, steps (links pointing at the new steps), tags, folders, senders, variants and
+ * advanced settings (contract 2, rule 6). Leads, progress, log, counters, ramp level and past dates stay behind; the
+ * copy belongs to the caller.
+ * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ */
+export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
+  return transact(ctx, async (tx) => {
+    const source = await findCampaign(tx.org, sourceId);
+    await countNewCampaign(ctx, tx);
+    const id = newId();
+    const upcoming = (date: Date | null) => (date !== null && date > tx.now ? date : null);
+    const copy = await tx.org.create(Campaigns, {
+      ...source.$toJson(),
+      id, user_id: ctx.actor.userId, name: name ?? copyName(source.name), status: 'draft',
+      start_date: upcoming(source.start_date), end_date: upcoming(source.end_date),
+      ramp_level: 0, ramp_day: null, idle_since: null, control_epoch: 0, had_leads: false, started_at: null, last_status_change_at: null,
+      created_at: tx.now, updated_at: tx.now,
+    });
+
+    const steps = await tx.org.query(CampaignSteps).where({ campaign_id: source.id }).orderBy('position');
+    const ids = new Map(steps.map((step) => [step.id, newId()]));
+    for (const step of steps) {
+      const { name: stepName, position, kind, subject, body_plain, body_html, body_sync, body_code, wait_after, thread_reply, action } = step;
+      await tx.org.create(CampaignSteps, {
+        id: ids.get(step.id), campaign_id: id, created_at: tx.now, updated_at: tx.now,
+        name: stepName, position, kind, subject, body_plain, body_html, body_sync, body_code, wait_after, thread_reply, action,
+        conditions: rewire(toGraphStep(step).conditions, (to) => ids.get(to)),
+      });
+    }
+    const variants = await tx.org.query(CampaignVariants).where({ campaign_id: source.id }).orderBy('id');
+    for (const variant of variants) {
+      await tx.org.create(CampaignVariants, {
+        ...variant.$toJson(), id: newId(), campaign_id: id, step_id: variant.step_id === null ? null : ids.get(variant.step_id)!,
+        created_at: tx.now, updated_at: tx.now,
+      });
+    }
+    await tx.org.sql(
+      `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
+       select :org, :copy, mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :source`,
+      { copy: id, source: source.id },
+    );
+    await tx.org.sql(
+      `insert into campaign_advanced (organization_id, campaign_id, overrides, updated_at)
+       select :org, :copy, overrides, :now from campaign_advanced where organization_id = :org and campaign_id = :source`,
+      { copy: id, source: source.id, now: tx.now },
+    );
+    await logCampaign(tx, id, 'campaign_duplicated', 'Copied from another campaign', { source_id: source.id });
+    announceCreated(tx, copy);
+    return copy;
+  });
+}

@@ -1,0 +1,54 @@
+import { DateTime } from 'luxon';
+import { ZERO_UUID } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { countSegmentContacts } from '../segments/contacts.ts';
+import { readCounters } from '../sending/counters.ts';
+import { estimateSending, type Estimate } from '../sending/schedule/estimate.ts';
+import { scheduleProblems } from '../sending/schedule/problems.ts';
+import { WEEKDAYS } from '../sending/schedule/windows.ts';
+import { labelProblems, refuseProblems } from './checks.ts';
+import { resolveSenders } from './senders.ts';
+
+export interface EstimateRequest {
+  segmentIds: readonly string[];
+  emailTagIds: readonly string[];
+  dailyLimit: number;
+  days: number | undefined;
+  timezone: string;
+  /** RFC 3339; undefined begins now. */
+  startDate: string | undefined;
+}
+
+/**
+ * Projects how long a campaign to these segments would take (contract 2, POST /campaigns-estimate). Nothing is written.
+ * @throws AppError bad_request for a bad schedule or unknown tags; unknown segments hold nobody
+ */
+export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
+  const org = reader(ctx);
+  const now = ctx.clock.now();
+  refuseProblems([
+    ...scheduleProblems({ timezone: request.timezone, days: request.days, start_date: request.startDate })
+      .map(({ path, message }) => ({ path: `body.${path}`, message })),
+    ...(await labelProblems(org, 'tag', request.emailTagIds, 'body.email_tag_ids')),
+  ]);
+  const pool = await resolveSenders(org, { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds });
+  const ids = pool.map((member) => member.mailboxId);
+  const caps = await org.sql<{ id: string; campaign_limit: number }>(
+    'select id, campaign_limit from mailboxes where organization_id = :org and id = any(:ids::uuid[])',
+    { ids },
+  );
+  // Mailboxes count their day in UTC.
+  const today = now.toISOString().slice(0, 10);
+  const counters = await readCounters(org, ids, [today]);
+  return estimateSending({
+    recipients: await countSegmentContacts(org, request.segmentIds),
+    mailboxes: caps.map(({ id, campaign_limit: cap }) => ({ cap, sentToday: counters.get(`mailbox/${id}/${today}`) ?? 0 })),
+    dailyLimit: request.dailyLimit,
+    schedule: {
+      timezone: request.timezone, days: request.days ?? WEEKDAYS, startTime: '09:00', endTime: '17:00', windows: null,
+      startDate: request.startDate === undefined ? null : DateTime.fromISO(request.startDate).toJSDate(), endDate: null,
+    },
+    now,
+  });
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { MAX_UTM_LENGTH } from '../messages/utm.ts';
+import { partialSettingsSchema } from '../settings/outreach.ts';
+import { stepActionSchema } from './actions.ts';
+import { conditionsSchema } from './graph.ts';
+
+const MAX_LIST = 200;
+/** Steps one campaign may have. */
+export const MAX_STEPS = 100;
+
+const address = z.string().trim().toLowerCase().pipe(z.email().max(254));
+const idList = z.array(z.string()).max(MAX_LIST);
+const utmValue = z.string().trim().max(MAX_UTM_LENGTH);
+const hostname = z.string().trim().toLowerCase().max(253)
+  .regex(/^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, 'must be a host name such as track.example.com');
+// Zones, times, windows and dates are only shaped here: their faults come in one list with those of ids and steps.
+const window = z.strictObject({ start: z.number(), end: z.number() });
+
+const text = z.string().max(256 * 1024);
+const subject = z.string().max(998);
+const waitAfter = z.int().min(0).max(60);
+
+/** Settings that creating and updating share (contract 2, Campaign; supplement, CampaignCreate and CampaignUpdate). */
+const settings = {
+  description: z.string().max(5000),
+  stop_on_reply: z.boolean(),
+  open_tracking: z.boolean(),
+  link_tracking: z.boolean(),
+  text_only: z.boolean(),
+  daily_limit: z.int().min(1).max(1_000_000),
+  unsubscribe_header: z.boolean(),
+  unsubscribe_mode: z.enum(['inherit', 'text', 'link', 'off']),
+  risky_emails: z.boolean(),
+  cc: z.array(address).max(20),
+  bcc: z.array(address).max(20),
+  start_date: z.string().nullable(),
+  end_date: z.string().nullable(),
+  timezone: z.string(),
+  days: z.int(),
+  start_time: z.string(),
+  end_time: z.string(),
+  schedule_windows: z.array(z.array(window)),
+  contact_order_by: z.enum(['created_at', 'updated_at', 'email', 'first_name', 'last_name', 'company', 'custom_field']),
+  contact_order_dir: z.enum(['asc', 'desc']),
+  contact_order_field: z.string().max(255).nullable(),
+  sender_strategy: z.enum(['tags', 'explicit']),
+  rotation_mode: z.enum(['round_robin']),
+  ramp_enabled: z.boolean(),
+  ramp_start: z.int().min(1).max(10_000),
+  ramp_increment: z.int().min(0).max(10_000),
+  ramp_ceiling: z.int().min(0).max(10_000),
+  esp_match_mode: z.enum(['off', 'prefer', 'strict']),
+  max_new_leads_per_day: z.int().min(0).max(1_000_000),
+  prioritize_new_leads: z.boolean(),
+  entry_delay_minutes: z.int().min(0).max(129_600),
+  continuous: z.boolean(),
+  tracking_domain: hostname,
+  utm_tracking: z.boolean(),
+  utm_source: utmValue,
+  utm_medium: utmValue,
+  utm_campaign: utmValue,
+};
+
+const name = z.string().trim().min(1).max(255);
+
+/** One mailbox of an explicit pool (supplement, CampaignSenderInput). */
+export const senderInputSchema = z.strictObject({
+  email_account_id: z.string(),
+  weight: z.int().min(1).max(100).default(1),
+  enabled: z.boolean().default(true),
+});
+
+/** A branch in a create request may also name its target by its place in `steps`, as the ids are not known yet. */
+const createConditionsSchema = conditionsSchema.extend({
+  branches: z.array(conditionsSchema.shape.branches.unwrap().element.extend({
+    to: z.union([z.uuid(), z.int().min(0)]).nullable(),
+  })).max(20).default([]),
+});
+
+/** A step of a create request (contract 2, create rules 2 and 3). */
+export const stepInputSchema = z.strictObject({
+  name: z.string().max(255).default(''),
+  subject: subject.default(''),
+  body_plain: text.default(''),
+  body_html: text.default(''),
+  wait_after: waitAfter.optional(),
+  thread_reply: z.boolean().optional(),
+  kind: z.enum(['email', 'action', 'wait']).optional(),
+  action: stepActionSchema.optional(),
+  conditions: createConditionsSchema.optional(),
+});
+
+export const stepUpdateSchema = z.strictObject({
+  name: z.string().max(255),
+  subject,
+  body_plain: text,
+  body_html: text,
+  body_sync: z.boolean(),
+  body_code: z.boolean(),
+  wait_after: waitAfter,
+  thread_reply: z.boolean(),
+  kind: z.enum(['email', 'action', 'wait']),
+  action: stepActionSchema.nullable(),
+  conditions: conditionsSchema,
+}).partial();
+
+const variantFields = {
+  name: z.string().trim().min(1).max(255),
+  weight: z.int().min(0).max(1000),
+  subject,
+  body_html: text,
+  body_plain: text,
+  is_control: z.boolean(),
+  is_active: z.boolean(),
+  metadata: z.record(z.string(), z.unknown()),
+};
+
+export const variantUpdateSchema = z.strictObject(variantFields).partial();
+export const variantInputSchema = variantUpdateSchema.extend({ name: variantFields.name, step_id: z.string().nullable().optional() });
+
+/** Body of POST /campaigns. */
+export const createCampaignSchema = z.strictObject(settings).partial().extend({
+  name,
+  kind: z.enum(['sequence', 'one_time']).optional(),
+  email_tag_ids: idList.optional(),
+  folder_ids: idList.optional(),
+  senders: z.array(senderInputSchema).max(1000).optional(),
+  steps: z.array(stepInputSchema).max(MAX_STEPS).optional(),
+  variants: z.array(variantInputSchema.omit({ step_id: true })).max(26).optional(),
+  advanced_overrides: partialSettingsSchema.optional(),
+});
+
+/** Body of PATCH /campaigns/:id. */
+export const updateCampaignSchema = z.strictObject(settings).partial().extend({
+  name: name.optional(),
+  status: z.string().optional(),
+  email_tags: idList.optional(),
+  folders: idList.optional(),
+});
+
+export type CreateCampaign = z.output<typeof createCampaignSchema>;
+export type UpdateCampaign = z.output<typeof updateCampaignSchema>;
+export type CampaignSettings = Partial<z.output<ReturnType<typeof z.strictObject<typeof settings>>>>;
+export type StepInput = z.output<typeof stepInputSchema>;
+export type StepUpdate = z.output<typeof stepUpdateSchema>;
+export type VariantInput = z.output<typeof variantInputSchema>;
+export type VariantUpdate = z.output<typeof variantUpdateSchema>;
+export type SenderInput = z.output<typeof senderInputSchema>;

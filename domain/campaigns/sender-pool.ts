@@ -1,0 +1,62 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact } from '../kernel/transact.ts';
+import { refuseProblems, senderProblems } from './checks.ts';
+import type { SenderInput } from './input.ts';
+import { logCampaign } from './log.ts';
+import { findCampaign } from './read.ts';
+import { lockCampaign } from './status.ts';
+import { poolChanged } from './update.ts';
+
+/** A mailbox of an explicit pool (supplement, CampaignSender). */
+export interface CampaignSenderRow {
+  mailbox_id: string;
+  weight: number;
+  enabled: boolean;
+  last_sent_at: Date | null;
+}
+
+/**
+ * The explicit sender pool of a campaign.
+ * @throws AppError not_found
+ */
+export async function listSenders(ctx: Ctx, campaignId: string): Promise<CampaignSenderRow[]> {
+  const org = reader(ctx);
+  return readSenders(org, (await findCampaign(org, campaignId)).id);
+}
+
+/**
+ * Replaces the explicit pool at once (supplement, campaigns_replace_senders). Slots of an active campaign are given
+ * back and asked for anew; an explicit pool left empty pauses it.
+ * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use
+ */
+export async function replaceSenders(ctx: Ctx, campaignId: string, senders: readonly SenderInput[]): Promise<CampaignSenderRow[]> {
+  return transact(ctx, async (tx) => {
+    const { id } = await lockCampaign(tx, campaignId);
+    refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
+    const mailboxIds = senders.map((sender) => sender.email_account_id);
+    await tx.org.sql(
+      'delete from campaign_senders where organization_id = :org and campaign_id = :id and mailbox_id <> all(:keep::uuid[])',
+      { id, keep: mailboxIds },
+    );
+    await tx.org.sql(
+      `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
+       select :org, :id, t.mailbox_id, t.weight, t.enabled from unnest(:ids::uuid[], :weights::int[], :enabled::bool[]) as t(mailbox_id, weight, enabled)
+       on conflict (campaign_id, mailbox_id) do update set weight = excluded.weight, enabled = excluded.enabled`,
+      { id, ids: mailboxIds, weights: senders.map((sender) => sender.weight), enabled: senders.map((sender) => String(sender.enabled)) },
+    );
+    await logCampaign(tx, id, 'senders_replaced', `The sender pool holds ${senders.length} mailbox${senders.length === 1 ? '' : 'es'}`);
+    tx.emit('campaign.updated', { campaign_id: id, fields: ['senders'] });
+    tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
+    await poolChanged(tx, id);
+    return readSenders(tx.org, id);
+  });
+}
+
+function readSenders(org: OrgScope, campaignId: string): Promise<CampaignSenderRow[]> {
+  return org.sql<CampaignSenderRow>(
+    `select mailbox_id, weight, enabled, last_sent_at from campaign_senders
+     where organization_id = :org and campaign_id = :id order by mailbox_id`,
+    { id: campaignId },
+  );
+}

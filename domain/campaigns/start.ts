@@ -1,0 +1,66 @@
+import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { launchRefusal } from './launch-checks.ts';
+import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from './status.ts';
+
+export interface StartOptions {
+  /** Start although the projected bounce rate is high. */
+  acknowledgeListRisk?: boolean;
+}
+
+/**
+ * Parks a campaign at paused_undeliverable when address verification refuses every lead it has left. Run before
+ * {@link startCampaign}, in a transaction of its own: the refusal must not undo the move.
+ * @throws AppError leads_undeliverable after parking
+ */
+export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise<void> {
+  const refusal = await transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    const found = await launchRefusal(tx.org, campaign, { now: tx.now, acknowledgeListRisk: true });
+    if (found?.code !== 'leads_undeliverable') return null;
+    await pauseCampaign(tx, campaign.id, 'paused_undeliverable', found.message, CAMPAIGN_STATUSES);
+    return found;
+  });
+  if (refusal) throw refusal;
+}
+
+/**
+ * Starts or resumes a campaign (contract 2, state table). One whose leads have all finished becomes continuous and
+ * waits for more.
+ * @throws AppError not_found, bad_request when it is active, and the refusals of {@link launchRefusal}
+ */
+export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<void> {
+  await transact(ctx, async (tx) => startLocked(tx, await lockCampaign(tx, campaignId), options));
+}
+
+/** {@link startCampaign} for a campaign the caller has locked. */
+export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
+  if (refusal) throw refusal;
+  const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
+  if (campaign.status === 'active') {
+    if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', 'The campaign is already active');
+    await tx.org.table('campaigns').where({ id: campaign.id }).update({ continuous: true, idle_since: tx.now, updated_at: tx.now });
+  } else {
+    await activateCampaign(tx, campaign, { type: 'campaign_started', message: 'The campaign was started', waitForLeads });
+  }
+  tx.audit({ action: 'start', entityType: 'campaign', entityId: campaign.id, changes: { status: { from: campaign.status, to: 'active' } } });
+}
+
+/**
+ * Pauses an active campaign (contract 2, stop).
+ * @throws AppError not_found, bad_request when it is not active
+ */
+export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> {
+  await transact(ctx, async (tx) => stopLocked(tx, await lockCampaign(tx, campaignId)));
+}
+
+/** {@link stopCampaign} for a campaign the caller has locked. */
+export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
+  if (!(await pauseCampaign(tx, campaign.id, 'paused', 'The campaign was stopped'))) {
+    throw new AppError('bad_request', 'The campaign is not active', { fix: `Its status is ${campaign.status}.` });
+  }
+  tx.audit({ action: 'stop', entityType: 'campaign', entityId: campaign.id, changes: { status: { from: 'active', to: 'paused' } } });
+}

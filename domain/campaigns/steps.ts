@@ -1,0 +1,146 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { nudgeCampaign } from '../enrollment/signals.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { copyWarnings, defaultWaitAfter, toGraphStep } from './build-steps.ts';
+import { oneTimeProblems, refuseProblems, stepProblems } from './checks.ts';
+import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from './graph.ts';
+import { MAX_STEPS, type StepUpdate } from './input.ts';
+import { logCampaign } from './log.ts';
+import { findCampaign } from './read.ts';
+import { lockCampaign } from './status.ts';
+
+export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
+
+/** A step, with what its author should know of the copy. */
+export interface WrittenStep {
+  step: CampaignStepRow;
+  warnings: string[];
+}
+
+/**
+ * The steps of a campaign in order (supplement, campaigns_list_steps).
+ * @throws AppError not_found
+ */
+export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignStepRow[]> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  return org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position');
+}
+
+/**
+ * Appends an empty email step and links the step before it, when that one ends the flow without being an `end`
+ * (supplement, campaigns_create_step).
+ * @throws AppError not_found, bad_request when the campaign has its steps
+ */
+export async function appendStep(ctx: Ctx, campaignId: string): Promise<WrittenStep> {
+  return transact(ctx, async (tx) => {
+    const { campaign, rows } = await lockSteps(tx, campaignId);
+    refuseProblems(oneTimeProblems(campaign.kind, [...rows.map((row) => checkable(row, row.id)), { kind: 'email', action: null, path: 'body' }]));
+    if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
+    const last = rows.at(-1);
+    const step = await tx.org.create(CampaignSteps, {
+      id: newId(), campaign_id: campaign.id, position: (last?.position ?? -1) + 1, wait_after: defaultWaitAfter(rows.length),
+      conditions: { branches: [] }, created_at: tx.now, updated_at: tx.now,
+    });
+    if (last && toGraphStep(last).conditions.branches.length === 0) {
+      await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, step.id) } });
+    }
+    await stepsChanged(tx, campaign, 'A step was added', step.id);
+    return { step, warnings: [] };
+  });
+}
+
+/**
+ * Changes a step; contacts who have not passed it follow the new one (supplement, campaigns_update_step). A changed kind
+ * or action takes the links its new type has by default, unless they were set by hand or come along.
+ * @throws AppError not_found, bad_request with all faults
+ */
+export async function updateStep(ctx: Ctx, campaignId: string, stepId: string, input: StepUpdate): Promise<WrittenStep> {
+  return transact(ctx, async (tx) => {
+    const { campaign, rows } = await lockSteps(tx, campaignId);
+    const row = findStep(rows, stepId);
+    const before = toGraphStep(row);
+    const kind = input.kind ?? row.kind;
+    const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
+    const conditions = input.conditions ?? followAction(before, action);
+    const after = { ...row.$toJson(), ...input, kind, action, conditions } as unknown as CampaignStepRow;
+    const others = rows.filter((other) => other.id !== row.id);
+    refuseProblems([
+      ...(await stepProblems(tx.org, [checkable(after, 'body')])),
+      ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
+      ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) => (step.id === row.id ? 'body' : `steps.${step.id}`)),
+    ]);
+    await store(tx, row.id, { ...input, kind, action: action as Record<string, unknown> | null, conditions: { ...conditions }, updated_at: tx.now });
+    await stepsChanged(tx, campaign, 'A step was changed', row.id);
+    const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
+    return { step, warnings: copyWarnings(step) };
+  });
+}
+
+/**
+ * Removes a step. Steps that led to it lead on to where it normally went; its variants go with it (supplement,
+ * campaigns_delete_step).
+ * @throws AppError not_found
+ */
+export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const { campaign, rows } = await lockSteps(tx, campaignId);
+    const row = findStep(rows, stepId);
+    const successor = normalSuccessor(toGraphStep(row));
+    for (const other of rows) {
+      const { conditions } = toGraphStep(other);
+      if (other.id === row.id || !conditions.branches.some((branch) => branch.to === row.id)) continue;
+      await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
+    }
+    await tx.org.query(CampaignSteps).findById(row.id).delete();
+    for (const later of rows.filter((other) => other.position > row.position)) await store(tx, later.id, { position: later.position - 1 });
+    await stepsChanged(tx, campaign, 'A step was removed', row.id);
+  });
+}
+
+async function lockSteps(tx: Tx, campaignId: string): Promise<{ campaign: CampaignRow; rows: CampaignStepRow[] }> {
+  const campaign = await lockCampaign(tx, campaignId);
+  return { campaign, rows: await tx.org.query(CampaignSteps).where({ campaign_id: campaign.id }).orderBy('position') };
+}
+
+function findStep(rows: readonly CampaignStepRow[], stepId: string): CampaignStepRow {
+  const row = isUuid(stepId) ? rows.find((candidate) => candidate.id === stepId.toLowerCase()) : undefined;
+  if (!row) throw notFound('Step');
+  return row;
+}
+
+function inOrder(rows: readonly CampaignStepRow[]): CampaignStepRow[] {
+  return [...rows].sort((a, b) => a.position - b.position);
+}
+
+function checkable(row: CampaignStepRow, path: string) {
+  const { kind, action } = toGraphStep(row);
+  return { kind, action, path };
+}
+
+/** The links of a step whose action changed: those by default follow the action, those set by hand stay. */
+function followAction(before: GraphStep, action: GraphStep['action']): GraphStep['conditions'] {
+  const to = before.conditions.branches[0]?.to ?? null;
+  const asDefault = JSON.stringify(defaultConditions(before.action, to).branches);
+  return JSON.stringify(before.conditions.branches) === asDefault ? defaultConditions(action, to) : before.conditions;
+}
+
+async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>): Promise<void> {
+  await tx.org.query(CampaignSteps).findById(stepId).patch(columns);
+}
+
+/** Raises the graph version, so that runs read the steps again, and tells of it. */
+async function stepsChanged(tx: Tx, campaign: CampaignRow, message: string, stepId: string): Promise<void> {
+  await tx.org.sql(
+    'update campaigns set graph_version = graph_version + 1, updated_at = :now where organization_id = :org and id = :id',
+    { id: campaign.id, now: tx.now },
+  );
+  await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });
+  tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });
+  tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, metadata: { steps: message, step_id: stepId } });
+  if (campaign.status === 'active') nudgeCampaign(tx, campaign.id);
+}

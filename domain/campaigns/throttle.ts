@@ -1,0 +1,22 @@
+import { tooManyRequests } from '../../lib/errors.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { countDaily, readCounters } from '../sending/counters.ts';
+import { startOfNextDay } from '../sending/schedule/windows.ts';
+
+/**
+ * Counts one new campaign against the organization's UTC day (contract 2: create and duplicate share the throttle).
+ * The counter's row is locked until the commit, so two requests cannot both take the last place.
+ * @throws AppError rate_limit_exceeded until the next UTC midnight
+ */
+export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {
+  const limit = ctx.config.ORG_CAMPAIGNS_PER_DAY;
+  if (limit === 0) return;
+  const organizationId = tx.org.organizationId;
+  const day = tx.now.toISOString().slice(0, 10);
+  await countDaily(tx.org, [{ scope: 'org_campaigns', scopeId: organizationId, day, by: 1 }]);
+  const counts = await readCounters(tx.org, [organizationId], [day]);
+  if ((counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0) > limit) {
+    throw tooManyRequests(startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime(), `the workspace may create ${limit} campaigns a day`);
+  }
+}

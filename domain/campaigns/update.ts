@@ -1,0 +1,106 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { Campaigns } from '../../db/models/campaign.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { nudgeCampaign } from '../enrollment/signals.ts';
+import { may } from '../kernel/actor.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { releaseReservedSends } from '../sending/release.ts';
+import { labelProblems, refuseProblems, settingsColumns, settingsProblems } from './checks.ts';
+import type { UpdateCampaign } from './input.ts';
+import { logCampaign } from './log.ts';
+import { resolveSenders } from './senders.ts';
+import { startLocked, stopLocked } from './start.ts';
+import { lockCampaign, pauseCampaign } from './status.ts';
+
+/** Fields whose change moves the next send of an active campaign at once (contract 2, rule 4). */
+const SCHEDULE = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows', 'entry_delay_minutes'] as const;
+/** Fields that decide which mailboxes may send; slots of mailboxes that leave must go back. */
+const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
+
+/**
+ * Changes a campaign; what the request leaves out stays (contract 2, PATCH /campaigns/:id and rules 4 and 7). `status`
+ * may be `active` or `paused` and goes the way of start and stop, checks and rights included.
+ * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to send
+ */
+export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    const { name, status, email_tags: tags, folders, ...settings } = input;
+    refuseProblems([
+      ...settingsProblems(settings, tx.now, campaign),
+      ...statusProblems(campaign, status),
+      ...(tags ? await labelProblems(tx.org, 'tag', tags, 'body.email_tags') : []),
+      ...(folders ? await labelProblems(tx.org, 'folder', folders, 'body.folders') : []),
+    ]);
+    const columns: Partial<CampaignRow> = {
+      ...settingsColumns(settings, campaign),
+      ...(name === undefined ? {} : { name }),
+      ...(tags ? { email_tags: [...new Set(tags)] } : {}),
+      ...(folders ? { folders: [...new Set(folders)] } : {}),
+    };
+    const changes = changesOf(campaign, columns);
+    if (Object.keys(changes).length > 0) {
+      await tx.org.query(Campaigns).findById(campaign.id).patch({ ...columns, updated_at: tx.now });
+      tx.emit('campaign.updated', { campaign_id: campaign.id, name: columns.name ?? campaign.name, fields: Object.keys(changes) });
+      tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
+      await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
+    }
+    if (status && status !== campaign.status) await moveTo(ctx, tx, { ...campaign, ...columns } as CampaignRow, status);
+    else if (campaign.status === 'active') await applyToRuns(tx, campaign.id, Object.keys(changes));
+    return (await tx.org.query(Campaigns).findById(campaign.id))!;
+  });
+}
+
+function statusProblems(campaign: CampaignRow, status: string | undefined): Problem[] {
+  if (status === undefined || status === campaign.status || status === 'active' || status === 'paused') return [];
+  return [{ path: 'body.status', message: 'can be set to active or paused only' }];
+}
+
+async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<void> {
+  if (!may(ctx.actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) {
+    throw new AppError('forbidden', 'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)');
+  }
+  if (status === 'active') await startLocked(tx, campaign, {});
+  else await stopLocked(tx, campaign);
+}
+
+/** What an edit of an active campaign means for contacts on their way. */
+async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
+  const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
+  if (touches(SCHEDULE)) await reschedule(tx, campaignId, 'The schedule was changed');
+  if (touches(POOL)) await poolChanged(tx, campaignId);
+  // Limits, order and `continuous` are the launcher's to notice.
+  if (changed.length > 0) nudgeCampaign(tx, campaignId);
+}
+
+/** Gives back every reserved slot of an active campaign; its launcher tells the runs, which ask for new ones. */
+export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
+  await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', { id: campaignId });
+  await releaseReservedSends(tx, { campaignId });
+  await logCampaign(tx, campaignId, 'campaign_rescheduled', why);
+}
+
+/**
+ * What follows when the sender pool of a campaign has changed: an active one asks for new slots, and an explicit one
+ * with no mailbox left pauses (contract 2, state table).
+ */
+export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
+  const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
+  if (campaign.status !== 'active') return;
+  if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
+    await pauseCampaign(tx, campaignId, 'paused_no_accounts', 'No mailbox is left to send from');
+    return;
+  }
+  await reschedule(tx, campaignId, 'The sender pool was changed');
+  nudgeCampaign(tx, campaignId);
+}
+
+function changesOf(before: CampaignRow, columns: Partial<CampaignRow>): Record<string, { from: unknown; to: unknown }> {
+  const stored = before as unknown as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(columns)
+      .filter(([field, value]) => JSON.stringify(stored[field] ?? null) !== JSON.stringify(value ?? null))
+      .map(([field, value]) => [field, { from: stored[field] ?? null, to: value ?? null }]),
+  );
+}

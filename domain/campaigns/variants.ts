@@ -1,0 +1,91 @@
+import { CampaignSteps } from '../../db/models/campaign-step.ts';
+import { CampaignVariants, type CampaignVariantRow } from '../../db/models/campaign-variant.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { copyWarnings } from './build-steps.ts';
+import { insertVariant } from './create.ts';
+import type { VariantInput, VariantUpdate } from './input.ts';
+import { logCampaign } from './log.ts';
+import { findCampaign } from './read.ts';
+import { lockCampaign } from './status.ts';
+
+export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
+
+/** A variant, with what its author should know of the copy. */
+export interface WrittenVariant {
+  variant: CampaignVariantRow;
+  warnings: string[];
+}
+
+/**
+ * The A/B variants of a campaign, oldest first (supplement, campaigns_list_ab_variants).
+ * @throws AppError not_found
+ */
+export async function listVariants(ctx: Ctx, campaignId: string): Promise<CampaignVariantRow[]> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  return org.query(CampaignVariants).where({ campaign_id: campaign.id }).orderBy('id');
+}
+
+/**
+ * Adds a variant to the campaign, or to one of its email steps.
+ * @throws AppError not_found for the campaign or a step that is not its own
+ */
+export async function createVariant(ctx: Ctx, campaignId: string, input: VariantInput): Promise<WrittenVariant> {
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    if (input.step_id != null) {
+      const step = isUuid(input.step_id) && (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
+      if (!step) throw notFound('Step');
+    }
+    const variant = await insertVariant(tx, campaign.id, input);
+    await variantsChanged(tx, campaign, 'A variant was added', variant.id);
+    return { variant, warnings: copyWarnings(variant) };
+  });
+}
+
+/**
+ * Changes a variant; what the request leaves out stays.
+ * @throws AppError not_found
+ */
+export async function updateVariant(ctx: Ctx, campaignId: string, variantId: string, input: VariantUpdate): Promise<WrittenVariant> {
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    const { id } = await findVariant(tx, campaign.id, variantId);
+    const variant = (await tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }))!;
+    await variantsChanged(tx, campaign, 'A variant was changed', id);
+    return { variant, warnings: copyWarnings(variant) };
+  });
+}
+
+/**
+ * Removes a variant; emails already sent with it keep its id.
+ * @throws AppError not_found
+ */
+export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    const { id } = await findVariant(tx, campaign.id, variantId);
+    await tx.org.query(CampaignVariants).findById(id).delete();
+    await variantsChanged(tx, campaign, 'A variant was removed', id);
+  });
+}
+
+async function findVariant(tx: Tx, campaignId: string, variantId: string): Promise<CampaignVariantRow> {
+  const variant = isUuid(variantId) ? await tx.org.query(CampaignVariants).findOne({ id: variantId, campaign_id: campaignId }) : undefined;
+  if (!variant) throw notFound('Variant');
+  return variant;
+}
+
+async function variantsChanged(tx: Tx, campaign: CampaignRow, message: string, variantId: string): Promise<void> {
+  await tx.org.sql(
+    'update campaigns set graph_version = graph_version + 1, updated_at = :now where organization_id = :org and id = :id',
+    { id: campaign.id, now: tx.now },
+  );
+  await logCampaign(tx, campaign.id, 'variants_changed', message, { variant_id: variantId });
+  tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['variants'] });
+  tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, metadata: { variants: message, variant_id: variantId } });
+}

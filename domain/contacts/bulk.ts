@@ -1,0 +1,99 @@
+import { isUuid } from '../../lib/ids.ts';
+import { addLeads } from '../campaigns/leads.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { suppressedAmong } from '../suppressions/check.ts';
+import { cleanText } from './fields.ts';
+import { assertKnown, leaveCampaigns } from './membership.ts';
+import { resolveSelection, type Selection } from './selection.ts';
+import { fileContacts } from './upsert.ts';
+import { viewContacts, type ContactView } from './view.ts';
+
+/**
+ * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
+ * RENAME moves it to the key in `value` (supplement ContactBulkFieldOp).
+ */
+export interface FieldOperation {
+  type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
+  key: string;
+  value?: string | undefined;
+}
+
+export interface BulkEdit extends Selection {
+  add_campaigns?: readonly string[] | undefined;
+  remove_campaigns?: readonly string[] | undefined;
+  add_categories?: readonly string[] | undefined;
+  remove_categories?: readonly string[] | undefined;
+  fields?: readonly FieldOperation[] | undefined;
+  subscribe?: boolean | undefined;
+}
+
+/** Each sets custom_fields from :key and :value; rows it would leave as they are keep their content. */
+const FIELD_SQL: Record<FieldOperation['type'], string> = {
+  ADD: `jsonb_build_object(cast(:key as text), cast(:value as text)) || custom_fields`,
+  EDIT: `case when jsonb_exists(custom_fields, :key)
+    then custom_fields || jsonb_build_object(cast(:key as text), cast(:value as text)) else custom_fields end`,
+  DELETE: `custom_fields - cast(:key as text)`,
+  RENAME: `case when jsonb_exists(custom_fields, :key)
+    then (custom_fields - cast(:key as text)) || jsonb_build_object(cast(:value as text), custom_fields -> cast(:key as text))
+    else custom_fields end`,
+};
+
+/**
+ * One edit over a selection of contacts (supplement contacts_bulk_update). Suppressed addresses stay unsubscribed.
+ * contact.updated fires once, with `bulk` and `count` (contract 1). Returns the contacts as they are now.
+ * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, unknown category or campaign)
+ */
+export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
+  return transact(ctx, async (tx) => {
+    const ids = await resolveSelection(tx.org, edit, tx.now);
+    await assertKnown(tx.org, {
+      categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
+      campaigns: [{ path: 'body.add_campaigns', ids: edit.add_campaigns ?? [] }],
+    });
+    for (const operation of edit.fields ?? []) await changeField(tx, ids, operation);
+    await setSubscribed(tx, ids, edit.subscribe);
+    await fileContacts(tx.org, ids, edit.add_categories ?? []);
+    const unfile = (edit.remove_categories ?? []).filter(isUuid);
+    if (unfile.length > 0) {
+      await tx.org.sql(
+        `delete from contact_categories
+         where organization_id = :org and contact_id = any(cast(:ids as uuid[])) and label_id = any(cast(:labels as uuid[]))`,
+        { ids, labels: unfile },
+      );
+    }
+    const leave = (edit.remove_campaigns ?? []).filter(isUuid);
+    if (leave.length > 0) await leaveCampaigns(tx, ids, leave, 'removed_from_campaign');
+    for (const campaignId of edit.add_campaigns ?? []) await addLeads(tx, campaignId, ids);
+    await tx.org.sql(
+      'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',
+      { ids, now: tx.now },
+    );
+    tx.emit('contact.updated', { bulk: true, count: ids.length });
+    tx.audit({ action: 'update', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
+    return viewContacts(tx.org, ids);
+  });
+}
+
+async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation): Promise<void> {
+  await tx.org.sql(
+    `update contacts set custom_fields = ${FIELD_SQL[operation.type]} where organization_id = :org and id = any(cast(:ids as uuid[]))`,
+    { ids, key: cleanText(operation.key), value: cleanText(operation.value ?? '') },
+  );
+}
+
+async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean | undefined): Promise<void> {
+  if (subscribe === undefined) return;
+  let chosen = ids;
+  if (subscribe) {
+    const rows = await tx.org.sql<{ id: string; email: string }>(
+      'select id, email from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) and not subscribed', { ids },
+    );
+    const suppressed = await suppressedAmong(tx.org, rows.map((row) => row.email), tx.now);
+    chosen = rows.filter((row) => !suppressed.has(row.email)).map((row) => row.id);
+  }
+  await tx.org.sql(
+    'update contacts set subscribed = :subscribe where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: chosen, subscribe },
+  );
+}

@@ -1,0 +1,103 @@
+import { AppError, badRequest } from '../../lib/errors.ts';
+import { addLeads } from '../campaigns/leads.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+import { suppressedAmong } from '../suppressions/check.ts';
+import { cleanCustomFields, cleanText, type ContactDraft } from './fields.ts';
+import { assertKnown } from './membership.ts';
+import { fileContacts, upsertContacts } from './upsert.ts';
+import { contactPayload, viewContacts, type ContactView } from './view.ts';
+
+/** Contacts of one request; more than this belongs into an import. */
+export const MAX_CONTACTS_PER_REQUEST = 1000;
+/** A request with more contacts than this is a bulk arrival, which fires no contact.created (contract 1). */
+const BULK_ARRIVAL = 100;
+
+export interface ContactInput {
+  email: string;
+  first_name?: string | undefined;
+  last_name?: string | undefined;
+  company?: string | undefined;
+  phone?: string | undefined;
+  campaigns?: readonly string[] | undefined;
+  categories?: readonly string[] | undefined;
+  custom_fields?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Adds contacts, or updates those whose address is known with the non-empty fields sent (supplement contacts_create).
+ * The same address twice in one request is one contact, later fields win. Suppressed people arrive unsubscribed.
+ * Returns each distinct contact once, in the order given.
+ * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign)
+ */
+export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {
+  if (inputs.length === 0) throw badRequest('Send at least one contact', [{ path: 'body', message: 'Empty' }]);
+  if (inputs.length > MAX_CONTACTS_PER_REQUEST) {
+    throw new AppError('too_many_contacts', `At most ${MAX_CONTACTS_PER_REQUEST} contacts per request`, {
+      fix: 'Split the list, or use POST /v1/contacts/import.',
+    });
+  }
+  return transact(ctx, async (tx) => {
+    await assertKnown(tx.org, {
+      categories: inputs.map((input, index) => ({ path: `body.${index}.categories`, ids: input.categories ?? [] })),
+      campaigns: inputs.map((input, index) => ({ path: `body.${index}.campaigns`, ids: input.campaigns ?? [] })),
+    });
+    const drafts = mergeByAddress(inputs);
+    const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
+    for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
+    const stored = await upsertContacts(tx.org, [...drafts.values()], { existing: 'update', source: 'api', sourceDetail: '' }, tx.now);
+    const idOf = new Map(stored.map((row) => [row.email, row.id]));
+
+    for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf)) await fileContacts(tx.org, ids, [categoryId]);
+    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf)) await addLeads(tx, campaignId, ids);
+
+    const views = await viewContacts(tx.org, [...drafts.keys()].map((email) => idOf.get(email)!));
+    const inserted = new Set(stored.filter((row) => row.inserted).map((row) => row.id));
+    const updated = views.filter((view) => !inserted.has(view.id));
+    if (inputs.length <= BULK_ARRIVAL) {
+      for (const view of views) tx.emit(inserted.has(view.id) ? 'contact.created' : 'contact.updated', contactPayload(view));
+    } else if (updated.length > 0) {
+      tx.emit('contact.updated', { bulk: true, count: updated.length });
+    }
+    const one = views.length === 1 ? views[0]! : undefined;
+    tx.audit({
+      action: one && !inserted.has(one.id) ? 'update' : 'create',
+      entityType: 'contact',
+      ...(one ? { entityId: one.id } : {}),
+      metadata: { created: inserted.size, updated: updated.length },
+    });
+    return views;
+  });
+}
+
+function mergeByAddress(inputs: readonly ContactInput[]): Map<string, ContactDraft> {
+  const drafts = new Map<string, ContactDraft>();
+  for (const input of inputs) {
+    const before = drafts.get(input.email);
+    drafts.set(input.email, {
+      email: input.email,
+      firstName: cleanText(input.first_name ?? '') || (before?.firstName ?? ''),
+      lastName: cleanText(input.last_name ?? '') || (before?.lastName ?? ''),
+      company: cleanText(input.company ?? '') || (before?.company ?? ''),
+      phone: cleanText(input.phone ?? '') || (before?.phone ?? ''),
+      customFields: { ...before?.customFields, ...cleanCustomFields(input.custom_fields ?? {}) },
+      subscribed: true,
+    });
+  }
+  return drafts;
+}
+
+function idsBy(
+  inputs: readonly ContactInput[],
+  pick: (input: ContactInput) => readonly string[] | undefined,
+  idOf: Map<string, string>,
+): Map<string, string[]> {
+  const groups = new Map<string, Set<string>>();
+  for (const input of inputs) {
+    for (const key of pick(input) ?? []) {
+      const group = groups.get(key.toLowerCase()) ?? new Set();
+      groups.set(key.toLowerCase(), group.add(idOf.get(input.email)!));
+    }
+  }
+  return new Map([...groups].map(([key, ids]) => [key, [...ids]]));
+}

@@ -1,0 +1,37 @@
+/** Characters a contact may hold, per field; the API, the import and the editor share them. */
+export const CONTACT_LIMITS = {
+  name: 200,
+  company: 200,
+  phone: 60,
+  customFields: 100,
+  customKey: 64,
+  customValue: 5000,
+} as const;
+
+/** A contact on its way into the database; empty text means "not said". `email` is lower-case. */
+export interface ContactDraft {
+  email: string;
+  firstName: string;
+  lastName: string;
+  company: string;
+  phone: string;
+  customFields: Record<string, string>;
+  /** False when the sender of the data says the person has opted out. */
+  subscribed: boolean;
+}
+
+/** Text without the surrounding space, and without NUL, which PostgreSQL cannot store. */
+export function cleanText(text: string): string {
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).trim();
+}
+
+/** Custom fields with clean keys and values; empty values are left out unless `keepEmpty`. */
+export function cleanCustomFields(fields: Readonly<Record<string, string>>, keepEmpty = false): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const name = cleanText(key);
+    const text = cleanText(value);
+    if (name && (text || keepEmpty)) out[name] = text;
+  }
+  return out;
+}

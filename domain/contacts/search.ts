@@ -1,0 +1,98 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { badRequest } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { CAMPAIGN_COUNT, compileFilters, type ContactFilters } from './filters.ts';
+import { leadProgress, type LeadProgress } from './progress.ts';
+import { CONTACT_VIEW, type ContactView } from './view.ts';
+
+export const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'campaign_count'] as const;
+export type ContactSort = (typeof CONTACT_SORTS)[number];
+
+export interface ContactSearch extends ContactFilters {
+  /** Anything unknown falls back to created_at (supplement ContactSearchRequest). */
+  sort_by?: string | undefined;
+  /** True is ascending. */
+  reverse?: boolean | undefined;
+}
+
+/** A found contact; `campaign_lead` where the search names exactly one campaign. */
+export type FoundContact = ContactView & { campaign_lead?: LeadProgress };
+
+/** A timestamptz as PostgreSQL writes it. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/;
+const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestamptz' | 'bigint'; valid: RegExp }> = {
+  created_at: { expression: 'c.created_at', type: 'timestamptz', valid: TIMESTAMP },
+  updated_at: { expression: 'c.updated_at', type: 'timestamptz', valid: TIMESTAMP },
+  first_name: { expression: 'c.first_name', type: 'text', valid: /^[^\0]*$/ },
+  last_name: { expression: 'c.last_name', type: 'text', valid: /^[^\0]*$/ },
+  email: { expression: 'c.email', type: 'text', valid: /^[^\0]*$/ },
+  campaign_count: { expression: CAMPAIGN_COUNT, type: 'bigint', valid: /^\d{1,9}$/ },
+};
+
+/**
+ * The contacts of a workspace, newest first, narrowed by text and one category. Any page costs the same: it walks the
+ * primary order of ids.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listContacts(
+  ctx: Ctx,
+  page: PageRequest,
+  narrow: { q?: string | undefined; category?: string | undefined } = {},
+): Promise<Page<ContactView>> {
+  const filters: ContactFilters = { query: narrow.q, category_ids: narrow.category ? [narrow.category] : undefined };
+  const bound = [narrow.q ?? null, narrow.category ?? null];
+  const after = decodeIdCursor('contacts.list', bound, page.cursor);
+  const where = compileFilters(filters, ctx.clock.now());
+  if (after) where.add(`c.id < ${where.bind(after, 'uuid')}`);
+  const rows = await reader(ctx).sql<ContactView>(listSql(where.all(), 'c.id desc'), { ...where.bindings, limit: page.limit + 1 });
+  return pageOf(rows, page.limit, (last) => encodeCursor('contacts.list', bound, [last.id]));
+}
+
+/**
+ * Faceted search (supplement contacts_search). The cursor is bound to the filters and the order.
+ * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign, bad_request (cursor)
+ */
+export async function searchContacts(ctx: Ctx, page: PageRequest, search: ContactSearch): Promise<Page<FoundContact>> {
+  const { sort_by, reverse = false, ...filters } = search;
+  const sort = (CONTACT_SORTS as readonly string[]).includes(sort_by ?? '') ? (sort_by as ContactSort) : 'created_at';
+  const { expression, type, valid } = SORT[sort];
+  const bound = [filters, sort, reverse];
+  const at = decodeCursor('contacts.search', bound, page.cursor, 2);
+  const now = ctx.clock.now();
+  const where = compileFilters(filters, now);
+  if (at) {
+    const [key, id] = at;
+    if (typeof key !== 'string' || !valid.test(key) || !isUuid(id)) throw badCursor();
+    where.add(`(${expression}, c.id) ${reverse ? '>' : '<'} (${where.bind(key, type)}, ${where.bind(id, 'uuid')})`);
+  }
+  const direction = reverse ? 'asc' : 'desc';
+  const org = reader(ctx);
+  const rows = await org.sql<FoundContact & { sort_key: string }>(
+    listSql(where.all(), `${expression} ${direction}, c.id ${direction}`, `, cast(${expression} as text) as sort_key`),
+    { ...where.bindings, limit: page.limit + 1 },
+  );
+  const found = pageOf(rows, page.limit, (last) => encodeCursor('contacts.search', bound, [last.sort_key, last.id]));
+  if (filters.campaign_ids?.length === 1) await addProgress(org, found.rows, filters.campaign_ids[0]!, now);
+  return found;
+}
+
+async function addProgress(org: OrgScope, rows: FoundContact[], campaignId: string, now: Date): Promise<void> {
+  const progress = await leadProgress(org, campaignId, rows.map((row) => row.id), now);
+  for (const row of rows) {
+    const lead = progress.get(row.id);
+    if (lead) row.campaign_lead = lead;
+  }
+}
+
+function listSql(where: string, order: string, more = ''): `${string}:org${string}` {
+  return `select ${CONTACT_VIEW}${more} from contacts c where c.organization_id = :org and ${where} order by ${order} limit :limit`;
+}
+
+function badCursor() {
+  return badRequest('The cursor is not valid for this list', [
+    { path: 'query.cursor', message: 'Malformed, or made by another list or other filters' },
+  ]);
+}

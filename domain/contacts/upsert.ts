@@ -1,0 +1,77 @@
+import { json } from '../../db/connection.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { newId } from '../../lib/ids.ts';
+import type { ContactDraft } from './fields.ts';
+
+export interface UpsertOptions {
+  /** What happens to an address that is a contact already: its empty and sent fields are updated, or it is left alone. */
+  existing: 'update' | 'keep';
+  /** Where the contacts come from (contract 1, contact.created): api, import. */
+  source: string;
+  sourceDetail: string;
+}
+
+export interface UpsertedContact {
+  id: string;
+  email: string;
+  inserted: boolean;
+}
+
+const UPDATE = `do update set
+  first_name = coalesce(nullif(excluded.first_name, ''), contacts.first_name),
+  last_name = coalesce(nullif(excluded.last_name, ''), contacts.last_name),
+  company = coalesce(nullif(excluded.company, ''), contacts.company),
+  phone = coalesce(nullif(excluded.phone, ''), contacts.phone),
+  custom_fields = contacts.custom_fields || excluded.custom_fields,
+  subscribed = contacts.subscribed and excluded.subscribed,
+  updated_at = excluded.updated_at`;
+
+/**
+ * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields. An opt-out is
+ * taken over, never undone. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
+ */
+export async function upsertContacts(
+  org: OrgScope,
+  drafts: readonly ContactDraft[],
+  options: UpsertOptions,
+  now: Date,
+): Promise<UpsertedContact[]> {
+  if (drafts.length === 0) return [];
+  // Rows are locked in the order of addresses, so two imports of the same people wait for each other instead of deadlocking.
+  return org.sql<UpsertedContact>(
+    `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed,
+       source, source_detail, created_at, updated_at)
+     select r.id, cast(:org as uuid), r.email, r.first_name, r.last_name, r.company, r.phone, cast(r.custom_fields as jsonb), r.subscribed,
+       :source, :detail, :now, :now
+     from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:first as text[]), cast(:last as text[]), cast(:companies as text[]),
+       cast(:phones as text[]), cast(:custom as text[]), cast(:subscribed as boolean[]))
+       as r(id, email, first_name, last_name, company, phone, custom_fields, subscribed)
+     order by r.email
+     on conflict on constraint contacts_email_key ${options.existing === 'update' ? UPDATE : 'do nothing'}
+     returning id, email, (xmax = 0) as inserted`,
+    {
+      source: options.source,
+      detail: options.sourceDetail,
+      now,
+      ids: drafts.map(() => newId()),
+      emails: drafts.map((draft) => draft.email),
+      first: drafts.map((draft) => draft.firstName),
+      last: drafts.map((draft) => draft.lastName),
+      companies: drafts.map((draft) => draft.company),
+      phones: drafts.map((draft) => draft.phone),
+      custom: drafts.map((draft) => json(draft.customFields)),
+      subscribed: drafts.map((draft) => draft.subscribed),
+    },
+  );
+}
+
+/** Files contacts under categories; those filed already stay. */
+export async function fileContacts(org: OrgScope, contactIds: readonly string[], categoryIds: readonly string[]): Promise<void> {
+  if (contactIds.length === 0 || categoryIds.length === 0) return;
+  await org.sql(
+    `insert into contact_categories (organization_id, contact_id, label_id)
+     select cast(:org as uuid), c.id, l.id from unnest(cast(:contacts as uuid[])) as c(id), unnest(cast(:labels as uuid[])) as l(id)
+     order by 2, 3 on conflict do nothing`,
+    { contacts: contactIds, labels: categoryIds },
+  );
+}

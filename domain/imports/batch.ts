@@ -1,0 +1,118 @@
+import type { ContactImportRow } from '../../db/models/contact-import.ts';
+import { addLeads } from '../campaigns/leads.ts';
+import type { ContactDraft } from '../contacts/fields.ts';
+import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { suppressedAmong } from '../suppressions/check.ts';
+import type { RowReason } from './rows.ts';
+
+/** A row that passed the file's own checks. */
+export interface ImportRow {
+  line: number;
+  values: string[];
+  draft: ContactDraft;
+  categories: string[];
+}
+
+/** A row that is not imported, and why. */
+export interface RowProblem {
+  line: number;
+  email: string;
+  values: string[];
+  reason: RowReason;
+}
+
+/** Rows that are read together and committed together. */
+export interface ImportBatch {
+  rows: ImportRow[];
+  problems: RowProblem[];
+  /** Rows read, good or bad, and bytes of the file behind them. */
+  read: number;
+  readBytes: number;
+}
+
+/** Reasons that are no fault of the row; they count as skipped, the others as failed. */
+const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
+
+/**
+ * Applies a batch and moves the checkpoint in one transaction, so that a job that dies goes on exactly behind it.
+ * Suppressed addresses are reported, not imported. No contact.created fires: a file is a bulk arrival (contract 1).
+ * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
+ */
+export async function applyBatch(tx: Tx, job: ContactImportRow, checkpoint: number, batch: ImportBatch): Promise<boolean> {
+  const [mine] = await tx.org.sql(
+    `select id from contact_imports where organization_id = :org and id = :id and status = 'running' and checkpoint = :checkpoint for update`,
+    { id: job.id, checkpoint },
+  );
+  if (!mine) return false;
+
+  const suppressed = await suppressedAmong(tx.org, batch.rows.map((row) => row.draft.email), tx.now);
+  const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
+  const stored = await upsertContacts(tx.org, rows.map((row) => row.draft), {
+    existing: job.options.update_existing ? 'update' : 'keep', source: 'import', sourceDetail: job.filename,
+  }, tx.now);
+  const idOf = new Map(stored.map((row) => [row.email, row.id]));
+  const imported = stored.filter((row) => row.inserted).length;
+
+  const ids = stored.map((row) => row.id);
+  await fileContacts(tx.org, ids, job.options.categories);
+  await fileByTitle(tx, rows, idOf);
+  if (job.options.campaign_id && ids.length > 0) await addLeads(tx, job.options.campaign_id, ids);
+
+  const problems = [
+    ...batch.problems,
+    ...batch.rows.filter((row) => suppressed.has(row.draft.email)).map((row) => asProblem(row, 'suppressed')),
+    ...rows.filter((row) => !idOf.has(row.draft.email)).map((row) => asProblem(row, 'already_exists')),
+  ];
+  await reportProblems(tx, job.id, problems);
+  const skipped = problems.filter((problem) => SKIPPED.includes(problem.reason)).length;
+  await tx.org.sql(
+    `update contact_imports set checkpoint = checkpoint + :read, total = total + :read, imported = imported + :imported,
+       updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :bytes), updated_at = :now
+     where organization_id = :org and id = :id`,
+    {
+      id: job.id, now: tx.now, read: batch.read, bytes: batch.readBytes,
+      imported, updated: stored.length - imported, skipped, failed: problems.length - skipped,
+    },
+  );
+  return true;
+}
+
+function asProblem(row: ImportRow, reason: RowReason): RowProblem {
+  return { line: row.line, email: row.draft.email, values: row.values, reason };
+}
+
+/** Files contacts under the existing categories their row names; unknown titles are passed over. */
+async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string, string>): Promise<void> {
+  if (!rows.some((row) => row.categories.length > 0)) return;
+  const labels = await tx.org.sql<{ id: string; title: string }>(
+    `select id, lower(title) as title from labels where organization_id = :org and registry = 'category'`,
+  );
+  for (const label of labels) {
+    const ids = rows.filter((row) => row.categories.includes(label.title)).map((row) => idOf.get(row.draft.email));
+    await fileContacts(tx.org, ids.filter((id) => id !== undefined), [label.id]);
+  }
+}
+
+async function reportProblems(tx: Tx, importId: string, problems: readonly RowProblem[]): Promise<void> {
+  if (problems.length === 0) return;
+  await tx.org.sql(
+    `insert into contact_import_problems (import_id, organization_id, line, email, row_values, reason)
+     select :id, cast(:org as uuid), r.line, r.email, array(select jsonb_array_elements_text(cast(r.row_values as jsonb))), r.reason
+     from unnest(cast(:lines as integer[]), cast(:emails as text[]), cast(:values as text[]), cast(:reasons as text[]))
+       as r(line, email, row_values, reason)
+     on conflict do nothing`,
+    {
+      id: importId,
+      lines: problems.map((problem) => problem.line),
+      emails: problems.map((problem) => clean(problem.email)),
+      // Lists of different lengths have no place in a PostgreSQL array of arrays.
+      values: problems.map((problem) => JSON.stringify(problem.values.map(clean))),
+      reasons: problems.map((problem) => problem.reason),
+    },
+  );
+}
+
+function clean(text: string): string {
+  return text.replaceAll('\0', '');
+}

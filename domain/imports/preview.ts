@@ -1,0 +1,75 @@
+import { createReadStream } from 'node:fs';
+import type { ColumnMapping } from '../../db/models/contact-import.ts';
+import { badRequest } from '../../lib/errors.ts';
+import { columnNames, detectDelimiter, looksLikeHeader, suggestMapping } from './dialect.ts';
+import { csvRecords } from './records.ts';
+import { decodeText, detectEncoding, type TextEncoding } from './text.ts';
+
+const SAMPLE_ROWS = 20;
+const DELIMITER_SAMPLE_CHARS = 32 * 1024;
+
+/** How a file has to be read. */
+export interface Dialect {
+  encoding: TextEncoding;
+  delimiter: string;
+}
+
+/** What the file is, and what its columns probably mean (supplement ContactImportPreview). */
+export interface ImportPreview extends Dialect {
+  totalRows: number;
+  columns: string[];
+  hasHeader: boolean;
+  sampleRows: string[][];
+  suggestedMapping: ColumnMapping[];
+}
+
+/** Finds out how a file is written. A delimiter that is given is believed. */
+export async function detectDialect(path: string, delimiter?: string): Promise<Dialect> {
+  const encoding = await detectEncoding(createReadStream(path));
+  if (delimiter) return { encoding, delimiter };
+  let sample = '';
+  for await (const text of decodeText(createReadStream(path), encoding)) {
+    sample += text;
+    if (sample.length >= DELIMITER_SAMPLE_CHARS) break;
+  }
+  return { encoding, delimiter: detectDelimiter(sample) };
+}
+
+/**
+ * Reads the whole file once: columns, the first rows, how many rows there are, and what to map.
+ * @throws AppError bad_request when there is nothing in it
+ */
+export async function previewFile(path: string, given: { delimiter?: string | undefined } = {}): Promise<ImportPreview> {
+  const dialect = await detectDialect(path, given.delimiter);
+  const head: string[][] = [];
+  let rows = 0;
+  for await (const records of csvRecords(decodeText(createReadStream(path), dialect.encoding), dialect.delimiter)) {
+    for (const { values } of records) {
+      if (values?.every((value) => !value.trim())) continue;
+      rows += 1;
+      if (values && head.length <= SAMPLE_ROWS) head.push(values);
+    }
+  }
+  const first = head[0];
+  if (!first) throw badRequest('The file has no rows', [{ path: 'body.file', message: 'Empty' }]);
+  const hasHeader = looksLikeHeader(first);
+  const sampleRows = head.slice(hasHeader ? 1 : 0).slice(0, SAMPLE_ROWS);
+  const columns = columnNames(first, hasHeader);
+  return {
+    ...dialect,
+    totalRows: hasHeader ? rows - 1 : rows,
+    columns,
+    hasHeader,
+    sampleRows,
+    suggestedMapping: suggestMapping(columns, hasHeader, sampleRows),
+  };
+}
+
+/** The first row of a file that can be read, without reading further. */
+export async function firstRow(path: string, dialect: Dialect): Promise<string[] | undefined> {
+  for await (const records of csvRecords(decodeText(createReadStream(path), dialect.encoding), dialect.delimiter)) {
+    const found = records.find(({ values }) => values?.some((value) => value.trim()));
+    if (found?.values) return found.values;
+  }
+  return undefined;
+}

@@ -1,0 +1,108 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { stringify } from 'csv-stringify/sync';
+import { AddressSet } from './address-set.ts';
+import { detectDelimiter, looksLikeHeader, suggestMapping } from './dialect.ts';
+import { csvRecords, MAX_RECORD_CHARS, type CsvRecord } from './records.ts';
+import { decodeText, detectEncoding } from './text.ts';
+
+async function* pieces(text: string, size: number): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function records(text: string, size = 7, delimiter = ','): Promise<CsvRecord[]> {
+  const all: CsvRecord[] = [];
+  for await (const group of csvRecords(pieces(text, size), delimiter)) all.push(...group);
+  return all;
+}
+
+test('any table written as CSV reads back, wherever the text is cut, with the line each row starts on', async (t) => {
+  const cell = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', ';', '\n', ' ', "'", '東'), maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }).filter((row) => row.some((value) => value.trim())), { minLength: 1, maxLength: 8 }),
+      fc.constantFrom(',', ';'),
+      fc.integer({ min: 1, max: 9 }),
+      async (table, delimiter, size) => {
+        const text = stringify(table, { delimiter, quoted: true });
+        const read = await records(text, size, delimiter);
+        t.deepEqual(read.map((row) => row.values), table);
+        let line = 1;
+        for (const [index, row] of table.entries()) {
+          t.is(read[index]!.line, line);
+          line += 1 + row.join('').split('\n').length - 1;
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('a quote nobody closed costs its own line', async (t) => {
+  const text = 'a,1\nb,"open\nc,3\nd,"two\nlines"\ne,"x ""y"" z"\nf,6"\n"g" h,7\n';
+  for (const size of [1, 5, 1000]) {
+    const read = await records(text, size);
+    t.deepEqual(read.map((row) => [row.line, row.values?.[0] ?? null]), [[1, 'a'], [2, null], [3, 'c'], [4, 'd'], [6, 'e'], [7, 'f'], [8, '"g" h']]);
+    t.is(read[1]!.raw, 'b,"open');
+  }
+  const atEnd = await records('a,1\nb,"open\nc,3\n');
+  t.deepEqual(atEnd.map((row) => row.values?.[0] ?? null), ['a', null, 'c']);
+});
+
+test('a row without end is cut off, and what follows it is read', async (t) => {
+  const many = Array.from({ length: 9000 }, (_, i) => `p${i},x`);
+  const read = await records(`a,"open\n${many.join('\n')}\n`, 5000);
+  t.is(read.length, 9001);
+  t.is(read[0]!.values, null);
+  t.is(read.at(-1)!.values?.[0], 'p8999');
+  const long = await records(`a,${'x'.repeat(MAX_RECORD_CHARS)}\nb,2\n`, 5000);
+  t.deepEqual(long.map((row) => row.values?.[0] ?? null), [null, 'b']);
+});
+
+test('encodings are told apart and read to the same text', async (t) => {
+  const text = 'e-mail;nom\r\nrenée@x.test;Zoë\rlast;ß\n';
+  const expected = text.replace(/\r\n?/g, '\n');
+  const utf16be = Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
+  const cases: [string, Buffer][] = [
+    ['utf-8', Buffer.from(text)],
+    ['utf-8', Buffer.from(`\ufeff${text}`)],
+    ['utf-16le', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['utf-16le', Buffer.from(text, 'utf16le')],
+    ['utf-16be', utf16be],
+    ['windows-1252', Buffer.from(text, 'latin1')],
+  ];
+  for (const [encoding, bytes] of cases) {
+    for (const size of [3, 10_000]) {
+      // A first chunk of three bytes is too short to tell UTF-16 by its zeros; stored chunks are 256 KiB.
+      t.is(await detectEncoding(chunks(bytes, 10_000)), encoding as never);
+      let read = '';
+      for await (const part of decodeText(chunks(bytes, size), encoding)) read += part;
+      t.is(read, expected, `${encoding} ${size}`);
+    }
+  }
+});
+
+test('delimiter, header and mapping are found', (t) => {
+  t.is(detectDelimiter('a;b;c\n"x;1,2,3,4";2;3\n'), ';');
+  t.is(detectDelimiter('a\tb\n1,5\t2,5\n'), '\t');
+  t.is(detectDelimiter('a|b|c\n1|2|3'), '|');
+  t.is(detectDelimiter('only\n'), ',');
+  t.true(looksLikeHeader(['Email', 'Name', '']));
+  t.false(looksLikeHeader(['ada@example.com', 'Ada']));
+  t.deepEqual(
+    suggestMapping(['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''], true, []).map((column) => column.target),
+    ['email', 'first_name', 'custom:prénom', 'company', 'custom:last_order_eur', 'ignore', 'ignore'],
+  );
+  t.deepEqual(suggestMapping(['Column 1', 'Column 2'], false, [['Ada', 'ada@example.com']]).map((column) => column.target), ['ignore', 'email']);
+});
+
+test('an address set knows exactly what it was given', (t) => {
+  const set = new AddressSet();
+  const addresses = Array.from({ length: 200_000 }, (_, i) => `person${i}@host${i % 97}.example.com`);
+  t.true(addresses.every((address) => set.add(address)));
+  t.false(addresses.some((address) => set.add(address)));
+});

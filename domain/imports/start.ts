@@ -1,0 +1,89 @@
+import { ContactImports, type ColumnMapping, type ContactImportRow } from '../../db/models/contact-import.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { start } from '../../temporal/dispatch.ts';
+import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
+import { assertKnown } from '../contacts/membership.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { organizationOf } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+import { storeBlob } from './blob.ts';
+import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
+import { detectDialect, firstRow } from './preview.ts';
+
+/** A file on disk, and how to import it. */
+export interface ImportRequest {
+  file: { path: string; filename: string; size: number };
+  /** Without one, what the preview would suggest. */
+  mapping?: readonly ColumnMapping[] | undefined;
+  categories?: readonly string[] | undefined;
+  campaignId?: string | undefined;
+  updateExisting?: boolean | undefined;
+  hasHeader?: boolean | undefined;
+  delimiter?: string | undefined;
+}
+
+/**
+ * Stores the file and the job, and starts the run, in one transaction. Returns the job.
+ * @throws AppError bad_request: an empty file, a column that is not in it, no column or several for the address,
+ *   an unknown category or campaign
+ */
+export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
+  const { file } = request;
+  const dialect = await detectDialect(file.path, request.delimiter);
+  const first = await firstRow(file.path, dialect);
+  if (!first) throw badRequest('The file has no rows', [{ path: 'body.file', message: 'Empty' }]);
+  const hasHeader = request.hasHeader ?? looksLikeHeader(first);
+  const columns = columnNames(first, hasHeader);
+  const mapping = [...(request.mapping ?? suggestMapping(columns, hasHeader, hasHeader ? [] : [first]))];
+  const problems = mappingProblems(mapping, columns.length);
+  if (problems.length > 0) throw badRequest('The columns of the file cannot be used like this', problems);
+
+  return transact(ctx, async (tx) => {
+    await assertKnown(tx.org, {
+      categories: [{ path: 'body.options.categories', ids: request.categories ?? [] }],
+      campaigns: request.campaignId ? [{ path: 'body.options.campaign_id', ids: [request.campaignId] }] : [],
+    });
+    const blobId = await storeBlob(tx, file.path, file.size);
+    const job = await tx.org.create(ContactImports, {
+      id: newId(), user_id: ctx.actor.userId, status: 'queued', filename: file.filename.slice(0, 255), blob_id: blobId, total_bytes: file.size,
+      options: {
+        ...dialect, has_header: hasHeader, columns, mapping, categories: request.categories ?? [],
+        campaign_id: request.campaignId ?? null, update_existing: request.updateExisting ?? true,
+      },
+      created_at: tx.now, updated_at: tx.now,
+    });
+    tx.intend(start(contactImportWorkflow, { organizationId: organizationOf(ctx), importId: job.id }));
+    tx.audit({ action: 'create', entityType: 'contact_import', entityId: job.id, metadata: { filename: job.filename, bytes: file.size } });
+    return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
+  });
+}
+
+function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {
+  const at = 'body.options.mapping';
+  const problems: Problem[] = [];
+  const taken = new Set<string>();
+  mapping.forEach(({ index, target }, place) => {
+    if (index >= columns) problems.push({ path: `${at}.${place}.index`, message: `The file has ${columns} columns` });
+    if (target !== 'ignore' && taken.has(target)) problems.push({ path: `${at}.${place}.target`, message: 'Another column has this target' });
+    taken.add(target);
+  });
+  if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
+  return problems;
+}
+
+/**
+ * Cancels an import: rows applied so far stay, no further ones are.
+ * @throws AppError not_found, conflict when it has ended
+ */
+export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportRow> {
+  if (!isUuid(id)) throw notFound('Import');
+  return transact(ctx, async (tx) => {
+    const job = await tx.org.query(ContactImports).findById(id).forUpdate();
+    if (!job) throw notFound('Import');
+    if (job.status !== 'queued' && job.status !== 'running') throw new AppError('conflict', `This import has ended: ${job.status}`);
+    await tx.org.query(ContactImports).findById(id).patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
+    tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });
+    return tx.org.query(ContactImports).findById(id).throwIfNotFound();
+  });
+}

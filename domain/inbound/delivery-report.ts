@@ -1,0 +1,69 @@
+import type { BounceType } from './bounce-class.ts';
+import { fieldValue, messageIdsIn, parseFields } from './fields.ts';
+import type { Fields } from './fields.ts';
+import type { InboundMessage } from './parse.ts';
+
+export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
+
+/** What became of one recipient (RFC 3464 section 2.3). */
+export interface DsnRecipient {
+  /** Lower-cased address the report is about. */
+  readonly finalRecipient: string;
+  /** Lower-cased address as the sender gave it, when the report says so (forwarding changes the final one). */
+  readonly originalRecipient: string | null;
+  readonly action: DsnAction;
+  /** RFC 3463 status, such as `5.1.1`; from the diagnostic text where the report has only a catch-all. */
+  readonly status: string | null;
+  readonly diagnosticCode: string | null;
+  readonly remoteMta: string | null;
+  /** Set when the action is `failed`. */
+  readonly bounceType: BounceType | null;
+}
+
+/** A delivery status notification, standard or read from the prose of one that isn't. */
+export interface DeliveryReport {
+  readonly source: 'rfc3464' | 'text';
+  readonly reportingMta: string | null;
+  readonly recipients: readonly DsnRecipient[];
+  /** Message-ID of the message the report is about. */
+  readonly originalMessageId: string | null;
+}
+
+const BOUNCE_AUTHORS =
+  /^(?:mail(?:er)?-?daemon|postmaster|postoffice|mail-?delivery|bounces?|microsoftexchange[0-9a-f]+)(?:[+.-][^@]*)?@/;
+const BOUNCE_NAMES =
+  /mail[- ]?delivery|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
+
+/**
+ * Whether the author is a mail system by address or name. People at a postmaster's desk answer under
+ * "Re:".
+ */
+export function writtenByMailSystem(message: InboundMessage): boolean {
+  if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject)) return false;
+  return (message.from !== null && BOUNCE_AUTHORS.test(message.from)) || BOUNCE_NAMES.test(message.fromName);
+}
+
+/**
+ * Whether a machine sent the message on behalf of a mail system: the null sender, or an author that is
+ * one.
+ */
+export function fromMailSystem(message: InboundMessage): boolean {
+  return message.returnPath === '' || writtenByMailSystem(message);
+}
+
+/**
+ * Message-ID of the returned message: from its returned copy or headers, or from the report's own fields.
+ *
+ * @param fields the per-message fields of the report, which some systems put the id into
+ */
+export function returnedMessageId(message: InboundMessage, fields?: Fields): string | null {
+  for (const part of message.reports) {
+    if (!/^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/.test(part.contentType)) continue;
+    const id = messageIdsIn(fieldValue(parseFields(part.body), 'message-id'))[0];
+    if (id !== undefined) return id;
+  }
+  const stated = ['original-message-id', 'x-original-message-id', 'message-id'].map((name) =>
+    fields ? fieldValue(fields, name) : null,
+  );
+  return stated.flatMap((value) => messageIdsIn(value))[0] ?? null;
+}

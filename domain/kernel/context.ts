@@ -1,0 +1,47 @@
+import type { Db, Trx } from '../../db/connection.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config/index.ts';
+import type { Keyring } from '../../lib/crypto.ts';
+import type { Egress } from '../../lib/egress/index.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { SystemMail } from '../../lib/mail/index.ts';
+import type { WorkflowGateway } from '../../temporal/dispatch.ts';
+import { AppError } from '../../lib/errors.ts';
+import { systemActor, type Actor } from './actor.ts';
+
+/** What a process has: one of each, made at start, handed down, never imported. */
+export interface Deps {
+  db: Db;
+  clock: Clock;
+  config: Config;
+  log: Logger;
+  keyring: Keyring;
+  egress: Egress;
+  systemMail: SystemMail;
+  /** Asks Temporal; for the few verbs that need an answer now (mailbox checks, readiness). */
+  workflows: WorkflowGateway;
+}
+
+/** What a verb gets: the process's parts, who acts, and (inside a guarded write) the open transaction. */
+export interface Ctx extends Deps {
+  actor: Actor;
+  requestId: string;
+  /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
+  trx?: Trx;
+}
+
+/**
+ * The organization a verb works in.
+ * @throws AppError no_organization (400) when a session has none selected (contract 1, convention 4)
+ */
+export function organizationOf(ctx: Ctx): string {
+  if (!ctx.actor.organizationId) {
+    throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
+  }
+  return ctx.actor.organizationId;
+}
+
+/** A context for work the installation does by itself in one organization. */
+export function systemCtx(deps: Deps, organizationId: string, requestId: string): Ctx {
+  return { ...deps, actor: systemActor(organizationId), requestId };
+}

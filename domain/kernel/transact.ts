@@ -1,0 +1,108 @@
+import { json, type Db, type Trx } from '../../db/connection.ts';
+import { isDeadlock, translateDbError } from '../../db/errors.ts';
+import { OrgScope } from '../../db/tenancy.ts';
+import { newId } from '../../lib/ids.ts';
+import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
+import { organizationOf, type Ctx } from './context.ts';
+import type { EventType } from './events.ts';
+
+export interface AuditEntry {
+  action: string;
+  entityType: string;
+  entityId?: string;
+  /** Old and new values; secrets only as "changed". */
+  changes?: Record<string, unknown>;
+  metadata?: Record<string, unknown>;
+}
+
+/** One transaction of a verb. What it collects commits with the rows: events, audit rows, workflow intents. */
+export interface Tx {
+  trx: Trx;
+  org: OrgScope;
+  now: Date;
+  /** A domain event for webhooks and the realtime gateway (contract 1, "Events"). */
+  emit(type: EventType, data: Record<string, unknown>): void;
+  audit(entry: AuditEntry): void;
+  /** What Temporal must do after the commit. */
+  intend(intent: Intent): void;
+  /**
+   * Work for the very end, once per key. Keys run in one order, so what they lock is taken in one order by every
+   * transaction, and only until the commit that follows.
+   */
+  atEnd(key: string, work: () => Promise<void>): void;
+}
+
+/**
+ * Runs a verb's work in one transaction, or joins the one the guard has opened. Nothing collected is written when it throws.
+ * @throws AppError for constraint violations that have a code (db/errors.ts)
+ */
+export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const organizationId = organizationOf(ctx);
+  const run = async (trx: Trx): Promise<T> => {
+    const events: { type: EventType; data: Record<string, unknown> }[] = [];
+    const audits: AuditEntry[] = [];
+    const intents: Intent[] = [];
+    const endings = new Map<string, () => Promise<void>>();
+    const tx: Tx = {
+      trx,
+      org: new OrgScope(trx, organizationId),
+      now: ctx.clock.now(),
+      emit: (type, data) => void events.push({ type, data }),
+      audit: (entry) => void audits.push(entry),
+      intend: (intent) => void intents.push(intent),
+      atEnd: (key, ending) => void endings.set(key, ending),
+    };
+    const result = await work(tx);
+    for (const key of [...endings.keys()].sort()) await endings.get(key)!();
+    if (events.length > 0) {
+      await tx.org.insert('domain_events', events.map((event) => ({ id: newId(), type: event.type, data: json(event.data), created_at: tx.now })));
+    }
+    if (audits.length > 0) await tx.org.insert('audit_logs', audits.map((entry) => auditRow(ctx, entry, tx.now)));
+    if (intents.length > 0) await writeIntents(trx, intents);
+    return result;
+  };
+  try {
+    return ctx.trx ? await run(ctx.trx) : await inTransaction(ctx.db, run);
+  } catch (error) {
+    throw translateDbError(error);
+  }
+}
+
+const DEADLOCK_TRIES = 4;
+
+/**
+ * Runs work in a transaction of its own. Writers take their locks in one order, but not all can know beforehand what they
+ * will need; of two that wait for each other PostgreSQL undoes one, which then runs again from its beginning.
+ */
+export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      if (tries === DEADLOCK_TRIES || !isDeadlock(error)) throw error;
+    }
+  }
+}
+
+/** The organization's rows for a read; inside a guarded write it sees that transaction. */
+export function reader(ctx: Ctx): OrgScope {
+  return new OrgScope(ctx.trx ?? ctx.db, organizationOf(ctx));
+}
+
+function auditRow(ctx: Ctx, entry: AuditEntry, now: Date): Record<string, unknown> {
+  return {
+    id: newId(),
+    user_id: ctx.actor.userId,
+    actor_kind: ctx.actor.kind,
+    api_key_id: ctx.actor.apiKeyId ?? null,
+    action: entry.action,
+    entity_type: entry.entityType,
+    entity_id: entry.entityId ?? null,
+    ip_address: ctx.actor.ipAddress,
+    user_agent: ctx.actor.userAgent,
+    changes: entry.changes ? json(entry.changes) : null,
+    metadata: entry.metadata ? json(entry.metadata) : null,
+    request_id: ctx.requestId,
+    created_at: now,
+  };
+}

@@ -1,0 +1,119 @@
+import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+
+export type { LabelRegistry, LabelRow } from '../../db/models/label.ts';
+
+const MAX_LABELS = 100;
+const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
+/** Where campaigns keep lists of ids of a registry. */
+const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = { folder: 'folders', tag: 'email_tags' };
+const NOUN: Record<LabelRegistry, string> = { folder: 'Folder', tag: 'Tag', category: 'Category' };
+
+/** A registry in its order (supplement part 2, "label registries"). */
+export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
+  return reader(ctx).query(Labels).where({ registry }).orderBy(['position', 'id']);
+}
+
+/**
+ * Appends an entry; without a colour one is picked.
+ * @throws AppError bad_request when the registry is full
+ */
+export async function createLabel(ctx: Ctx, registry: LabelRegistry, input: { title: string; color?: string | undefined }): Promise<LabelRow> {
+  return transact(ctx, async (tx) => {
+    const rows = await lockRegistry(tx, registry);
+    if (rows.length >= MAX_LABELS) {
+      throw badRequest(`A workspace has at most ${MAX_LABELS} of these`, [{ path: 'body', message: `Already ${MAX_LABELS}` }]);
+    }
+    const label = await tx.org.create(Labels, {
+      id: newId(), registry, title: input.title, color: input.color ?? PALETTE[rows.length % PALETTE.length]!, position: rows.length,
+      created_at: tx.now, updated_at: tx.now,
+    });
+    tx.audit({ action: 'create', entityType: registry, entityId: label.id, changes: { title: label.title } });
+    return label;
+  });
+}
+
+/**
+ * Renames or recolours an entry.
+ * @throws AppError not_found
+ */
+export async function updateLabel(
+  ctx: Ctx,
+  registry: LabelRegistry,
+  id: string,
+  edit: { title?: string | undefined; color?: string | undefined },
+): Promise<LabelRow> {
+  return transact(ctx, async (tx) => {
+    await findLabel(tx, registry, id);
+    const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+    await tx.org.query(Labels).where({ id }).patch({ ...change, updated_at: tx.now });
+    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: change });
+    return findLabel(tx, registry, id);
+  });
+}
+
+/**
+ * Deletes an entry and unfiles what was under it; the records stay.
+ * @throws AppError not_found
+ */
+export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const rows = await lockRegistry(tx, registry);
+    const label = await findLabel(tx, registry, id);
+    // Contacts and mailboxes are unfiled by their foreign keys.
+    const column = CAMPAIGN_COLUMN[registry];
+    if (column) {
+      await tx.org.sql(
+        `update campaigns set ${column} = array_remove(${column}, cast(:id as uuid))
+         where organization_id = :org and ${column} @> array[cast(:id as uuid)]`,
+        { id },
+      );
+    }
+    await tx.org.query(Labels).where({ id }).delete();
+    await storeOrder(tx, rows.map((row) => row.id).filter((other) => other !== label.id));
+    tx.audit({ action: 'delete', entityType: registry, entityId: id, changes: { title: label.title } });
+  });
+}
+
+/**
+ * Moves an entry to a position (0-based). Returns the whole new order.
+ * @throws AppError not_found, bad_request when the position is out of range
+ */
+export async function moveLabel(ctx: Ctx, registry: LabelRegistry, id: string, position: number): Promise<{ id: string; position: number }[]> {
+  return transact(ctx, async (tx) => {
+    const rows = await lockRegistry(tx, registry);
+    await findLabel(tx, registry, id);
+    if (position >= rows.length) {
+      throw badRequest('The position is out of range', [{ path: 'body.position', message: `At most ${rows.length - 1}` }]);
+    }
+    const order = rows.map((row) => row.id).filter((other) => other !== id);
+    order.splice(position, 0, id);
+    await storeOrder(tx, order);
+    tx.audit({ action: 'update', entityType: registry, entityId: id, changes: { position } });
+    return order.map((labelId, index) => ({ id: labelId, position: index }));
+  });
+}
+
+/** One writer per registry at a time: positions stay without gaps. */
+async function lockRegistry(tx: Tx, registry: LabelRegistry): Promise<LabelRow[]> {
+  await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended(:registry || :org, 0))`, { registry });
+  return tx.org.query(Labels).where({ registry }).orderBy(['position', 'id']);
+}
+
+async function findLabel(tx: Tx, registry: LabelRegistry, id: string): Promise<LabelRow> {
+  const label = isUuid(id) ? await tx.org.query(Labels).where({ registry }).findById(id) : undefined;
+  if (!label) throw notFound(NOUN[registry]);
+  return label;
+}
+
+async function storeOrder(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.org.sql(
+    `update labels l set position = o.place - 1, updated_at = :now from unnest(cast(:ids as uuid[])) with ordinality as o(id, place)
+     where l.organization_id = :org and l.id = o.id and l.position <> o.place - 1`,
+    { ids, now: tx.now },
+  );
+}

@@ -1,0 +1,45 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError } from '../../lib/errors.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
+import { reader, type Tx } from '../kernel/transact.ts';
+
+/** Mailboxes of a free workspace (contract 1, Limits). A paid one is not limited here. */
+const FREE_MAILBOXES = 10;
+
+/** How many more mailboxes a workspace may connect. `limit` and `remaining` are null without a limit. */
+export interface Allowance {
+  limit: number | null;
+  used: number;
+  remaining: number | null;
+}
+
+/** The mailbox allowance of the workspace (contract 3, GET /emails/allowance). */
+export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
+  return read(ctx, reader(ctx));
+}
+
+/**
+ * Refuses another mailbox where the allowance is used up.
+ * @throws AppError mailbox_allowance_reached
+ */
+export async function assertRoom(ctx: Ctx, org: OrgScope): Promise<void> {
+  const { limit, remaining } = await read(ctx, org);
+  if (remaining === null || remaining > 0) return;
+  throw new AppError('mailbox_allowance_reached', `The workspace has connected all ${limit} mailboxes it may`, {
+    fix: 'Remove a mailbox, or move the workspace to a paid plan.',
+  });
+}
+
+/** One connect of a workspace at a time, so that two cannot both take the last place. */
+export async function lockAllowance(tx: Tx): Promise<void> {
+  await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
+}
+
+async function read(ctx: Ctx, org: OrgScope): Promise<Allowance> {
+  const [row] = await org.sql<{ plan: string; used: number }>(
+    `select o.plan, (select count(*)::int from mailboxes where organization_id = :org) as used from organizations o where o.id = :org`,
+  );
+  if (!row) throw new Error(`organization ${organizationOf(ctx)} is gone`);
+  if (row.plan !== 'free') return { limit: null, used: row.used, remaining: null };
+  return { limit: FREE_MAILBOXES, used: row.used, remaining: Math.max(0, FREE_MAILBOXES - row.used) };
+}

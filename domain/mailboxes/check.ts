@@ -1,0 +1,82 @@
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { ImapTarget } from '../../lib/imap/index.ts';
+import type { SmtpTarget } from '../../lib/smtp/index.ts';
+import { mailboxCheckWorkflow, type CheckStage, type MailboxCheckResult, type SideResult } from '../../workflows/mailbox-check/contract.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+
+/** Which servers to dial, with the passwords. It exists sealed, and only as long as the check. */
+export interface CheckRequest {
+  smtp: SmtpTarget | null;
+  imap: ImapTarget | null;
+}
+
+/** A sealed request is worthless after this long (ms), should its row ever be left behind. */
+const REQUEST_MS = 120_000;
+/** How long (ms) a caller waits for the worker's answer. */
+const WAIT_MS = 45_000;
+
+/** The place a sealed request is bound to. */
+export function checkPlace(checkId: string): string {
+  return `mailbox_checks/${checkId}`;
+}
+
+/**
+ * Has a worker dial the servers. The credentials travel sealed in a row that is gone afterwards, whatever happened;
+ * Temporal sees an id. Must run outside of the caller's transaction: the worker reads the row.
+ * @throws AppError service_unavailable when no worker answers
+ */
+export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<MailboxCheckResult> {
+  const checkId = newId();
+  await assertWorkers(ctx);
+  await transact(ctx, async (tx) => {
+    await tx.org.table('mailbox_checks').where('expires_at', '<=', tx.now).delete();
+    await tx.org.insert('mailbox_checks', {
+      id: checkId, request: ctx.keyring.seal(JSON.stringify(request), checkPlace(checkId)),
+      created_at: tx.now, expires_at: new Date(tx.now.getTime() + REQUEST_MS),
+    });
+  });
+  try {
+    return await ctx.workflows.execute(mailboxCheckWorkflow, { organizationId: organizationOf(ctx), checkId }, WAIT_MS);
+  } finally {
+    await transact(ctx, (tx) => tx.org.table('mailbox_checks').where({ id: checkId }).delete());
+  }
+}
+
+/** Without this a client would wait the whole time for a worker that is not there. */
+async function assertWorkers(ctx: Ctx): Promise<void> {
+  let workers = 0;
+  let cause: unknown;
+  try {
+    ({ workers } = await ctx.workflows.health());
+  } catch (error) {
+    cause = error;
+  }
+  if (workers > 0) return;
+  throw new AppError('service_unavailable', 'No worker can dial the mail servers now', {
+    fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.', cause,
+  });
+}
+
+/** Which field of a mail service a stage speaks against. */
+const FIELD: Record<CheckStage, string> = { dns: 'host', connect: 'host', greeting: 'host', tls: 'security', auth: 'password', session: 'username' };
+
+/** The faults of a check as problems of the request body. */
+export function problemsOf(result: MailboxCheckResult): Problem[] {
+  const of = (side: 'smtp' | 'imap', outcome: SideResult): Problem[] =>
+    outcome && !outcome.ok ? [{ path: `body.${side}.${FIELD[outcome.stage]}`, message: `${side.toUpperCase()} ${outcome.stage}: ${outcome.message}` }] : [];
+  return [...of('smtp', result.smtp), ...of('imap', result.imap)];
+}
+
+/**
+ * Dials before anything is stored (contract 3, POST /emails).
+ * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
+ */
+export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<void> {
+  const problems = problemsOf(await dialServers(ctx, request));
+  if (problems.length === 0) return;
+  throw new AppError('mailbox_auth_failed', 'The mail servers did not accept these settings; nothing was stored', {
+    problems, fix: 'Correct the settings named in problems and send the request again.',
+  });
+}

@@ -1,0 +1,88 @@
+import type { Db } from '../../db/connection.ts';
+
+/** A mailbox this process watches, until its lease runs out. */
+export interface SyncLease {
+  mailboxId: string;
+  organizationId: string;
+  email: string;
+  /** Servers and passwords the watcher was started with; a later version means it must start anew. */
+  credentialsVersion: number;
+}
+
+interface LeaseRow {
+  mailbox_id: string;
+  organization_id: string;
+  email: string;
+  credentials_version: number;
+}
+
+/** Mailboxes that are to be watched at all. */
+const SYNCABLE = `m.status = 'active' and m.imap is not null`;
+
+/**
+ * Takes up to `limit` mailboxes nobody watches, longest unwatched first. Two processes never get the same one; times are
+ * the database's, so clocks of machines need not agree.
+ */
+export async function claimLeases(db: Db, workerId: string, leaseMs: number, limit: number): Promise<SyncLease[]> {
+  const { rows } = (await db.raw(
+    `with free as (
+       select y.mailbox_id, m.email, m.credentials_version from mailbox_sync y join mailboxes m on m.id = y.mailbox_id
+       where y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now()) and ${SYNCABLE}
+       order by y.lease_until nulls first limit :limit for update of y skip locked)
+     update mailbox_sync y set owner = :worker, lease_until = now() + :lease * interval '1 millisecond'
+     from free where y.mailbox_id = free.mailbox_id and y.folder = 'INBOX'
+     returning y.mailbox_id, y.organization_id, free.email, free.credentials_version`,
+    { worker: workerId, lease: leaseMs, limit },
+  )) as { rows: LeaseRow[] };
+  return rows.map((row) => ({ mailboxId: row.mailbox_id, organizationId: row.organization_id, email: row.email, credentialsVersion: row.credentials_version }));
+}
+
+/** Extends the leases of watched mailboxes. Returns the versions of those that are still to be watched by this process. */
+export async function renewLeases(db: Db, workerId: string, leaseMs: number, watched: readonly string[]): Promise<Map<string, number>> {
+  if (watched.length === 0) return new Map();
+  const { rows } = (await db.raw(
+    `update mailbox_sync y set lease_until = now() + :lease * interval '1 millisecond'
+     from mailboxes m where m.id = y.mailbox_id and y.mailbox_id = any(:watched) and y.folder = 'INBOX' and y.owner = :worker and ${SYNCABLE}
+     returning y.mailbox_id, m.credentials_version`,
+    { worker: workerId, lease: leaseMs, watched: watched as never },
+  )) as { rows: LeaseRow[] };
+  return new Map(rows.map((row) => [row.mailbox_id, row.credentials_version]));
+}
+
+/** Gives a mailbox back, for any process to take at once. */
+export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
+  await db('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId }).update({ owner: null, lease_until: null });
+}
+
+/** Gives a mailbox back that could not be read; nobody takes it before the delay that `delayOf` says for so many failures in a row (ms). */
+export async function failLease(db: Db, workerId: string, mailboxId: string, error: string, delayOf: (failures: number) => number): Promise<void> {
+  await db.transaction(async (trx) => {
+    const row = await trx('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId }).forUpdate().first('failures');
+    if (!row) return;
+    const failures = row.failures + 1;
+    await trx('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX' }).update({
+      owner: null, lease_until: null, failures, last_error: error.slice(0, 500),
+      retry_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayOf(failures)]),
+    });
+  });
+}
+
+/** Says that a process is there, and learns how many mailboxes each should watch: all of them over all processes. */
+export async function fairShare(db: Db, workerId: string, aliveMs: number): Promise<number> {
+  await db.raw(
+    `insert into sync_workers (id, alive_until) values (:worker, now() + :alive * interval '1 millisecond')
+     on conflict (id) do update set alive_until = excluded.alive_until`,
+    { worker: workerId, alive: aliveMs },
+  );
+  const { rows } = (await db.raw(
+    `select (select count(*)::int from sync_workers where alive_until > now()) as workers,
+       (select count(*)::int from mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}) as mailboxes`,
+  )) as { rows: { workers: number; mailboxes: number }[] };
+  const { workers, mailboxes } = rows[0]!;
+  return Math.ceil(mailboxes / Math.max(1, workers));
+}
+
+/** Takes a process out of the count, with others that have not been heard of for a day. */
+export async function leaveWorkers(db: Db, workerId: string): Promise<void> {
+  await db.raw(`delete from sync_workers where id = ? or alive_until < now() - interval '1 day'`, [workerId]);
+}

@@ -1,0 +1,67 @@
+import { notFound } from '../../lib/errors.ts';
+import { ImapError, verifyImap } from '../../lib/imap/index.ts';
+import type { SmtpSender, SmtpTarget } from '../../lib/smtp/index.ts';
+import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { checkPlace, type CheckRequest } from './check.ts';
+
+/** How long (ms) one server may take. */
+const SIDE_MS = 20_000;
+
+/**
+ * The worker's half of a check: opens the sealed request and signs in to both servers side by side.
+ * @throws AppError not_found when the request is gone or too old
+ */
+export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string): Promise<MailboxCheckResult> {
+  const row = await reader(ctx).table('mailbox_checks').where({ id: checkId }).where('expires_at', '>', ctx.clock.now()).first('request');
+  if (!row) throw notFound('Mailbox check');
+  const request = JSON.parse(ctx.keyring.open(row.request, checkPlace(checkId)).toString('utf8')) as CheckRequest;
+  const [sending, reading] = await Promise.all([
+    request.smtp ? inTime(dialSmtp(smtp, request.smtp)) : null,
+    request.imap ? inTime(dialImap(request.imap, ctx.config.ALLOW_PRIVATE_MAIL_HOSTS)) : null,
+  ]);
+  return { smtp: sending, imap: reading };
+}
+
+/** A server that answers drop by drop must not cost the other one its answer. */
+async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<SideResult>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, stage: 'connect', message: 'The server did not answer in time' }), SIDE_MS);
+  });
+  return Promise.race([dial, late]).finally(() => clearTimeout(timer));
+}
+
+async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResult> {
+  const outcome = await smtp.verify(target);
+  switch (outcome.kind) {
+    case 'ok':
+      return { ok: true };
+    case 'refused': {
+      const stage = outcome.stage === 'auth' || outcome.stage === 'tls' ? outcome.stage : 'greeting';
+      return { ok: false, stage, message: withoutPassword(outcome.response, target) };
+    }
+    case 'unreachable':
+      return { ok: false, stage: outcome.stage, message: withoutPassword(outcome.detail, target) };
+    case 'unknown':
+      return { ok: false, stage: 'session', message: withoutPassword(outcome.detail, target) };
+  }
+}
+
+async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boolean): Promise<SideResult> {
+  try {
+    await verifyImap(target, { allowPrivate });
+    return { ok: true };
+  } catch (error) {
+    if (!(error instanceof ImapError)) throw error;
+    return { ok: false, stage: error.stage, message: withoutPassword(error.message, target) };
+  }
+}
+
+/** A server may quote what it was given; its words go into answers and histories. */
+function withoutPassword(text: string, { username, password }: { username: string; password: string }): string {
+  const encoded = [password, `\0${username}\0${password}`].map((secret) => Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+  const forms = [password, ...encoded];
+  return forms.reduce((clean, form) => (form === '' ? clean : clean.replaceAll(form, '[redacted]')), text);
+}

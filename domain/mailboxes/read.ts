@@ -1,0 +1,123 @@
+import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { likeLiteral } from '../contacts/conditions.ts';
+import { cleanText } from '../contacts/fields.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+
+/** A mailbox as readers see it: the row, its tags, how far it has been read. */
+export interface MailboxView {
+  mailbox: MailboxRow;
+  tags: string[];
+  lastUid: number;
+  lastSyncedAt: Date | null;
+}
+
+/** A campaign that may send from a mailbox. */
+export interface SendingCampaign {
+  id: string;
+  name: string;
+  status: string;
+}
+
+export interface MailboxError {
+  id: string;
+  error_code: string;
+  severity: 'warning' | 'error';
+  title: string;
+  message: string;
+  created_at: Date;
+  resolved_at: Date | null;
+}
+
+export interface MailboxDetail extends MailboxView {
+  campaigns: SendingCampaign[];
+  recentErrors: MailboxError[];
+}
+
+const MAX_CAMPAIGNS = 100;
+const MAX_ERRORS = 10;
+
+/**
+ * Mailboxes, newest first; `q` is part of address or name, `tag` a tag id. A key restricted to mailboxes sees those.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listMailboxes(ctx: Ctx, page: PageRequest, filter: { q?: string | undefined; tag?: string | undefined }): Promise<Page<MailboxView>> {
+  const text = cleanText(filter.q ?? '').toLowerCase();
+  const narrow = [text, filter.tag ?? null];
+  const after = decodeIdCursor('mailboxes.list', narrow, page.cursor);
+  const org = reader(ctx);
+  const query = org.query(Mailboxes).orderBy('id', 'desc').limit(page.limit + 1);
+  if (ctx.actor.allowedMailboxes) query.whereIn('id', [...ctx.actor.allowedMailboxes]);
+  if (text) {
+    const part = `%${likeLiteral(text)}%`;
+    query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
+  }
+  if (filter.tag) query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
+  if (after) query.where('id', '<', after);
+  const { rows, nextCursor } = pageOf(await query, page.limit, (last) => encodeCursor('mailboxes.list', narrow, [last.id]));
+  return { rows: await view(org, rows), nextCursor };
+}
+
+/**
+ * One mailbox with the campaigns it sends for and its latest errors (contract 3, GET /emails/:id).
+ * @throws AppError not_found
+ */
+export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
+  const org = reader(ctx);
+  const mailbox = await findMailbox(org, id);
+  const [seen] = await view(org, [mailbox]);
+  return { ...seen!, campaigns: await campaignsOf(org, id), recentErrors: await errorsOf(org, id) };
+}
+
+/**
+ * The row of a mailbox.
+ * @throws AppError not_found for an unknown, malformed or foreign id
+ */
+export async function findMailbox(org: OrgScope, id: string, lock: 'none' | 'for update' = 'none'): Promise<MailboxRow> {
+  if (!isUuid(id)) throw notFound('Mailbox');
+  const query = org.query(Mailboxes).findById(id);
+  if (lock === 'for update') query.forUpdate();
+  const mailbox = await query;
+  if (!mailbox) throw notFound('Mailbox');
+  return mailbox;
+}
+
+/** Campaigns that are not finished and whose pool the mailbox belongs to (contract 2, create rule 1), newest first. */
+export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
+  return org.sql<SendingCampaign>(
+    `select c.id, c.name, c.status from campaigns c
+     left join campaign_senders s on s.campaign_id = c.id and s.mailbox_id = :id
+     where c.organization_id = :org and c.status <> 'completed' and coalesce(s.enabled, true)
+       and (s.mailbox_id is not null
+         or exists (select 1 from mailbox_tags t where t.mailbox_id = :id and t.label_id = any(c.email_tags))
+         or (c.sender_strategy = 'tags' and cardinality(c.email_tags) = 0 and not exists (select 1 from campaign_senders o where o.campaign_id = c.id)))
+     order by c.id desc limit :limit`,
+    { id: mailboxId, limit: MAX_CAMPAIGNS },
+  );
+}
+
+/** The latest errors of a mailbox, settled ones included. */
+export async function errorsOf(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
+  return org.table<MailboxError>('mailbox_errors').where({ mailbox_id: mailboxId } as never).orderBy('id', 'desc').limit(MAX_ERRORS)
+    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at') as unknown as Promise<MailboxError[]>;
+}
+
+/** Rows with their tags and places, in the same order. */
+export async function view(org: OrgScope, mailboxes: readonly MailboxRow[]): Promise<MailboxView[]> {
+  const ids = mailboxes.map(({ id }) => id);
+  const rows = await org.sql<{ id: string; tags: string[]; last_uid: number | null; last_synced_at: Date | null }>(
+    `select m.id, y.last_uid, y.last_synced_at,
+       (select coalesce(json_agg(l.id order by l.position, l.id), '[]') from mailbox_tags t join labels l on l.id = t.label_id where t.mailbox_id = m.id) as tags
+     from mailboxes m left join mailbox_sync y on y.mailbox_id = m.id and y.folder = 'INBOX' where m.organization_id = :org and m.id = any(cast(:ids as uuid[]))`,
+    { ids },
+  );
+  const extra = new Map(rows.map((row) => [row.id, row]));
+  return mailboxes.map((mailbox) => {
+    const { tags = [], last_uid: lastUid = null, last_synced_at: lastSyncedAt = null } = extra.get(mailbox.id) ?? {};
+    return { mailbox, tags, lastUid: lastUid ?? 0, lastSyncedAt };
+  });
+}

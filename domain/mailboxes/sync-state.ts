@@ -1,0 +1,61 @@
+import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { clearHold, holdMailbox } from './hold.ts';
+
+/** Channel on which sync workers are told that mailboxes were added, changed or removed. */
+export const MAILBOXES_CHANNEL = 'heron_mailboxes';
+
+/** Makes sync workers look again once this transaction commits. They would also notice by themselves, a little later. */
+export async function wakeSync(tx: Tx): Promise<void> {
+  await tx.trx.raw(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
+}
+
+/** How far a folder has been read. */
+export interface SyncPlace {
+  /** Null before the first look. */
+  uidValidity: number | null;
+  lastUid: number;
+  /** Mail that came after this moment has not been looked at under another numbering. */
+  since: Date;
+}
+
+/** The mailbox a watcher is to read, or undefined when it is gone or off. */
+export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
+  return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
+}
+
+/** How far a folder has been read; its row is made when it is looked at for the first time. */
+export async function syncPlace(ctx: Ctx, mailboxId: string, folder: string): Promise<SyncPlace> {
+  const org = reader(ctx);
+  await org.insert('mailbox_sync', { mailbox_id: mailboxId, folder }).onConflict(['mailbox_id', 'folder']).ignore();
+  const [row] = await org.sql<{ uid_validity: number | null; last_uid: number; since: Date }>(
+    `select y.uid_validity, y.last_uid, coalesce(y.last_synced_at, m.created_at) as since from mailbox_sync y join mailboxes m on m.id = y.mailbox_id
+     where y.organization_id = :org and y.mailbox_id = :mailbox and y.folder = :folder`,
+    { mailbox: mailboxId, folder },
+  );
+  return { uidValidity: row!.uid_validity, lastUid: row!.last_uid, since: row!.since };
+}
+
+/** Begins to read a folder, or begins anew under another numbering: everything up to `lastUid` counts as read. */
+export async function anchorPlace(ctx: Ctx, mailboxId: string, folder: string, uidValidity: number, lastUid: number): Promise<void> {
+  await transact(ctx, (tx) => tx.org.table('mailbox_sync').where({ mailbox_id: mailboxId, folder }).update({ uid_validity: uidValidity, last_uid: lastUid }));
+}
+
+/** A folder has been read to its present end. */
+export async function settlePlace(ctx: Ctx, mailboxId: string, folder: string, newMessages: number): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await tx.org.table('mailbox_sync').where({ mailbox_id: mailboxId, folder }).update({ last_synced_at: tx.now, failures: 0, retry_at: null, last_error: null });
+    if (newMessages > 0) tx.emit('email_account.synced', { email_account_id: mailboxId, folder, new_messages: newMessages });
+  });
+}
+
+/** The server took the sign-in: a hold because it had not is over. */
+export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
+  await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
+}
+
+/** The server refused the sign-in: without replies and bounces the mailbox must not go on sending. */
+export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
+  await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason, until: new Date(tx.now.getTime() + holdMs) }));
+}

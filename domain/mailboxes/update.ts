@@ -1,0 +1,124 @@
+import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
+import { AppError, badRequest } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { releaseReservedSends } from '../sending/release.ts';
+import { assertServersWork } from './check.ts';
+import { storeServices, type MailServiceInput } from './connect.ts';
+import { clearHold } from './hold.ts';
+import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
+import { wakeSync } from './sync-state.ts';
+
+/** PATCH /emails/:id (supplement, MailboxUpdate); absent fields stay. Servers come with their password, always. */
+export interface MailboxEdit {
+  name?: string | undefined;
+  status?: MailboxRow['status'] | undefined;
+  campaign_limit?: number | undefined;
+  min_wait_time?: number | undefined;
+  reply_to?: string | undefined;
+  save_to_sent?: boolean | undefined;
+  send_as_email?: string | undefined;
+  signature_plain?: string | undefined;
+  signature_html?: string | undefined;
+  signature_sync?: boolean | undefined;
+  signature_code?: boolean | undefined;
+  tags?: string[] | undefined;
+  smtp?: MailServiceInput | undefined;
+  imap?: MailServiceInput | undefined;
+}
+
+/**
+ * Dials servers that are about to change, as a connect does. Runs before the transaction.
+ * @throws AppError not_found, mailbox_auth_failed, service_unavailable
+ */
+export async function prepareUpdate(ctx: Ctx, id: string, { smtp, imap }: MailboxEdit): Promise<void> {
+  await findMailbox(reader(ctx), id);
+  if (smtp || imap) await assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
+}
+
+/**
+ * Changes a mailbox. Switched off, it gives its reserved slots back; switched on, or given new servers, a hold is over.
+ * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported
+ */
+export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Promise<MailboxDetail> {
+  await transact(ctx, async (tx) => {
+    const { status, tags, smtp, imap, ...settings } = edit;
+    const before = await findMailbox(tx.org, id);
+    assertSendAs(before, settings.send_as_email);
+    // Sends before mailboxes, the order in which every writer takes them.
+    if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
+    const mailbox = await findMailbox(tx.org, id, 'for update');
+    const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
+    if (Object.keys(changes).length > 0) {
+      await tx.org.query(Mailboxes).findById(id).patch({ ...settings, ...(status ? { status } : {}), updated_at: tx.now } as never);
+    }
+    if (tags) await replaceTags(tx, id, tags);
+    if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
+    if (status === 'active') await clearHold(tx, id);
+    announceStatus(tx, mailbox, status);
+    await wakeSync(tx);
+    tx.audit({
+      action: 'update', entityType: 'email_account', entityId: id,
+      changes: { ...changes, ...(tags ? { tags } : {}), ...(smtp || imap ? { credentials: 'changed' } : {}) },
+    });
+  });
+  return getMailbox(ctx, id);
+}
+
+/**
+ * Removes a mailbox with everything under it; emails already sent stay on record (supplement, mailboxes_delete). A send
+ * in a worker's hands finishes; watchers let go by themselves.
+ * @throws AppError not_found
+ */
+export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await findMailbox(tx.org, id);
+    // Leads and sends let go before the mailbox is locked; the foreign keys would do it in the wrong order.
+    await tx.org.sql(
+      `with held as (select id from enrollments where organization_id = :org and mailbox_id = :id order by id for update)
+       update enrollments e set mailbox_id = null from held where e.id = held.id`,
+      { id },
+    );
+    await releaseReservedSends(tx, { mailboxId: id });
+    await tx.org.table('sends').where({ mailbox_id: id }).update({ mailbox_id: null });
+    const mailbox = await findMailbox(tx.org, id, 'for update');
+    await tx.org.query(Mailboxes).deleteById(id);
+    await wakeSync(tx);
+    tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
+    tx.audit({ action: 'delete', entityType: 'email_account', entityId: id, changes: { email: mailbox.email } });
+  });
+}
+
+function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'] | undefined): void {
+  if (!status || status === mailbox.status) return;
+  const data = { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider, status };
+  if (status === 'active') tx.emit('email_account.connected', { ...data, reconnected: true });
+  else if (mailbox.status === 'active') tx.emit('email_account.disconnected', data);
+}
+
+/** SMTP says nothing of the addresses a mailbox may use, so there is none to choose from. */
+function assertSendAs(mailbox: MailboxRow, sendAs: string | undefined): void {
+  if (!sendAs || mailbox.provider !== 'smtp_imap') return;
+  throw new AppError('mailbox_send_as_unsupported', 'This mailbox\'s provider publishes no list of addresses to send as', {
+    problems: [{ path: 'body.send_as_email', message: 'Not supported for SMTP/IMAP mailboxes' }], fix: 'Connect the other address as a mailbox of its own.',
+  });
+}
+
+function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<string, { old: unknown; new: unknown }> {
+  const current = mailbox as unknown as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(edit).filter(([key, value]) => value !== undefined && value !== current[key]).map(([key, value]) => [key, { old: current[key], new: value }]),
+  );
+}
+
+/** @throws AppError bad_request naming ids that are no tags of the workspace */
+async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<void> {
+  const wellFormed = tags.filter(isUuid);
+  const known = wellFormed.length === 0 ? [] : await tx.org.table('labels').where({ registry: 'tag' }).whereIn('id', wellFormed).select('id');
+  const ids = new Set(known.map(({ id }) => id as string));
+  const problems = tags.flatMap((tag, index) => (ids.has(tag.toLowerCase()) ? [] : [{ path: `body.tags.${index}`, message: 'No tag of this workspace' }]));
+  if (problems.length > 0) throw badRequest('Some tags do not exist', problems);
+  await tx.org.table('mailbox_tags').where({ mailbox_id: mailboxId }).delete();
+  if (ids.size > 0) await tx.org.insert('mailbox_tags', [...ids].map((id) => ({ mailbox_id: mailboxId, label_id: id })));
+}

@@ -1,0 +1,50 @@
+import { MAX_ACTION_LENGTH } from './limits.ts';
+
+const COMMENT_OPENING = /\{\{(?:-\s)?\s*\/\*/y;
+const COMMENT_CLOSING = /\*\/(?:\s+-)?\s*\}\}/;
+
+/**
+ * The index just past the `}}` of the template action that opens at `open`, or -1 when no action opens there.
+ *
+ * Template and spintax share this rule, so that they always agree on whose a brace is: outside quotes and comments an
+ * action holds no brace. `{{a|b}|c}` is therefore nested spintax and `{{{.City}}|there}` a group whose first
+ * alternative is an action.
+ */
+export function findActionEnd(source: string, open: number): number {
+  if (!source.startsWith('{{', open)) return -1;
+  const limit = Math.min(source.length, open + MAX_ACTION_LENGTH);
+  COMMENT_OPENING.lastIndex = open;
+  const comment = COMMENT_OPENING.exec(source);
+  if (comment) {
+    const body = open + comment[0].length;
+    const closing = COMMENT_CLOSING.exec(source.slice(body, limit));
+    return closing ? body + closing.index + closing[0].length : -1;
+  }
+  let index = open + 2;
+  while (index < limit) {
+    const character = source[index];
+    if (character === '"' || character === '`') {
+      index = skipQuoted(source, index, limit);
+      if (index < 0) return -1;
+    } else if (character === '{') {
+      return -1;
+    } else if (character === '}') {
+      return source[index + 1] === '}' ? index + 2 : -1;
+    } else {
+      index += 1;
+    }
+  }
+  return -1;
+}
+
+/** The index just past the string literal that opens at `open`, or -1 when it does not close. */
+function skipQuoted(source: string, open: number, limit: number): number {
+  const quote = source[open];
+  for (let index = open + 1; index < limit; index += 1) {
+    const character = source[index];
+    if (character === quote) return index + 1;
+    if (quote === '"' && character === '\\') index += 1;
+    if (quote === '"' && character === '\n') return -1;
+  }
+  return -1;
+}

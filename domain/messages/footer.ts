@@ -1,0 +1,61 @@
+import { escapeHtml, headerText } from './text.ts';
+
+/** How a message lets its reader opt out: a sentence, a link, or nothing. */
+export type UnsubscribeMode = 'text' | 'link' | 'off';
+
+/** The unsubscribe block of AdvancedOutreachSettings (contract 2). Missing values mean their defaults. */
+export interface UnsubscribeSettings {
+  readonly mode?: UnsubscribeMode;
+  readonly text?: string;
+  readonly link_intro?: string;
+  readonly link_text?: string;
+}
+
+/** The opt-out footer in both forms; both empty when there is none. */
+export interface Footer {
+  readonly text: string;
+  readonly html: string;
+}
+
+/** What blank copy falls back to. */
+export const UNSUBSCRIBE_DEFAULTS = {
+  mode: 'text',
+  text: 'If you would rather not hear from me again, reply "unsubscribe" and I will not write any more.',
+  link_intro: 'Would you rather not hear from me again?',
+  link_text: 'Unsubscribe',
+} as const satisfies Required<UnsubscribeSettings>;
+
+/** Longest unsubscribe copy (contract 2, limits). */
+export const MAX_UNSUBSCRIBE_COPY = 300;
+
+/** The workspace's unsubscribe block under a campaign's own `unsubscribe_mode`, which wins unless it is `inherit`. */
+export function resolveUnsubscribe(
+  workspace: UnsubscribeSettings,
+  campaignMode: UnsubscribeMode | 'inherit' = 'inherit',
+): UnsubscribeSettings {
+  return campaignMode === 'inherit' ? workspace : { ...workspace, mode: campaignMode };
+}
+
+/** Builds the footer. Copy is plain text on one line, never a template, and escaped in the HTML form. */
+export function buildFooter(settings: UnsubscribeSettings, unsubscribeUrl: string): Footer {
+  const mode = settings.mode ?? UNSUBSCRIBE_DEFAULTS.mode;
+  if (mode === 'off') return { text: '', html: '' };
+  if (mode === 'text') {
+    const text = copy(settings.text, UNSUBSCRIBE_DEFAULTS.text);
+    return { text, html: wrap(escapeHtml(text)) };
+  }
+  const intro = copy(settings.link_intro, UNSUBSCRIBE_DEFAULTS.link_intro);
+  const label = copy(settings.link_text, UNSUBSCRIBE_DEFAULTS.link_text);
+  return {
+    text: `${intro} ${label}: ${unsubscribeUrl}`,
+    html: wrap(`${escapeHtml(intro)} <a href="${escapeHtml(unsubscribeUrl)}">${escapeHtml(label)}</a>`),
+  };
+}
+
+function copy(value: string | undefined, fallback: string): string {
+  return headerText(value ?? '').slice(0, MAX_UNSUBSCRIBE_COPY) || fallback;
+}
+
+function wrap(html: string): string {
+  return `<p style="margin-top:24px;font-size:12px;color:#666666">${html}</p>`;
+}

@@ -1,0 +1,106 @@
+import { createBoundedCache } from './bounded-cache.ts';
+import { MAX_CACHED_LENGTH, MAX_RENDERED_LENGTH } from './limits.ts';
+import { isTruthy, known, printValue, TEMPLATE_FUNCTIONS } from './template-functions.ts';
+import type { Traced } from './template-functions.ts';
+import { parseSource } from './template-parser.ts';
+import type { Expression, Template, TemplateNode } from './template-parser.ts';
+import { escapeHtml } from './text.ts';
+
+/** What a template came to. */
+export interface RenderedTemplate {
+  readonly text: string;
+  /**
+   * Placeholders that left a hole (missing values with no default, written `{{.Company}}`) or could not be understood
+   * and stand in the text verbatim. Each is listed once.
+   */
+  readonly unresolved: readonly string[];
+  /** True when the text was cut at the rendering limit; such a text must not be sent. */
+  readonly truncated: boolean;
+}
+
+const plainTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
+const htmlTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
+
+/**
+ * Parses a template: the subset of Go's text/template that contract 2 (campaign steps) and the supplement's
+ * "Campaign semantics" use. Fields `{{.FirstName}}`, `{{.App.order.total}}`, `{{index . "Job Title"}}`; pipelines and
+ * calls of {@link TEMPLATE_FUNCTIONS}; `{{if}} {{else if}} {{else}} {{end}}`; comments; trim markers. In a source that
+ * is HTML, entities inside an action (`&quot;`) are read as the characters they stand for.
+ *
+ * Never throws: faults are in `errors`. Results are shared and cached by source.
+ */
+export function parseTemplate(source: string, { html = false }: { html?: boolean } = {}): Template {
+  return (html ? htmlTemplates : plainTemplates).getOrCreate(source, () => parseSource(source, html));
+}
+
+/**
+ * Renders a parsed template. Missing, null and blank values, and objects, leave a hole and are reported as
+ * unresolved, unless a default stands in or they are only tested. Only own properties are read, so no prototype is
+ * reachable. With `escapeHtml` everything an action prints is escaped for HTML. Never throws.
+ */
+export function renderTemplate(
+  template: Template,
+  values: object,
+  { escapeHtml: escape = false }: { escapeHtml?: boolean } = {},
+): RenderedTemplate {
+  const unresolved = new Set<string>();
+  const pieces: string[] = [];
+  let length = 0;
+  let truncated = false;
+  const emit = (piece: string): void => {
+    const room = MAX_RENDERED_LENGTH - length;
+    if (piece.length > room) truncated = true;
+    const kept = piece.length > room ? piece.slice(0, room) : piece;
+    length += kept.length;
+    pieces.push(kept);
+  };
+  const renderNodes = (nodes: readonly TemplateNode[]): void => {
+    for (const node of nodes) {
+      if (truncated) return;
+      if (node.kind === 'text') {
+        emit(node.text);
+      } else if (node.kind === 'broken') {
+        unresolved.add(node.raw);
+        emit(node.raw);
+      } else if (node.kind === 'if') {
+        const chosen = node.clauses.find(({ test }) => !test || isTruthy(evaluate(test, values).value));
+        if (chosen) renderNodes(chosen.body);
+      } else {
+        const result = evaluate(node.expression, values);
+        const printed = printValue(result.value);
+        for (const path of result.missing) unresolved.add(placeholder(path));
+        if (printed) emit(escape ? escapeHtml(printed) : printed);
+      }
+    }
+  };
+  renderNodes(template.nodes);
+  return { text: pieces.join(''), unresolved: [...unresolved], truncated };
+}
+
+function evaluate(expression: Expression, values: object): Traced {
+  if (expression.kind === 'literal') return known(expression.value);
+  if (expression.kind === 'field') {
+    const value = readPath(values, expression.path);
+    return printValue(value)?.trim() ? known(value) : { value, missing: [expression.path] };
+  }
+  const args = expression.args.map((argument) => evaluate(argument, values));
+  return TEMPLATE_FUNCTIONS.get(expression.name)!.call(args);
+}
+
+function readPath(values: object, path: readonly string[]): unknown {
+  let value: unknown = values;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    // A list answers to its positions only.
+    if (Array.isArray(value) && !/^\d+$/.test(key)) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+/** How an author would write the field. */
+function placeholder(path: readonly string[]): string {
+  const isPlain = path.every((key) => /^[\p{L}\p{N}_]+(?:-[\p{L}\p{N}_]+)*$/u.test(key));
+  if (isPlain) return `{{.${path.join('.')}}}`;
+  return `{{index . ${path.map((key) => JSON.stringify(key)).join(' ')}}}`;
+}

@@ -1,0 +1,38 @@
+/** The fields of a contact that messages may use. */
+export interface MessageContact {
+  readonly email: string;
+  readonly first_name?: string | null;
+  readonly last_name?: string | null;
+  readonly company?: string | null;
+  readonly phone?: string | null;
+  readonly custom_fields?: Readonly<Record<string, unknown>> | null;
+}
+
+/** The recipient of a preview that names no contact (TemplatePreviewRequest). */
+export const SAMPLE_CONTACT: MessageContact = {
+  email: 'alex.rivera@example.com',
+  first_name: 'Alex',
+  last_name: 'Rivera',
+  company: 'Example Inc',
+  phone: '+1 555 0100',
+  custom_fields: {},
+};
+
+/** Names of the merge fields every contact has; with `App` they cannot be taken by custom fields. */
+export const BUILT_IN_FIELDS = ['FirstName', 'LastName', 'Email', 'Company', 'Phone'] as const;
+
+/**
+ * The values a template reads: the built-in fields, the contact's custom fields under their own keys, and what earlier
+ * app_action and wait_for_event steps captured as `.App.<output_key>` (contract 3, "App connections").
+ */
+export function mergeValues(contact: MessageContact, app: Readonly<Record<string, unknown>>): object {
+  return {
+    ...contact.custom_fields,
+    FirstName: contact.first_name,
+    LastName: contact.last_name,
+    Email: contact.email,
+    Company: contact.company,
+    Phone: contact.phone,
+    App: app,
+  };
+}

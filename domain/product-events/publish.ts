@@ -1,0 +1,90 @@
+import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { jsonProblem } from '../../lib/storable-json.ts';
+import { nudgeEnrollment } from '../enrollment/signals.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+
+/** Most bytes of an event's data, as JSON (contract 3, limits). */
+export const MAX_EVENT_DATA_BYTES = 64 * 1024;
+
+/** What a customer's product reports. Exactly one of `email` and `contactId`. */
+export interface EventReport {
+  name: string;
+  email?: string | undefined;
+  contactId?: string | undefined;
+  /** Default: now. */
+  occurredAt?: Date | undefined;
+  data: Record<string, unknown>;
+}
+
+/** A waiting contact whom the event sends on. */
+export interface ResumedRun {
+  run_id: string;
+  campaign_id: string;
+  step_id: string;
+  contact_id: string;
+}
+
+export interface PublishedEvent {
+  event: ProductEventRow;
+  resumed: ResumedRun[];
+}
+
+/**
+ * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
+ * so what is answered is the truth (contract 3, POST /events). A wait matches when the event occurred after the contact
+ * entered it and before its deadline, and nothing settled it earlier; the engine completes the step.
+ * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
+ */
+export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
+  const problems = dataProblems(report.data);
+  if (problems.length > 0) throw new AppError('bad_request', 'The data of the event cannot be stored', { problems });
+  return transact(ctx, async (tx) => {
+    const contactId = await lockContact(tx, report);
+    const occurredAt = report.occurredAt ?? tx.now;
+    const event = await tx.org.create(ProductEvents, {
+      id: newId(), contact_id: contactId, name: report.name, data: report.data, occurred_at: occurredAt, received_at: tx.now,
+    });
+    const resumed = await resumeWaits(tx, event);
+    for (const wait of resumed) {
+      nudgeEnrollment(tx, { id: wait.enrollment_id, campaign_id: wait.campaign_id, contact_id: wait.contact_id });
+    }
+    tx.audit({ action: 'product_event.published', entityType: 'product_event', entityId: event.id, metadata: { name: event.name, matched_waits: resumed.length } });
+    return { event, resumed };
+  });
+}
+
+/** Keeps the contact from being deleted before the event that names it is stored. */
+async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<string> {
+  const [contact] = contactId
+    ? await tx.org.sql<{ id: string }>(`select id from contacts where organization_id = :org and id = :id for key share`, { id: contactId })
+    : await tx.org.sql<{ id: string }>(`select id from contacts where organization_id = :org and email = :email for key share`, { email: email!.toLowerCase() });
+  if (!contact) {
+    throw new AppError('event_contact_not_found', 'No contact with this address or id', { fix: 'Create the contact first with POST /v1/contacts.' });
+  }
+  return contact.id;
+}
+
+/** Waits are locked in one order, so that events that meet cannot deadlock; one that was settled meanwhile drops out. */
+function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { enrollment_id: string })[]> {
+  return tx.org.sql(
+    `with due as (
+       select id from waits
+       where organization_id = :org and contact_id = :contact and event_name = :name and state = 'open'
+         and opened_at <= :occurred and (deadline is null or (deadline > :now and deadline > :occurred))
+       order by id for update
+     )
+     update waits w set state = 'resumed', event_id = :event, settled_at = :now from due where w.id = due.id
+     returning w.step_run_id as run_id, w.enrollment_id, w.campaign_id, w.step_id, w.contact_id`,
+    { contact: event.contact_id, name: event.name, event: event.id, occurred: event.occurred_at, now: tx.now },
+  );
+}
+
+function dataProblems(data: Record<string, unknown>): Problem[] {
+  const problem = jsonProblem(data);
+  if (problem) return [{ path: 'body.data', message: problem }];
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES) return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
+  return [];
+}

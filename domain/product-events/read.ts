@@ -1,0 +1,52 @@
+import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
+import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { AppError, badRequest } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+
+export interface EventFilter {
+  name?: string | undefined;
+  email?: string | undefined;
+  contactId?: string | undefined;
+  /** Only events received after this moment. */
+  since?: Date | undefined;
+}
+
+/**
+ * Product events, the latest received first (contract 3, GET /events). An address or id of no contact gives an empty
+ * page. Pages follow an index whatever the filters, so a deep one costs what the first does.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {
+  const org = reader(ctx);
+  const bound = { ...filter, since: filter.since?.toISOString() };
+  const after = decodeCursor('product_events', bound, request.cursor, 2);
+  const query = org.query(ProductEvents).orderBy([{ column: 'received_at', order: 'desc' }, { column: 'id', order: 'desc' }]).limit(request.limit + 1);
+  if (filter.name !== undefined) void query.where('name', filter.name);
+  if (filter.contactId !== undefined) void query.where('contact_id', filter.contactId);
+  if (filter.email !== undefined) {
+    const contact = await org.table('contacts').where({ email: filter.email }).first('id');
+    if (!contact) return { rows: [], nextCursor: null };
+    void query.where('contact_id', contact.id as string);
+  }
+  if (filter.since !== undefined) void query.where('received_at', '>', filter.since);
+  if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', positionOf(after));
+  return pageOf(await query, request.limit, (last) => encodeCursor('product_events', bound, [last.received_at.toISOString(), last.id]));
+}
+
+/**
+ * One product event.
+ * @throws AppError event_not_found (404)
+ */
+export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
+  const event = isUuid(id) ? await reader(ctx).query(ProductEvents).findById(id) : undefined;
+  if (!event) throw new AppError('event_not_found', 'Event not found');
+  return event;
+}
+
+/** Only values this list made itself reach the database. */
+function positionOf([receivedAt, id]: readonly unknown[]): [string, string] {
+  if (typeof receivedAt !== 'string' || Number.isNaN(Date.parse(receivedAt)) || !isUuid(id)) throw badRequest('The cursor is not valid for this list');
+  return [receivedAt, id];
+}

@@ -1,0 +1,105 @@
+import { DateTime } from 'luxon';
+import { dayKey, minuteOfDay } from './windows.ts';
+import { isIanaZone } from './zone.ts';
+
+/** One fault of a request, at the dotted path of its field. */
+export interface ScheduleProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The schedule fields of a campaign request under their contract names; absent and null are both "not given". */
+export interface ScheduleInput {
+  readonly timezone?: unknown;
+  readonly days?: unknown;
+  readonly start_time?: unknown;
+  readonly end_time?: unknown;
+  readonly schedule_windows?: unknown;
+  /** RFC 3339 or a Date. */
+  readonly start_date?: unknown;
+  readonly end_date?: unknown;
+}
+
+/**
+ * Every fault in a campaign's schedule fields (contract 2, "Campaign"); an empty list means that the schedule
+ * works. With `now`, also that the start date is today (in the campaign's zone) or later and the end date lies
+ * in the future: pass it when a request sets those dates, not for dates stored long ago.
+ */
+export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProblem[] {
+  const problems: ScheduleProblem[] = [];
+  const { timezone, days } = input;
+  const zoneOk = timezone == null || (typeof timezone === 'string' && isIanaZone(timezone));
+  if (!zoneOk) problems.push({ path: 'timezone', message: 'must be an IANA time zone such as Europe/Budapest' });
+  if (days != null && !(Number.isInteger(days) && (days as number) >= 0 && (days as number) <= 127)) {
+    problems.push({ path: 'days', message: 'must be a whole number from 0 to 127' });
+  }
+  for (const path of ['start_time', 'end_time'] as const) {
+    const time = input[path];
+    if (time != null && (typeof time !== 'string' || minuteOfDay(time) === undefined)) {
+      problems.push({ path, message: 'must be a time of day as HH:MM' });
+    }
+  }
+  if (input.schedule_windows != null) problems.push(...windowProblems(input.schedule_windows));
+  const zone = zoneOk && typeof timezone === 'string' ? timezone : 'UTC';
+  problems.push(...dateProblems(input, zone, now));
+  return problems;
+}
+
+function windowProblems(windows: unknown): ScheduleProblem[] {
+  const root = 'schedule_windows';
+  // An empty list is the contract's "not set": the legacy fields then decide.
+  if (Array.isArray(windows) && windows.length === 0) return [];
+  if (!Array.isArray(windows) || windows.length !== 7) {
+    return [{ path: root, message: 'must hold seven lists of windows, Sunday first' }];
+  }
+  return windows.flatMap((day: unknown, weekday) => {
+    const path = `${root}.${weekday}`;
+    if (!Array.isArray(day)) return [{ path, message: 'must be a list of windows' }];
+    return day.flatMap((window: unknown, index) => oneWindow(window, `${path}.${index}`));
+  });
+}
+
+function oneWindow(window: unknown, path: string): ScheduleProblem[] {
+  if (typeof window !== 'object' || window === null) return [{ path, message: 'must have a start and an end' }];
+  const bounds = window as { start?: unknown; end?: unknown };
+  const problems: ScheduleProblem[] = [];
+  for (const key of ['start', 'end'] as const) {
+    const minute = bounds[key];
+    if (!Number.isInteger(minute) || (minute as number) < 0 || (minute as number) > 1440) {
+      problems.push({ path: `${path}.${key}`, message: 'must be a minute of the day from 0 to 1440' });
+    }
+  }
+  if (problems.length === 0 && (bounds.start as number) >= (bounds.end as number)) {
+    problems.push({ path, message: 'must start before it ends; split a window that crosses midnight' });
+  }
+  return problems;
+}
+
+function dateProblems(input: ScheduleInput, zone: string, now: Date | undefined): ScheduleProblem[] {
+  const problems: ScheduleProblem[] = [];
+  const read = (path: 'start_date' | 'end_date'): Date | null => {
+    const value = input[path];
+    if (value == null) return null;
+    const date = value instanceof Date ? value : typeof value === 'string' ? parseInstant(value) : null;
+    if (date !== null && !Number.isNaN(date.getTime())) return date;
+    problems.push({ path, message: 'must be an RFC 3339 timestamp' });
+    return null;
+  };
+  const start = read('start_date');
+  const end = read('end_date');
+  if (start !== null && now !== undefined && dayKey(zone, start) < dayKey(zone, now)) {
+    problems.push({ path: 'start_date', message: 'must be today or later' });
+  }
+  if (end !== null && now !== undefined && end <= now) {
+    problems.push({ path: 'end_date', message: 'must be in the future' });
+  } else if (end !== null && start !== null && end <= start) {
+    problems.push({ path: 'end_date', message: 'must be after start_date' });
+  }
+  return problems;
+}
+
+function parseInstant(value: string): Date | null {
+  const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+  // Date alone would take 30 February for 2 March.
+  return rfc3339.test(value) ? DateTime.fromISO(value).toJSDate() : null;
+}

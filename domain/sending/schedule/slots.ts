@@ -1,0 +1,131 @@
+import { meetingSpan, openSpan, weekSpans } from './pattern.ts';
+import type { Span, WeekPattern } from './pattern.ts';
+import { compileSchedule } from './windows.ts';
+import type { Schedule } from './windows.ts';
+import { DAY, HOUR, MINUTE, zoneClock } from './zone.ts';
+
+/** Send-time optimization for one recipient (contract 2, send_time_optimization). */
+export interface SendTimePreference {
+  /** Hours of the recipient's day, 0 to 23; none means any hour. */
+  readonly hours: readonly number[];
+  /** The recipient's IANA zone. */
+  readonly timezone: string;
+  /** The share of sends that may go out on the recipient's weekend: 1 or more all, 0 none. */
+  readonly weekendWeight: number;
+}
+
+export interface SlotRequest {
+  readonly now: Date;
+  /** The mailbox's latest send or reserved slot. */
+  readonly lastSentAt: Date | null;
+  readonly minGapSeconds: number;
+  readonly schedule: Schedule;
+  /** How far ahead of `now` a slot may be reserved. */
+  readonly horizonMs: number;
+  /** A hold of the contact: entry delay, step wait, away message. */
+  readonly notBefore: Date | null;
+  readonly optimize?: SendTimePreference;
+  /**
+   * Uniform in 0 to 1; drawn once for the spread, and once more when a weekend weight asks for it. Seed it by the
+   * send, so that asking again about the same send draws the same.
+   */
+  readonly jitter: () => number;
+}
+
+/** A time to reserve, a moment at which to ask again, or the reason why this schedule has no more time. */
+export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
+
+const SPREAD = 0.2;
+// Two weekly patterns that meet at all do so within a week; a day more covers changes of the clocks.
+const SEARCH = 8 * DAY;
+const MAX_PREFERENCES = 2000;
+
+/**
+ * The next time at which one mailbox may send to one contact: inside the campaign window and dates, not before
+ * `notBefore`, and the mailbox's gap, lengthened at random by up to a fifth, after its last send. An opening is
+ * shifted by as much, so that mail does not go out on the dot. Beyond the horizon the answer is `later`.
+ *
+ * Optimization only delays: the send waits for the first moment at which the campaign is open and the
+ * recipient's clock shows a preferred hour, even if the campaign ends before (`ended`). Where the two never meet
+ * in a week the preference is void, as a hold without an end would drop the contact. Throws RangeError on an
+ * unknown zone.
+ */
+export function nextSlot(request: SlotRequest): Slot {
+  const { now, lastSentAt, schedule, notBefore, optimize } = request;
+  const { pattern, from, until } = compileSchedule(schedule);
+  if (pattern.spans.length === 0) return { never: 'no_window' };
+
+  const gap = Math.ceil(request.minGapSeconds * 1000);
+  const spread = Math.floor(SPREAD * unit(request.jitter()) * gap);
+  const gapEnds = lastSentAt === null ? -Infinity : lastSentAt.getTime() + gap + spread;
+  const earliest = Math.max(now.getTime(), notBefore?.getTime() ?? -Infinity, gapEnds, from);
+  if (earliest >= until) return { never: 'ended' };
+
+  const plain = openSpan(pattern, earliest)!;
+  // Searched from the plain slot, so that asking again at that slot searches the same days.
+  const met = optimize && preferredSpan(pattern, optimize, request.jitter, Math.max(earliest, plain.from));
+  const { span, preference } = met ?? { span: plain, preference: null };
+  const opens = Math.max(span.from, from);
+  if (opens >= until) return { never: 'ended' };
+
+  let at = Math.max(earliest, opens);
+  const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
+  // A stretch can also begin where an open one was merely cut; only a real opening is shifted.
+  const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
+  if (at < shifted && !openBefore()) at = shifted;
+  return at > now.getTime() + request.horizonMs ? { later: new Date(at) } : { at: new Date(at) };
+}
+
+/**
+ * When a contact's first email may go out: entry_delay_minutes after it entered the campaign. Contacts without
+ * a recorded entry count from the campaign's creation (contract 2, entry_delay_minutes).
+ */
+export function entryDelayEnds(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
+  return new Date((enteredAt ?? campaignCreatedAt).getTime() + delayMinutes * MINUTE);
+}
+
+function openAt(pattern: WeekPattern | null, utc: number): boolean {
+  return pattern === null || openSpan(pattern, utc)!.from <= utc;
+}
+
+function unit(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
+
+/**
+ * The first stretch from `from` (epoch ms) on that suits campaign and recipient, without weekends if the draw says so
+ * and there is such a stretch; null when the two never meet. Asked again at a weekend that it gave for want of a
+ * weekday, it can still find one, where the clocks have changed since: one more delay, never a second.
+ */
+function preferredSpan(
+  pattern: WeekPattern,
+  { hours, timezone, weekendWeight }: SendTimePreference,
+  jitter: () => number,
+  from: number,
+): { span: Span; preference: WeekPattern } | null {
+  const weekends = weekendWeight >= 1 || jitter() < weekendWeight;
+  for (const withWeekends of weekends ? [true] : [false, true]) {
+    const preference = preferencePattern(timezone, hours, withWeekends);
+    const span = meetingSpan(pattern, preference, from, from + SEARCH);
+    if (span !== null) return { span, preference };
+  }
+  return null;
+}
+
+const preferences = new Map<string, WeekPattern>();
+
+function preferencePattern(timezone: string, hours: readonly number[], weekends: boolean): WeekPattern {
+  const key = `${timezone} ${weekends ? 7 : 5} ${hours.join()}`;
+  let pattern = preferences.get(key);
+  if (pattern === undefined) {
+    const wanted = hours.length === 0 ? Array.from({ length: 24 }, (_, hour) => hour) : hours;
+    const weekdays = weekends ? [0, 1, 2, 3, 4, 5, 6] : [1, 2, 3, 4, 5];
+    const spans: Span[] = weekdays.flatMap((day) =>
+      wanted.map((hour) => ({ from: day * DAY + hour * HOUR, to: day * DAY + (hour + 1) * HOUR })),
+    );
+    pattern = { clock: zoneClock(timezone), spans: weekSpans(spans) };
+    if (preferences.size >= MAX_PREFERENCES) preferences.clear();
+    preferences.set(key, pattern);
+  }
+  return pattern;
+}

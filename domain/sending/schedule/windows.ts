@@ -1,0 +1,163 @@
+import { isAlwaysOpen, openSpan, weekSpans } from './pattern.ts';
+import type { Span, WeekPattern } from './pattern.ts';
+import { DAY, MINUTE, localDay, nextLocalDay, zoneClock } from './zone.ts';
+
+/** Minutes of a local day, [start, end), within 0 to 1440. */
+export interface MinuteWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * When a campaign may send (contract 2, "Campaign"). Treated as immutable: what is worked out from an object is
+ * kept with it.
+ *
+ * - `windows` decides when it holds any window at all (seven empty arrays hold none); otherwise `days`,
+ *   `startTime` and `endTime` do. Overlapping windows merge.
+ * - `days` is a bitmask with bit 0 = Monday; null means weekdays, 0 means no day, so never.
+ * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00; equal times mean the whole day. A start
+ *   after the end crosses midnight, and its small hours belong to the day on which it opened.
+ * - `startDate` is the first instant allowed, `endDate` the first instant no longer allowed.
+ * - The wall clock decides: an hour that is repeated in autumn is open both times if a window covers it, and
+ *   a window that spring skips entirely opens at the end of the gap for its own length.
+ */
+export interface Schedule {
+  readonly timezone: string;
+  readonly days: number | null;
+  readonly startTime: string | null;
+  readonly endTime: string | null;
+  /** Seven lists by weekday, Sunday = 0. */
+  readonly windows: readonly (readonly MinuteWindow[])[] | null;
+  readonly startDate: Date | null;
+  readonly endDate: Date | null;
+}
+
+/** A schedule ready for arithmetic; bounds in epoch ms. */
+export interface CompiledSchedule {
+  readonly pattern: WeekPattern;
+  readonly from: number;
+  readonly until: number;
+}
+
+export const WEEKDAYS = 0b0011111;
+
+const compiled = new WeakMap<Schedule, CompiledSchedule>();
+
+/** Works a schedule out, once per object. Throws RangeError on what `scheduleProblems` would have refused. */
+export function compileSchedule(schedule: Schedule): CompiledSchedule {
+  let result = compiled.get(schedule);
+  if (result === undefined) {
+    const raw = schedule.windows?.some((day) => day.length > 0) ? windowSpans(schedule.windows) : legacySpans(schedule);
+    result = {
+      pattern: { clock: zoneClock(schedule.timezone), spans: weekSpans(raw) },
+      from: schedule.startDate?.getTime() ?? -Infinity,
+      until: schedule.endDate?.getTime() ?? Infinity,
+    };
+    compiled.set(schedule, result);
+  }
+  return result;
+}
+
+/** The first open stretch ending after `utc` (epoch ms) within the schedule's dates; null when there is none. */
+export function nextSpan({ pattern, from, until }: CompiledSchedule, utc: number): Span | null {
+  const at = Math.max(utc, from);
+  if (at >= until) return null;
+  const span = openSpan(pattern, at);
+  if (span === null || span.from >= until) return null;
+  return { from: Math.max(span.from, from), to: Math.min(span.to, until) };
+}
+
+/** Whether the schedule lets mail out at `at`. */
+export function isOpen(schedule: Schedule, at: Date): boolean {
+  const span = nextSpan(compileSchedule(schedule), at.getTime());
+  return span !== null && span.from <= at.getTime();
+}
+
+/** `at` itself if the schedule is open then, else the next opening; null past the end date or without windows. */
+export function nextOpening(schedule: Schedule, at: Date): Date | null {
+  const span = nextSpan(compileSchedule(schedule), at.getTime());
+  if (span === null) return null;
+  return span.from <= at.getTime() ? at : new Date(span.from);
+}
+
+/** When the window that is open at `at` closes; null when none is open, or when it never closes. */
+export function closesAt(schedule: Schedule, at: Date): Date | null {
+  const plan = compileSchedule(schedule);
+  const utc = at.getTime();
+  let span = nextSpan(plan, utc);
+  if (span === null || span.from > utc) return null;
+  if (isAlwaysOpen(plan.pattern)) return schedule.endDate;
+  let end = span.to;
+  for (span = nextSpan(plan, end); span !== null && span.from <= end; span = nextSpan(plan, end)) end = span.to;
+  return new Date(end);
+}
+
+/** The local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
+export function dayKey(where: Schedule | string, at: Date): string {
+  const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
+  return new Date(localDay(clock, at.getTime()) * DAY).toISOString().slice(0, 10);
+}
+
+/** The first instant of the next local calendar day in the zone, when daily caps begin anew. */
+export function startOfNextDay(timezone: string, at: Date): Date {
+  return new Date(nextLocalDay(zoneClock(timezone), at.getTime()));
+}
+
+/** Whole minutes the schedule is open on a local day (YYYY-MM-DD), within its dates; real, elapsed minutes. */
+export function minutesOpen(schedule: Schedule, day: string): number {
+  const plan = compileSchedule(schedule);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight)) throw new RangeError(`not a day: ${day}`);
+  const { clock } = plan.pattern;
+  let open = 0;
+  let segment = clock.segmentAt(midnight - DAY);
+  for (; segment.from < midnight + 2 * DAY; segment = clock.segmentAt(segment.to)) {
+    const from = Math.max(segment.from, midnight - segment.offset);
+    const to = Math.min(segment.to, midnight + DAY - segment.offset);
+    for (const span of spansBetween(plan, from, to)) open += span.to - span.from;
+  }
+  return Math.floor(open / MINUTE);
+}
+
+/** The open stretches in [from, to), in order and disjoint; all in epoch ms. */
+export function* spansBetween(plan: CompiledSchedule, from: number, to: number): Generator<Span> {
+  let cursor = from;
+  while (cursor < to) {
+    const span = nextSpan(plan, cursor);
+    if (span === null || span.from >= to) return;
+    const end = Math.min(span.to, to);
+    yield { from: Math.max(span.from, cursor), to: end };
+    cursor = end;
+  }
+}
+
+function windowSpans(windows: NonNullable<Schedule['windows']>): Span[] {
+  if (windows.length !== 7) throw new RangeError('schedule windows need seven days');
+  return windows.flatMap((day, weekday) =>
+    day.map(({ start, end }) => {
+      if (!(start >= 0 && start < end && end <= 1440)) throw new RangeError('schedule window out of order');
+      return { from: weekday * DAY + start * MINUTE, to: weekday * DAY + end * MINUTE };
+    }),
+  );
+}
+
+function legacySpans({ days, startTime, endTime }: Schedule): Span[] {
+  const start = startTime === null ? 0 : minuteOfDay(startTime);
+  const end = endTime === null ? 1440 : minuteOfDay(endTime);
+  if (start === undefined || end === undefined) throw new RangeError('schedule times must be HH:MM');
+  const length = start === end ? 1440 : end - start + (end < start ? 1440 : 0);
+  const opens = start === end ? 0 : start;
+  const spans: Span[] = [];
+  for (let bit = 0; bit < 7; bit += 1) {
+    if (((days ?? WEEKDAYS) & (1 << bit)) === 0) continue;
+    const from = ((bit + 1) % 7) * DAY + opens * MINUTE;
+    spans.push({ from, to: from + length * MINUTE });
+  }
+  return spans;
+}
+
+/** Minutes since midnight of an HH:MM time of day, 00:00 to 23:59; undefined for anything else. */
+export function minuteOfDay(time: string): number | undefined {
+  const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time);
+  return match === null ? undefined : Number(match[1]) * 60 + Number(match[2]);
+}

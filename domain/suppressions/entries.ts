@@ -1,0 +1,112 @@
+import { Suppressions, type SuppressionRow } from '../../db/models/suppression.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { likeLiteral } from '../contacts/conditions.ts';
+import { cleanText } from '../contacts/fields.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { suppressedAmong } from './check.ts';
+import { parseSuppression, type SuppressionTarget } from './value.ts';
+
+export type { SuppressionRow } from '../../db/models/suppression.ts';
+
+/**
+ * Entries in force, newest first; `q` is part of the address or host.
+ * @throws AppError bad_request for a cursor of another list or filter
+ */
+export async function listSuppressions(ctx: Ctx, page: PageRequest, q: string | undefined): Promise<Page<SuppressionRow>> {
+  const text = cleanText(q ?? '').toLowerCase();
+  const after = decodeIdCursor('suppressions.list', text, page.cursor);
+  const query = reader(ctx).query(Suppressions)
+    .where((inForce) => {
+      void inForce.whereNull('expires_at').orWhere('expires_at', '>', ctx.clock.now());
+    })
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (text) query.where('email', 'like', `%${likeLiteral(text)}%`);
+  if (after) query.where('id', '<', after);
+  return pageOf(await query, page.limit, (last) => encodeCursor('suppressions.list', text, [last.id]));
+}
+
+export interface SuppressionInput {
+  value: string;
+  reason?: string | undefined;
+}
+
+/**
+ * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: of an
+ * address its contact, of a host everybody at it. Values that are neither come back in `skipped`
+ * (contract 2, "Suppression list").
+ */
+export async function addSuppressions(
+  ctx: Ctx,
+  entries: readonly SuppressionInput[],
+  reason: string,
+): Promise<{ added: number; skipped: string[] }> {
+  const targets = new Map<string, SuppressionTarget & { reason: string }>();
+  const skipped: string[] = [];
+  for (const entry of entries) {
+    const target = parseSuppression(entry.value);
+    if (target) targets.set(`${target.kind} ${target.email}`, { ...target, reason: cleanText(entry.reason || reason) });
+    else skipped.push(entry.value);
+  }
+  const list = [...targets.values()];
+  return transact(ctx, async (tx) => {
+    if (list.length > 0) {
+      await upsert(tx, list);
+      await unsubscribe(tx, list);
+      tx.audit({ action: 'create', entityType: 'suppression', metadata: { count: list.length, source: 'manual' } });
+    }
+    return { added: list.length, skipped };
+  });
+}
+
+async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: string })[]): Promise<void> {
+  await tx.org.sql(
+    `insert into suppressions (id, organization_id, email, kind, reason, source, created_at, updated_at)
+     select r.id, cast(:org as uuid), r.email, r.kind, r.reason, 'manual', :now, :now
+     from unnest(cast(:ids as uuid[]), cast(:emails as text[]), cast(:kinds as text[]), cast(:reasons as text[]))
+       as r(id, email, kind, reason)
+     order by r.kind, r.email
+     on conflict on constraint suppressions_value_key do update set reason = excluded.reason, source = excluded.source,
+       expires_at = null, updated_at = excluded.updated_at`,
+    {
+      now: tx.now,
+      ids: list.map(() => newId()),
+      emails: list.map((target) => target.email),
+      kinds: list.map((target) => target.kind),
+      reasons: list.map((target) => target.reason),
+    },
+  );
+}
+
+async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<void> {
+  const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
+  const emails = of('email');
+  const hosts = of('domain');
+  const update = 'update contacts set subscribed = false, updated_at = :now where organization_id = :org and subscribed and' as const;
+  if (emails.length > 0) await tx.org.sql(`${update} email = any(cast(:emails as text[]))`, { now: tx.now, emails });
+  if (hosts.length > 0) await tx.org.sql(`${update} split_part(email, '@', 2) = any(cast(:hosts as text[]))`, { now: tx.now, hosts });
+}
+
+/**
+ * Lifts an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
+ * value, kind and source (contract 2, "Suppression list").
+ * @throws AppError not_found
+ */
+export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Suppression');
+  await transact(ctx, async (tx) => {
+    const [row] = await tx.org.sql<SuppressionRow>('delete from suppressions where organization_id = :org and id = :id returning *', { id });
+    if (!row) throw notFound('Suppression');
+    const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
+    if (row.kind === 'email' && !covered) {
+      await tx.org.table('contacts').where({ email: row.email, subscribed: false }).update({ subscribed: true, updated_at: tx.now });
+    }
+    tx.audit({
+      action: 'delete', entityType: 'suppression', entityId: id,
+      changes: { value: row.email, kind: row.kind, source: row.source },
+    });
+  });
+}

@@ -1,0 +1,58 @@
+import type { Ctx } from '../kernel/context.ts';
+
+export interface ReadinessCheck {
+  name: string;
+  ok: boolean;
+  detail: string;
+  fix?: string;
+  latencyMs?: number;
+}
+
+/** An outbox row older than this (seconds) means nobody carries intents to Temporal. */
+const STUCK_SECONDS = 30;
+
+/**
+ * The truth about the running parts: database, workflow service, live workers, the outbox scheduler and event intake
+ * (contract 3, GET /system/readiness). Never throws: what fails is a check that is not ok.
+ */
+export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
+  const database = await timed('database', async () => {
+    await ctx.db.raw('select 1');
+    return 'PostgreSQL answers';
+  }, 'Check PRIMARY_DB and that PostgreSQL is running.');
+  let workers = 0;
+  const workflow = await timed('workflow_service', async () => {
+    const health = await ctx.workflows.health();
+    workers = health.workers;
+    return 'Temporal answers';
+  }, 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.');
+  const checks = [database, workflow];
+  checks.push({
+    name: 'workers',
+    ok: workers > 0,
+    detail: workers > 0 ? `${workers} worker${workers === 1 ? '' : 's'} polling` : 'No worker polls the task queue',
+    ...(workers > 0 ? {} : { fix: 'Start a worker process with the role temporal.' }),
+  });
+  checks.push(await timed('scheduler', async () => {
+    const stuck = await ctx.db('outbox').where('created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`)).count({ n: '*' }).first();
+    if (Number(stuck?.n ?? 0) > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
+    return 'The outbox is carried out in time';
+  }, 'Start a worker process with the role relay and check its log.'));
+  checks.push({
+    name: 'event_intake',
+    ok: database.ok,
+    detail: database.ok ? 'Product events are accepted' : 'Product events cannot be stored',
+    ...(database.ok ? {} : { fix: database.fix! }),
+  });
+  return { ready: checks.every((check) => check.ok), checks };
+}
+
+async function timed(name: string, probe: () => Promise<string>, fix: string): Promise<ReadinessCheck> {
+  const started = performance.now();
+  try {
+    const detail = await probe();
+    return { name, ok: true, detail, latencyMs: Math.round(performance.now() - started) };
+  } catch (error) {
+    return { name, ok: false, detail: (error as Error).message.split('\n')[0]!.slice(0, 200), fix, latencyMs: Math.round(performance.now() - started) };
+  }
+}

@@ -1,0 +1,51 @@
+import test from 'ava';
+import { ManualClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { createUsageLog } from '../api-keys/usage-log.ts';
+import { sweepExpired } from './sweep.ts';
+
+const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+test.serial('what has expired goes, what has not stays', async (t) => {
+  const { organizationId } = await world.tenant();
+  const now = clock.now();
+  const row = (key: string, expiresInMs: number) => ({
+    organization_id: organizationId, actor_id: 'a', operation: 'o', key, request_hash: 'h', created_at: now, expires_at: new Date(now.getTime() + expiresInMs),
+  });
+  await world.deps.db('idempotency_keys').insert([row('old', -1), row('now', 0), row('fresh', 1_000)]);
+  await world.deps.db('mailbox_checks').insert({ id: newId(), organization_id: organizationId, request: Buffer.from('x'), created_at: now, expires_at: new Date(now.getTime() - 1) });
+  t.is(await sweepExpired(world.deps), 3);
+  t.deepEqual(await world.deps.db('idempotency_keys').where({ organization_id: organizationId }).pluck('key'), ['fresh']);
+  clock.advance(1_000);
+  t.is(await sweepExpired(world.deps), 1);
+  t.is(await sweepExpired(world.deps), 0);
+});
+
+test.serial('single requests of API keys are kept for 30 days, their counts for 100', async (t) => {
+  const { apiKeyId } = await world.tenant();
+  const usage = createUsageLog(world.deps);
+  const start = clock.now();
+  const day = (days: number) => new Date(start.getTime() + days * 86_400_000);
+  for (const days of [0, 1]) {
+    clock.set(day(days));
+    usage.record({ apiKeyId, endpoint: '/v1/contacts', method: 'GET', ipAddress: '192.0.2.1', userAgent: 'test', status: 200, durationMs: 1 });
+  }
+  await usage.flush();
+  const left = async () => {
+    await sweepExpired(world.deps);
+    return Promise.all(['api_key_usage_logs', 'api_key_usage_minutes'].map(async (table) => (await world.deps.db(table).where({ api_key_id: apiKeyId })).length));
+  };
+  clock.set(new Date(day(30).getTime() - 1));
+  t.deepEqual(await left(), [2, 2]);
+  clock.set(day(30));
+  t.deepEqual(await left(), [1, 2]);
+  clock.set(day(100));
+  t.deepEqual(await left(), [0, 1]);
+  clock.set(start);
+});

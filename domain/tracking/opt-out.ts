@@ -1,0 +1,36 @@
+import { systemCtx, type Deps } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+import { applyUnsubscribe } from '../replies/effects.ts';
+import { readTrackingToken } from './token.ts';
+
+/** Whose opt-out an unsubscribe link is. */
+export interface OptOutLink {
+  sendId: string;
+  organizationId: string;
+  organizationName: string;
+  recipient: string;
+  /** Opted out before, and not subscribed anew since. */
+  done: boolean;
+}
+
+/** The opt-out behind a token, or undefined when the token is not ours or its email is not on record any more. */
+export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
+  const sendId = readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'unsubscribe', token);
+  if (!sendId) return undefined;
+  const { rows } = (await deps.db.raw(
+    `select s.id as "sendId", s.organization_id as "organizationId", o.name as "organizationName", s.recipient,
+       s.unsubscribed_at is not null and c.subscribed is not true as done
+     from sends s join organizations o on o.id = s.organization_id left join contacts c on c.id = s.contact_id
+     where s.id = ?`,
+    [sendId],
+  )) as { rows: OptOutLink[] };
+  return rows[0];
+}
+
+/**
+ * Unsubscribes the recipient of an email. Doing it again changes nothing.
+ * @param source `one_click` for a mail program's RFC 8058 request, `link` for the page's own button
+ */
+export async function optOut(deps: Deps, link: OptOutLink, source: 'one_click' | 'link', requestId: string): Promise<void> {
+  await transact(systemCtx(deps, link.organizationId, requestId), (tx) => applyUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source));
+}

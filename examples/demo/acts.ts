@@ -1,0 +1,114 @@
+import type { Api } from './api.ts';
+import { EVENT, SHOP } from './campaign.ts';
+import type { Diary } from './diary.ts';
+import { awayReply, deliveryReport, replyTo } from './letters.ts';
+import type { Letter, World } from './world.ts';
+
+/** What an act has to hand. `draw` gives numbers from 0 to 1 that depend on the person alone. */
+export interface Scene {
+  world: World;
+  api: Api;
+  diary: Diary;
+  draw: (question: string) => number;
+}
+
+/** Something a recipient does with a letter, a while (ms, from and to) after it arrived. */
+export interface Act {
+  name: string;
+  after: readonly [number, number];
+  /** Resolves when it is done and written into the diary. Throws when the product did not play along. */
+  perform: (letter: Letter, scene: Scene) => Promise<void>;
+}
+
+const MAIL_PROGRAMS = [
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
+];
+/** Apple's and Gmail's proxies fetch images before anybody has looked at the letter. */
+const PROXIES = [
+  'Mozilla/5.0',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',
+];
+const SCANNER = 'Mozilla/5.0 (compatible; BarracudaSentinel/1.0)';
+const REPLIES = [
+  'Sounds good, let us talk next week.', 'Yes, please send me the details.', 'What would forty desks cost?', 'Thanks, but not interested.',
+];
+const AWAY_DAYS = 10;
+const DAY_MS = 86_400_000;
+
+type Range = readonly [number, number];
+const act = (name: string, perform: Act['perform']) => (after: Range): Act => ({ name, after, perform });
+
+/** The acts of {@link Role}s. */
+export const acts = {
+  open: act('opens', async (letter, { diary, draw }) => {
+    await fetchPixel(letter, pick(MAIL_PROGRAMS, draw('program')));
+    diary.write('opened', letter);
+  }),
+  openByProxy: act('is opened by a proxy', async (letter, { diary, draw }) => {
+    await fetchPixel(letter, pick(PROXIES, draw('proxy')));
+    diary.write('machine_opened', letter);
+  }),
+  click: act('clicks', async (letter, { diary, draw }) => {
+    await follow(letter, pick(MAIL_PROGRAMS, draw('program')));
+    diary.write('clicked', letter);
+  }),
+  scan: act('is scanned', async (letter, { diary }) => {
+    await follow(letter, SCANNER);
+    diary.write('machine_clicked', letter);
+  }),
+  reply: act('replies', async (letter, { world, diary, draw }) => {
+    world.answer(letter.from, await replyTo(letter, pick(REPLIES, draw('words'))));
+    diary.write('replied', letter);
+  }),
+  awayReply: act('is away', async (letter, { world, diary }) => {
+    const back = new Date(letter.at.getTime() + AWAY_DAYS * DAY_MS);
+    world.answer(letter.from, await awayReply(letter, back));
+    diary.write('away', letter, back.toISOString().slice(0, 10));
+  }),
+  reportUndeliverable: act('bounces', async (letter, { world, diary }) => {
+    world.answer(letter.from, deliveryReport(letter));
+    diary.write('bounced', letter);
+  }),
+  unsubscribe: act('unsubscribes', async (letter, { diary }) => {
+    expect(letter.oneClick, 'the letter has no List-Unsubscribe header');
+    // RFC 8058: what the button of a mail program does, without asking, cookies or redirects.
+    const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+    const response = await fetch(letter.oneClick!, { method: 'POST', body, redirect: 'manual' });
+    expect(response.status === 200, `one-click unsubscribe answered ${response.status}`);
+    diary.write('unsubscribed', letter);
+  }),
+  buy: act('buys', async (letter, { api, diary, draw }) => {
+    // The shop tells Heron. The order number is its own, so repeating the report can't count twice.
+    const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
+    const event = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
+    const { matched_waits: waits } = await api.send<{ matched_waits: number }>('POST', '/events', event, { 'Idempotency-Key': number });
+    diary.write('bought', letter, number);
+    expect(waits === 1, `the event of ${letter.to} matched ${waits} waits`);
+  }),
+};
+
+async function fetchPixel(letter: Letter, agent: string): Promise<void> {
+  expect(letter.pixel, 'the letter has no open-tracking image');
+  const response = await fetch(letter.pixel!, { headers: { 'User-Agent': agent } });
+  await response.arrayBuffer();
+  expect(response.ok && response.headers.get('content-type') === 'image/gif', `the image answered ${response.status}`);
+}
+
+async function follow(letter: Letter, agent: string): Promise<void> {
+  const [link] = letter.links;
+  expect(link, 'the letter has no link');
+  const response = await fetch(link!, { headers: { 'User-Agent': agent }, redirect: 'manual' });
+  const target = response.headers.get('location') ?? '';
+  expect(response.status === 302 && target.startsWith(SHOP), `the link answered ${response.status}, to ${target}`);
+}
+
+function expect(condition: unknown, otherwise: string): void {
+  if (!condition) throw new Error(otherwise);
+}
+
+function pick<T>(list: readonly T[], share: number): T {
+  return list[Math.floor(share * list.length)]!;
+}

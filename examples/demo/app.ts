@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifySignature } from '../../lib/signature.ts';
+
+/** One call of an app_action step, as the app saw it. */
+export interface AppCall {
+  /** X-Service-Event-Id: the same for every attempt of one step run. */
+  eventId: string;
+  email: string;
+  plan: string;
+  offerCode: string;
+  /** True when the event had been answered before. */
+  repeated: boolean;
+}
+
+/** The customer's own app: a small HTTP server that Heron asks for an offer. */
+export interface DemoApp {
+  url: string;
+  /** The app's log: every call it answered. */
+  calls: readonly AppCall[];
+  /** Requests turned away because their signature was not right. */
+  readonly refused: number;
+  pings: number;
+  /** The secret the app connection was created with. */
+  useSecret(secret: string): void;
+  stop(): Promise<void>;
+}
+
+const DISCOUNTS: Record<string, number> = { free: 30, starter: 20, pro: 15, enterprise: 10 };
+
+/** Starts the app on a free port. Before {@link DemoApp.useSecret} it trusts nobody. */
+export async function startApp(): Promise<DemoApp> {
+  const calls: AppCall[] = [];
+  const answered = new Map<string, object>();
+  let secret: string | undefined;
+  let refused = 0;
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const raw = await readBody(request);
+    const header = (name: string): string => String(request.headers[name] ?? '');
+    // First of all: is it Heron who asks? The signature covers the very bytes of the body.
+    if (!secret || !verifySignature(header('x-service-signature'), secret, raw, { now: new Date() })) {
+      refused += 1;
+      return reply(response, 401, { error: 'bad signature' });
+    }
+    if (header('x-service-event') === 'app.ping') {
+      app.pings += 1;
+      return reply(response, 200, {});
+    }
+    const eventId = header('x-service-event-id');
+    const { contact, inputs } = JSON.parse(raw.toString()) as { contact: { email: string }; inputs: { plan: string } };
+    // Deliveries may come twice; the event id says so, and the answer stays the same.
+    const known = answered.get(eventId);
+    const offer = known ?? makeOffer(contact.email, inputs.plan);
+    answered.set(eventId, offer);
+    calls.push({ eventId, email: contact.email, plan: inputs.plan, offerCode: offerCode(contact.email), repeated: known !== undefined });
+    reply(response, 200, offer);
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => reply(response, 500, { error: 'unexpected' }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const app: DemoApp = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    get refused() {
+      return refused;
+    },
+    pings: 0,
+    useSecret: (value) => void (secret = value),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return app;
+}
+
+function makeOffer(email: string, plan: string): object {
+  return { offer_code: offerCode(email), discount_percent: DISCOUNTS[plan.trim().toLowerCase()] ?? 25, seats: 5 };
+}
+
+/** The code an address gets: nobody else's, and the same whenever it is asked for. */
+export function offerCode(email: string): string {
+  return `HELLO-${createHash('sha256').update(email).digest('hex').slice(0, 8).toUpperCase()}`;
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function reply(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}

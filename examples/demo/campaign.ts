@@ -1,0 +1,88 @@
+/**
+ * The campaign of the demo, as it is sent to POST /v1/campaigns:
+ *
+ *     hello ──> ask the app ──> offer ──> wait for order.paid ──┬─ event ───> welcome
+ *                                                               └─ timeout ─> nudge
+ */
+
+/** What every letter of a step says, and no other one does: how a reader, and the demo, knows them apart. */
+export const MARKS = {
+  hello: 'May I send you an offer',
+  offer: 'Your code is',
+  welcome: 'Thank you for your order',
+  nudge: 'is still yours',
+} as const;
+
+export type LetterName = keyof typeof MARKS;
+export const LETTERS = Object.keys(MARKS) as LetterName[];
+
+export const EVENT = 'order.paid';
+/** Where the links of the letters lead; nobody goes there, the demo looks only at the redirect. */
+export const SHOP = 'https://northlight.example/shop';
+
+const SUBJECT = '{A question|A quick question|One question} about {{.Company | default "your company"}}';
+
+const HELLO_TEXT = `{Hi|Hello|Good day} {{.FirstName | default "there"}},
+
+{we light up|we make lamps for} offices like the one of {{.Company | default "your company"}}{{if .city}} in {{.city}}{{end}}.
+${MARKS.hello}? Here is what we make: ${SHOP}
+
+{Best regards|Kind regards}`;
+
+const HELLO_HTML = `<p>{Hi|Hello|Good day} {{.FirstName | default "there"}},</p>
+<p>{we light up|we make lamps for} offices like the one of <b>{{.Company | default "your company"}}</b>{{if .city}} in {{.city}}{{end}}.
+${MARKS.hello}? Here is <a href="${SHOP}">what we make</a>.</p>
+<p>{Best regards|Kind regards}</p>`;
+
+const OFFER_TEXT = `{{.FirstName | default "Hello again"}}, I asked our shop what it can do for you: {{.App.offer.discount_percent}} percent off for up to
+{{.App.offer.seats}} desks.
+
+${MARKS.offer} {{.App.offer.offer_code}}: ${SHOP}?code={{.App.offer.offer_code | urlquery}}`;
+
+const WELCOME_TEXT = `{Hi|Hello} {{.FirstName | default "there"}},
+
+${MARKS.welcome} {{.App.order.number}}! Your lamps are on their way.`;
+
+const NUDGE_TEXT = `{{.FirstName | default "Hello"}}, just so that it does not get lost: {{.App.offer.offer_code}} ${MARKS.nudge} until the end of the month.`;
+
+const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals', value }];
+
+/** The body of POST /v1/campaigns. */
+export function campaignBody(appConnectionId: string): object {
+  return {
+    name: 'Lamps for spring',
+    sender_strategy: 'explicit',
+    // The demo is impatient: any hour of any day, as many a day as there are. (Sundays first, in minutes of the day.)
+    schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
+    daily_limit: 100_000,
+    stop_on_reply: true,
+    open_tracking: true,
+    link_tracking: true,
+    unsubscribe_header: true,
+    // Three bounces among the first fifty letters are chance here; a real campaign should stop and look.
+    advanced_overrides: { bounce_pipeline: { auto_pause_campaign_on_spike: false } },
+    steps: [
+      { name: 'hello', subject: SUBJECT, body_plain: HELLO_TEXT, body_html: HELLO_HTML },
+      {
+        name: 'ask the app',
+        action: {
+          type: 'app_action', app_connection_id: appConnectionId, path: '/offers', output_key: 'offer',
+          inputs: { plan: '{{.plan | default "free"}}', city: '{{.city | default "unknown"}}' },
+        },
+        wait_after: 0,
+      },
+      // No subject of its own: a reply in the conversation of the first letter.
+      { name: 'offer', body_plain: OFFER_TEXT, wait_after: 0 },
+      {
+        name: `wait for ${EVENT}`,
+        action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: 1, output_key: 'order' },
+        // Steps can be named by their place in this list.
+        conditions: { branches: [{ to: 4, when: outcome('event') }, { to: 5, when: outcome('timeout') }] },
+        wait_after: 0,
+      },
+      // A subject of its own begins a new conversation. Nothing comes after it.
+      { name: 'welcome', subject: 'Welcome, {{.FirstName | default "friend"}}!', body_plain: WELCOME_TEXT, wait_after: 0, conditions: { branches: [] } },
+      { name: 'nudge', body_plain: NUDGE_TEXT, wait_after: 0 },
+    ],
+  };
+}

@@ -1,0 +1,46 @@
+import type { Api } from './api.ts';
+import type { Diary } from './diary.ts';
+import { draw, type Person } from './people.ts';
+import type { Letter, World } from './world.ts';
+
+/** The recipients, at work. */
+export interface Life {
+  /** Things people are still going to do with letters they have. */
+  readonly pending: number;
+  stop(): void;
+}
+
+/** Lets everybody do with each letter what their role says, when its time has come. */
+export function bringToLife(people: ReadonlyMap<string, Person>, world: World, api: Api, diary: Diary): Life {
+  const timers = new Set<NodeJS.Timeout>();
+  let busy = 0;
+
+  for (const { email, role } of people.values()) if (role.refused) world.refuse(email);
+
+  const receive = (letter: Letter): void => {
+    const person = people.get(letter.to);
+    for (const act of person?.role.does[letter.name] ?? []) {
+      const [from, to] = act.after;
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        busy += 1;
+        const scene = { world, api, diary, draw: (question: string) => draw(letter.to, question) };
+        act.perform(letter, scene)
+          .catch((error: Error) => diary.complain(`${letter.to} ${act.name} (${letter.name}): ${error.message}`))
+          .finally(() => (busy -= 1));
+      }, from + (to - from) * draw(letter.to, `${letter.name}/${act.name}`));
+      timers.add(timer);
+    }
+  };
+  world.onLetter(receive);
+
+  return {
+    get pending() {
+      return timers.size + busy;
+    },
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}

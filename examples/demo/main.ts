@@ -1,0 +1,156 @@
+/**
+ * `npm run demo`: a whole Heron, its outside world, and one campaign on examples/leads.csv, from nothing to a reckoning.
+ * It needs no preparation and leaves nothing behind. Exit code 0: every check passed; 1: not; 130: interrupted.
+ *
+ *     npm run demo -- --keep        leave it running to look around, until Ctrl-C
+ *     npm run demo -- --leads 40    write to fewer people
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { parseArgs, promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { readLogLine } from '../../deploy/child.ts';
+import { startLocalStack, type LocalStack } from '../../deploy/stack.ts';
+import { startApp } from './app.ts';
+import { ROLES } from './people.ts';
+import { runDemo } from './run.ts';
+import { startWorld } from './world.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ERROR = 50;
+const INTERRUPTED = 130;
+const BY_HAND = new Error('interrupted');
+const SHOWN = 10;
+/** A stack that is just coming up gets this long (ms) to be taken down in order; longer takes only the first fetch of Temporal. */
+const PATIENCE_MS = 20_000;
+
+/** A minute of real life is some seconds here. */
+const SETTINGS = {
+  // Mail servers, app and links are on this machine.
+  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+  // Opens within seconds of the send count as a machine's, but here people are that quick: they are told by user agent alone.
+  TRACKING_INSTANT_MS: '0',
+  IMAP_POLL_MS: '2000',
+  SHUTDOWN_GRACE_MS: '10000',
+};
+
+const options = readOptions();
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+let stack: LocalStack | undefined;
+
+process.exitCode = await main().catch((error: unknown) => {
+  const { aborted, reason } = interruption.signal;
+  if (reason === BY_HAND) return INTERRUPTED;
+  const cause: unknown = aborted ? reason : error;
+  say(`\nThe demo did not get through. ${cause instanceof Error ? cause.message : String(cause)}`);
+  return 1;
+});
+process.exit();
+
+async function main(): Promise<number> {
+  say('Heron demo: PostgreSQL, Temporal, Heron, mail servers and an app, all on this machine.\n');
+  const world = await startWorld();
+  const app = await startApp();
+  const complaints: string[] = [];
+  let vigil: NodeJS.Timeout | undefined;
+  try {
+    stack = await startLocalStack({
+      persistent: false, env: SETTINGS, log: step,
+      onLine: (from, line) => {
+        const entry = readLogLine(line);
+        if (!entry || entry.level >= ERROR) complaints.push(`[${from}] ${entry ? [entry.msg, entry.err?.message].filter(Boolean).join(': ') : line}`);
+      },
+    });
+    vigil = watchOver(stack);
+    const { signal } = interruption;
+    signal.throwIfAborted();
+    const bootstrapKey = await bootstrap(stack.env);
+    const { passed, prepared } = await runDemo({
+      apiUrl: stack.urls.api, databaseUrl: stack.env.PRIMARY_DB!, bootstrapKey, world, app, leads: options.leads, complaints, say: step, signal,
+    });
+    say(passed ? '\nEverything adds up.' : '\nSomething does not add up.');
+    if (options.keep) {
+      invite(stack, prepared);
+      if (!signal.aborted) await once(signal, 'abort');
+    }
+    return passed ? 0 : 1;
+  } catch (error) {
+    for (const complaint of complaints.slice(-SHOWN)) step(complaint);
+    throw error;
+  } finally {
+    say('\nTaking everything down.');
+    clearInterval(vigil);
+    // Heron first: it still talks to the others while it finishes what it has in hand.
+    await stack?.stop();
+    await Promise.all([app.stop(), world.stop()]);
+  }
+}
+
+/** Ends the demo when one of the processes ends by itself: there is nothing to wait for then. */
+function watchOver({ processes }: LocalStack): NodeJS.Timeout {
+  return setInterval(() => {
+    const gone = Object.values(processes).find((managed) => managed && managed.pid === undefined);
+    if (gone) interruption.abort(new Error(`${gone.name} ended by itself.`));
+  }, 1000).unref();
+}
+
+/** The operator's command, exactly as in the README. Its answer has a key that may do everything. */
+async function bootstrap(env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      '--import', import.meta.resolve('tsx'), '--no-deprecation', 'deploy/heron.ts', 'bootstrap',
+      '--email', 'demo@northlight.example', '--organization', 'Northlight',
+    ],
+    { cwd: ROOT, env: { ...process.env, ...env } },
+  );
+  step('heron bootstrap: organization Northlight, with an API key');
+  return (JSON.parse(stdout) as { api_key: { secret: string } }).api_key.secret;
+}
+
+function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: string; campaignId: string }): void {
+  say([
+    '', 'It stays up until Ctrl-C:', '',
+    `  Temporal UI   ${urls.temporalUi}`,
+    `  API docs      ${urls.docs}`,
+    `  PostgreSQL    ${env.PRIMARY_DB}`, '',
+    `  curl -H 'Authorization: Bearer ${apiKey}' '${urls.api}/v1/campaigns/${campaignId}/leads?limit=5'`,
+  ].join('\n'));
+}
+
+function readOptions(): { keep: boolean; leads: number } {
+  try {
+    const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false }, leads: { type: 'string', default: '1000' } } });
+    const leads = Number(values.leads);
+    if (!Number.isSafeInteger(leads) || leads < ROLES.length) {
+      throw new Error(`--leads needs a number from ${ROLES.length}: every kind of recipient is played by somebody`);
+    }
+    return { keep: values.keep, leads };
+  } catch (error) {
+    say((error as Error).message);
+    process.exit(2);
+  }
+}
+
+/** Ctrl-C often comes twice at once, from the terminal and from the program in between; only a later one means "at once". */
+function interrupt(): void {
+  if (interruption.signal.aborted) return;
+  interruption.abort(BY_HAND);
+  const since = Date.now();
+  process.on('SIGINT', () => {
+    if (Date.now() - since > 1000) process.exit(INTERRUPTED);
+  });
+  if (stack) return;
+  say('\nStopping as soon as what is just starting can be stopped. (Ctrl-C again to stop at once.)');
+  setTimeout(() => stack ?? process.exit(INTERRUPTED), PATIENCE_MS).unref();
+}
+
+function step(line: string): void {
+  say(`  ${line}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

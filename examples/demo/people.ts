@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { LetterName } from './campaign.ts';
+import { acts, type Act } from './acts.ts';
+
+/** How a recipient behaves, and how their way through the campaign has to end. */
+export interface Role {
+  name: string;
+  /** Share of the recipients, beyond the one who plays it in any case; `one` is played by nobody else. */
+  share: number | 'one';
+  /** Status of the lead when all is over, as GET /v1/campaigns/:id/leads says it. */
+  ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
+  /** Letters they must get, each once. */
+  gets: readonly LetterName[];
+  /** Letters that may have been in a worker's hands already when they left; no others. */
+  mayGet?: readonly LetterName[];
+  /** What the wait_for_event step says of them. */
+  wait?: 'resumed' | 'timed_out';
+  /** Their server says 550. */
+  refused?: true;
+  does: Partial<Record<LetterName, readonly Act[]>>;
+}
+
+const { open, openByProxy, click, scan, reply, awayReply, reportUndeliverable, unsubscribe, buy } = acts;
+
+/** Everybody's way. Times are milliseconds after a letter has arrived, drawn from a range by the address. */
+export const ROLES: readonly Role[] = [
+  { name: 'no such address', share: 0.02, ends: 'bounced', gets: [], refused: true, does: {} },
+  { name: 'bounces later', share: 0.015, ends: 'bounced', gets: ['hello'], mayGet: ['offer'], does: { hello: [reportUndeliverable([1500, 4000])] } },
+  { name: 'unsubscribes', share: 0.03, ends: 'unsubscribed', gets: ['hello'], mayGet: ['offer'], does: { hello: [open([2500, 4000]), unsubscribe([4500, 7000])] } },
+  { name: 'out of office', share: 'one', ends: 'paused', gets: ['hello'], mayGet: ['offer'], does: { hello: [awayReply([300, 600])] } },
+  { name: 'answers the hello', share: 0.03, ends: 'replied', gets: ['hello'], mayGet: ['offer'], does: { hello: [open([2500, 5000]), reply([5500, 9000])] } },
+  { name: 'answers the offer', share: 0.04, ends: 'replied', gets: ['hello', 'offer'], does: { hello: [open([2500, 5000])], offer: [open([2500, 4000]), reply([5000, 12_000])] } },
+  {
+    name: 'buys', share: 0.2, ends: 'completed', gets: ['hello', 'offer', 'welcome'], wait: 'resumed',
+    does: { hello: [open([2500, 6000])], offer: [open([2500, 5000]), click([5500, 8000]), buy([12_000, 28_000])], welcome: [open([2500, 6000])] },
+  },
+  {
+    name: 'clicks', share: 0.12, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out',
+    does: { hello: [open([2500, 5000]), click([5500, 8000])], offer: [open([2500, 8000])] },
+  },
+  {
+    name: 'reads', share: 0.2, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out',
+    does: { hello: [open([2500, 8000])], offer: [open([2500, 8000])], nudge: [open([2500, 6000])] },
+  },
+  {
+    name: 'has a privacy proxy', share: 0.08, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out',
+    does: { hello: [openByProxy([50, 400])], offer: [openByProxy([50, 400])], nudge: [openByProxy([50, 400])] },
+  },
+  {
+    name: 'has a link scanner', share: 0.02, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out',
+    does: { hello: [scan([50, 400])] },
+  },
+  // Everybody else. Most mail is simply not read.
+  { name: 'does nothing', share: 1, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out', does: {} },
+];
+
+/** One recipient. */
+export interface Person {
+  email: string;
+  role: Role;
+}
+
+/**
+ * Gives everybody a role. Who gets which depends on the addresses alone, so the same list always behaves the same. There
+ * must be as many addresses as roles.
+ * @returns people by address
+ */
+export function cast(addresses: readonly string[]): Map<string, Person> {
+  const line = [...addresses].sort((a, b) => draw(a, 'role') - draw(b, 'role'));
+  const people = new Map<string, Person>();
+  const beyondOneEach = addresses.length - ROLES.length;
+  for (const role of ROLES) {
+    const count = role.share === 'one' ? 1 : 1 + Math.floor(role.share * beyondOneEach);
+    for (const email of line.splice(0, count)) people.set(email, { email, role });
+  }
+  return people;
+}
+
+/** A number from 0 to 1 that depends on an address and a question alone. */
+export function draw(email: string, question: string): number {
+  return createHash('sha256').update(`spring/${email}/${question}`).digest().readUInt32BE() / 2 ** 32;
+}

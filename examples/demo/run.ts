@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { styleText } from 'node:util';
+import type { DemoApp } from './app.ts';
+import { CHECKS, type Facts } from './check.ts';
+import { startDiary } from './diary.ts';
+import { bringToLife } from './life.ts';
+import { cast, ROLES } from './people.ts';
+import { openRecord } from './record.ts';
+import { prepare, type Prepared } from './setup.ts';
+import { stepTable } from './tally.ts';
+import { clock, createScreen, createWatch, follow, isThrough, type View } from './watch.ts';
+import type { World } from './world.ts';
+
+export interface RunOptions {
+  apiUrl: string;
+  databaseUrl: string;
+  bootstrapKey: string;
+  world: World;
+  app: DemoApp;
+  leads: number;
+  /** Errors that Heron's processes have logged so far. */
+  complaints: readonly string[];
+  say: (line: string) => void;
+  signal: AbortSignal;
+}
+
+/** How the demo ended. */
+export interface Outcome {
+  passed: boolean;
+  prepared: Prepared;
+}
+
+/** A campaign that is not through by then has lost its way; the checks say where. */
+const LIMIT_MS = 6 * 60_000;
+/** What the last letters cause (a click is counted once it is no burst) shows within this time. */
+const SETTLE_MS = 20_000;
+/** Differences shown per check. */
+const SHOWN = 5;
+
+/** The demo on a running Heron: prepare, start, watch, reckon. */
+export async function runDemo(options: RunOptions): Promise<Outcome> {
+  const { world, app, say, signal } = options;
+  const prepared = await prepare(options);
+  const { api, campaignId, addresses, job } = prepared;
+  const people = cast(addresses);
+  for (const role of ROLES) say(`  ${String([...people.values()].filter((person) => person.role === role).length).padStart(3)} ${role.name}`);
+
+  const diary = startDiary();
+  const life = bringToLife(people, world, api, diary);
+  const record = openRecord(options.databaseUrl);
+  try {
+    const started = performance.now();
+    await api.send('POST', `/campaigns/${campaignId}/start`, {});
+    say('campaign started');
+    const watch = createWatch(api, campaignId, record);
+    const done = ({ leads }: View): boolean => leads.every(isThrough) && life.pending === 0;
+    await follow({ watch, screen: createScreen(process.stdout), diary, done, limitMs: LIMIT_MS, signal });
+    const took = performance.now() - started;
+
+    const gather = async (): Promise<Facts> => ({
+      ...(await watch.look()), people, diary, letters: world.letters, strangers: world.strangers, app, job, complaints: options.complaints,
+      leftSeenAt: watch.leftSeenAt,
+      suppressed: await api.all('/suppressions?limit=200'),
+      events: await api.all('/events?limit=200'),
+    });
+    const facts = await settled(gather, signal);
+    report(facts, took);
+    return { prepared, passed: CHECKS.every(([, differences]) => differences(facts).length === 0) };
+  } finally {
+    life.stop();
+    await record.close();
+  }
+}
+
+/** Looks until nothing differs any more, or for {@link SETTLE_MS}. */
+async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promise<Facts> {
+  const deadline = Date.now() + SETTLE_MS;
+  for (;;) {
+    const facts = await gather();
+    if (Date.now() > deadline || CHECKS.every(([, differences]) => differences(facts).length === 0)) return facts;
+    await sleep(500, undefined, { signal });
+  }
+}
+
+function report(facts: Facts, took: number): void {
+  const write = (line = ''): void => void process.stdout.write(`${line}\n`);
+  write();
+  for (const line of stepTable(facts.record)) write(`  ${line}`);
+  write();
+  write(`  ${facts.letters.length} letters to ${facts.people.size} people in ${clock(took)} after set-up`);
+  write();
+  for (const [name, compare] of CHECKS) {
+    const differences = compare(facts);
+    write(`  ${differences.length === 0 ? colored('green', 'PASS') : colored('red', 'FAIL')}  ${name}`);
+    for (const difference of differences.slice(0, SHOWN)) write(`          ${difference}`);
+    if (differences.length > SHOWN) write(`          and ${differences.length - SHOWN} more`);
+  }
+}
+
+function colored(color: 'green' | 'red', text: string): string {
+  return process.stdout.isTTY && !process.env.NO_COLOR ? styleText(color, text) : text;
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SUPPRESSED_BEFOREHAND } from '../leads.ts';
+import type { DemoApp } from './app.ts';
+import { createApi, type Api } from './api.ts';
+import { campaignBody } from './campaign.ts';
+import type { World } from './world.ts';
+
+const LEADS_FILE = new URL('../leads.csv', import.meta.url);
+/** The most a mailbox may be set to send in a day. */
+const EMAILS_A_DAY = 100;
+/** One person at one terminal makes more requests than the 60 a minute an API key has unless it says otherwise. */
+const REQUESTS_PER_MINUTE = 6_000;
+
+/** The import job as GET /v1/contacts/imports/:id answers. */
+export interface ImportJob {
+  id: string;
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+  progress: number;
+  total: number;
+  imported: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+  error: string | null;
+}
+
+/** Everything that is ready when the campaign may start. */
+export interface Prepared {
+  api: Api;
+  apiKey: string;
+  campaignId: string;
+  job: ImportJob;
+  /** Addresses of the campaign's leads. */
+  addresses: string[];
+}
+
+export interface SetupOptions {
+  apiUrl: string;
+  bootstrapKey: string;
+  world: World;
+  app: DemoApp;
+  /** Most leads to write to. */
+  leads: number;
+  say: (line: string) => void;
+}
+
+/** Prepares a campaign with nothing but the REST API. */
+export async function prepare({ apiUrl, bootstrapKey, world, app, leads, say }: SetupOptions): Promise<Prepared> {
+  const apiKey = await createKey(createApi(apiUrl, bootstrapKey));
+  const api = createApi(apiUrl, apiKey);
+  const mailboxIds = await connectMailboxes(api, world, say);
+  const appConnectionId = await connectApp(api, app, say);
+  await suppressSome(api, say);
+  const job = await importLeads(api, say);
+  const contacts = await api.all<{ id: string; email: string }>('/contacts?limit=100');
+  const chosen = contacts.sort((a, b) => (a.email < b.email ? -1 : 1)).slice(0, leads);
+  const campaignId = await createCampaign(api, { appConnectionId, mailboxIds, contactIds: chosen.map(({ id }) => id) }, say);
+  return { api, apiKey, campaignId, job, addresses: chosen.map(({ email }) => email) };
+}
+
+async function createKey(api: Api): Promise<string> {
+  const { permissions } = await api.get<{ permissions: { value: number }[] }>('/api-keys/permissions');
+  // Every permission there is. A key of a real shop would have WRITE_EVENTS and nothing else.
+  const everything = permissions.reduce((mask, { value }) => mask + value, 0);
+  const { secret } = await api.send<{ secret: string }>('POST', '/api-keys', {
+    name: 'Demo', permissions: everything, rate_limit_per_minute: REQUESTS_PER_MINUTE,
+  });
+  return secret;
+}
+
+async function connectMailboxes(api: Api, world: World, say: SetupOptions['say']): Promise<string[]> {
+  const ids = await Promise.all(world.mailboxes.map(async ({ email, password, smtp, imap }) => {
+    const service = { username: email, password, security: 'none' };
+    // Answered when a worker has really signed in to both servers.
+    const { id } = await api.send<{ id: string }>('POST', '/emails', {
+      provider: 'smtp_imap', email, name: nameOf(email), smtp: { ...smtp, ...service }, imap: { ...imap, ...service },
+      campaign_limit: EMAILS_A_DAY, min_wait_time: 0,
+    });
+    return id;
+  }));
+  say(`${ids.length} mailboxes connected, each signed in to by SMTP and IMAP`);
+  return ids;
+}
+
+function nameOf(email: string): string {
+  return `${email[0]!.toUpperCase()}${email.slice(1, email.indexOf('@'))} of Northlight`;
+}
+
+async function connectApp(api: Api, app: DemoApp, say: SetupOptions['say']): Promise<string> {
+  const { connection, secret } = await api.send<{ connection: { id: string }; secret: string }>('POST', '/app-connections', {
+    name: 'Northlight shop', base_url: app.url,
+  });
+  app.useSecret(secret);
+  const test = await api.send<{ authentication: boolean; error?: { message: string } }>('POST', `/app-connections/${connection.id}/test`);
+  if (!test.authentication) throw new Error(`the app did not take the signed ping: ${test.error?.message}`);
+  say(`app ${app.url} connected, it believes the signature of a ping`);
+  return connection.id;
+}
+
+async function suppressSome(api: Api, say: SetupOptions['say']): Promise<void> {
+  const values = [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses];
+  const { added } = await api.send<{ added: number }>('POST', '/suppressions', {
+    entries: values.map((value) => ({ value })), reason: 'asked us not to write',
+  });
+  say(`${added} entries suppressed: a domain and ${added - 1} addresses`);
+}
+
+async function importLeads(api: Api, say: SetupOptions['say']): Promise<ImportJob> {
+  const form = new FormData();
+  form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
+  let job = await api.send<ImportJob>('POST', '/contacts/import', form);
+  for (let told = ''; job.status === 'queued' || job.status === 'running'; ) {
+    await sleep(200);
+    job = await api.get<ImportJob>(`/contacts/imports/${job.id}`);
+    const line = `importing leads.csv: ${Math.round(job.progress * 100)}%, ${job.total} rows`;
+    if (job.total > 0 && line !== told) say(line);
+    told = line;
+  }
+  if (job.status !== 'completed') throw new Error(`the import ${job.status}: ${job.error}`);
+  say(`leads.csv: ${job.total} rows, ${job.imported} contacts`);
+  const problems = await api.all<{ reason: string }>(`/contacts/imports/${job.id}/problems?limit=200`);
+  const reasons = [...new Set(problems.map(({ reason }) => reason))];
+  say(`  left out: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`);
+  return job;
+}
+
+interface Parts {
+  appConnectionId: string;
+  mailboxIds: string[];
+  contactIds: string[];
+}
+
+async function createCampaign(api: Api, { appConnectionId, mailboxIds, contactIds }: Parts, say: SetupOptions['say']): Promise<string> {
+  const { id, warnings = [] } = await api.send<{ id: string; warnings?: string[] }>('POST', '/campaigns', campaignBody(appConnectionId));
+  if (warnings.length > 0) throw new Error(`the letters have faults: ${warnings.join('; ')}`);
+  await api.send('PUT', `/campaigns/${id}/senders`, { senders: mailboxIds.map((mailbox) => ({ email_account_id: mailbox })) });
+  const { added } = await api.send<{ added: number }>('POST', `/campaigns/${id}/leads`, { contact_ids: contactIds });
+  say(`campaign created: 6 steps, ${added} leads, ${mailboxIds.length} senders`);
+  return id;
+}

@@ -1,0 +1,93 @@
+import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../../test/harness/mail.ts';
+import { LETTERS, MARKS, type LetterName } from './campaign.ts';
+
+/** A letter of the campaign as it arrived at its recipient. */
+export interface Letter {
+  name: LetterName;
+  to: string;
+  /** The mailbox it came from. */
+  from: string;
+  messageId: string;
+  inReplyTo: string | undefined;
+  references: readonly string[];
+  subject: string;
+  text: string;
+  /** What a mail program finds in it: the open-tracking image, links, the List-Unsubscribe address. */
+  pixel: string | undefined;
+  links: readonly string[];
+  oneClick: string | undefined;
+  at: Date;
+}
+
+/** The outside world of the demo: the senders' mail provider, and everybody's inbox. */
+export interface World {
+  mailboxes: readonly MailWorldMailbox[];
+  /** Everything the mail server took, oldest first: what the product is measured against. */
+  letters: readonly Letter[];
+  /** Mail that is none of the campaign's letters; there should be none. */
+  strangers: readonly string[];
+  onLetter(listener: (letter: Letter) => void): void;
+  /** From now on the server says 550 to mail for this address. */
+  refuse(address: string): void;
+  /** Puts mail into the inbox of one of the senders. */
+  answer(mailbox: string, raw: Buffer | string): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * A mailbox sends at most 100 campaign emails a day, and a free workspace has ten of them. So, as people do who write to
+ * many: some names at more than one domain.
+ */
+const NAMES = ['mia', 'noah', 'lena', 'paul', 'ines'];
+const DOMAINS = ['northlight.example', 'trynorthlight.example'];
+const SENDERS = DOMAINS.flatMap((domain) => NAMES.map((name) => `${name}@${domain}`));
+
+/** Starts the mail servers, with the mailboxes to send from. */
+export async function startWorld(): Promise<World> {
+  const mail = await startMailWorld();
+  const mailboxes = await Promise.all(SENDERS.map((email) => mail.addMailbox({ email, password: `pass-of-${email}` })));
+  const letters: Letter[] = [];
+  const strangers: string[] = [];
+  const listeners: ((letter: Letter) => void)[] = [];
+
+  mail.onMessage((message) => {
+    readLetter(message).then((letter) => {
+      if (!letter) return strangers.push(`${message.envelope.from} to ${message.envelope.to.join(', ')}`);
+      letters.push(letter);
+      for (const listener of listeners) listener(letter);
+    }, (error: unknown) => strangers.push(String(error)));
+  });
+
+  return {
+    mailboxes,
+    letters,
+    strangers,
+    onLetter: (listener) => void listeners.push(listener),
+    refuse: (address) => mail.script(address, { kind: 'reject', message: '5.1.1 No such user here' }),
+    answer: (mailbox, raw) => mailboxes.find(({ email }) => email === mailbox)!.deliver(raw),
+    stop: () => mail.stop(),
+  };
+}
+
+async function readLetter(message: ReceivedMessage): Promise<Letter | undefined> {
+  const parsed = await message.parsed();
+  const text = parsed.text ?? '';
+  const html = typeof parsed.html === 'string' ? parsed.html : '';
+  const name = LETTERS.find((letter) => text.replace(/\s+/g, ' ').includes(MARKS[letter]));
+  const [to, ...others] = message.envelope.to;
+  if (!name || !to || others.length > 0) return undefined;
+  return {
+    name,
+    to,
+    from: message.envelope.from,
+    messageId: parsed.messageId ?? '',
+    inReplyTo: parsed.inReplyTo,
+    references: [parsed.references ?? []].flat(),
+    subject: parsed.subject ?? '',
+    text,
+    pixel: /<img[^>]+src="([^"]+\/o\/[^"]+)"/.exec(html)?.[1],
+    links: [...html.matchAll(/<a[^>]+href="([^"]+)"/g)].map((match) => match[1]!),
+    oneClick: /^List-Unsubscribe: <([^>]+)>/im.exec(message.raw.toString('latin1'))?.[1],
+    at: message.at,
+  };
+}

@@ -1,0 +1,31 @@
+/** Where time comes from. Injected, so tests can move it; never call `new Date()` in domain code. */
+export interface Clock {
+  /** The present moment. */
+  now(): Date;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = { now: () => new Date() };
+
+/** A clock that stands still until it is moved; for tests. */
+export class ManualClock implements Clock {
+  #now: number;
+
+  constructor(start: Date = new Date()) {
+    this.#now = start.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  /** Moves the clock forward by `ms` milliseconds. */
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** Sets the clock to a moment. */
+  set(to: Date): void {
+    this.#now = to.getTime();
+  }
+}

@@ -1,0 +1,79 @@
+import { sha256 } from '../crypto.ts';
+import { PUBLISHED_DEFAULTS, SENSITIVE, settingsSchema, type Config, type SettingName } from './settings.ts';
+
+export type { Config, SettingName } from './settings.ts';
+
+/** Thrown at boot; `faults` holds one line per bad setting. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(`The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  - ${faults.join('\n  - ')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads and checks every setting (contract 3, "Key deployment settings").
+ * @throws ConfigError naming all faults at once.
+ */
+export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+  const given = knownSettings(env);
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(settingsSchema.shape)) {
+    const parsed = schema.safeParse(given[name]);
+    if (parsed.success) values[name] = parsed.data;
+    else faults.push(...parsed.error.issues.map((issue) => `${name}: ${issue.message}`));
+  }
+  faults.push(...crossFaults(values));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return values as Config;
+}
+
+function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
+  const known: Record<string, string> = {};
+  for (const name of Object.keys(settingsSchema.shape)) {
+    const value = env[name];
+    if (value !== undefined && value !== '') known[name] = value;
+  }
+  return known;
+}
+
+/** Faults between settings; those that are faulty themselves are missing from `config`. */
+function crossFaults(config: Partial<Config>): string[] {
+  const faults: string[] = [];
+  if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST) faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
+  const roles = (config.WORKER_ROLES ?? []).filter((role) => !['temporal', 'relay', 'sync'].includes(role));
+  if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
+  if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {
+    for (const [name, value] of Object.entries(PUBLISHED_DEFAULTS)) {
+      if (config[name as SettingName] === value) faults.push(`${name}: still the published default, which APP_ENV=prod refuses`);
+    }
+    if (config.ALLOW_UNSAFE_WEBHOOK_URLS) faults.push('ALLOW_UNSAFE_WEBHOOK_URLS: refused when APP_ENV is prod');
+  }
+  return faults;
+}
+
+export interface SettingReport {
+  name: SettingName;
+  value: unknown;
+  source: 'environment' | 'default' | 'unset';
+  sensitive: boolean;
+}
+
+/** Every setting with its resolved value and source; sensitive ones as a short fingerprint, never a value (contract 3, GET /admin/instance/config). */
+export function describeConfig(config: Config, env: Record<string, string | undefined> = process.env): SettingReport[] {
+  const given = knownSettings(env);
+  return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {
+    const raw = config[name];
+    const sensitive = SENSITIVE.has(name);
+    return {
+      name,
+      value: raw === undefined ? null : sensitive ? `sha256:${sha256(String(raw)).slice(0, 8)}` : raw,
+      source: name in given ? 'environment' : raw === undefined ? 'unset' : 'default',
+      sensitive,
+    };
+  });
+}

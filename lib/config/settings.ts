@@ -1,0 +1,127 @@
+import { z } from 'zod';
+
+const flag = z.enum(['true', 'false', '1', '0', '']).transform((v) => v === 'true' || v === '1');
+const port = z.coerce.number().int().min(0).max(65535);
+const count = z.coerce.number().int().min(0);
+const list = z.string().transform((v) => v.split(',').map((s) => s.trim()).filter(Boolean));
+const url = z.url().transform((v) => v.replace(/\/+$/, ''));
+
+/** Marks what `heron config` and the instance pages must show only as a fingerprint. */
+export const SENSITIVE = new Set([
+  'AUTH_SECRET', 'CREDENTIALS_ENCRYPTION_KEY', 'PRIMARY_DB', 'SMTP_PASSWORD', 'TEMPORAL_API_KEY', 'TEMPORAL_TLS_KEY', 'METRICS_TOKEN',
+]);
+
+/**
+ * Values published with the source, good for a first look on one machine. Boot refuses them when APP_ENV is `prod`
+ * (contract 3, APP_ENV) unless ALLOW_INSECURE_DEFAULTS is set.
+ */
+export const PUBLISHED_DEFAULTS: Record<string, string> = {
+  AUTH_SECRET: 'heron-development-auth-secret-change-me',
+  CREDENTIALS_ENCRYPTION_KEY: '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff',
+  PRIMARY_DB: 'postgres://heron:heron@127.0.0.1:5432/heron',
+};
+
+/** Every setting of every process, from environment variables. One schema, so that boot reports all faults at once. */
+export const settingsSchema = z.object({
+  /** `prod` refuses published default secrets and development-only relaxations. */
+  APP_ENV: z.enum(['dev', 'prod']).default('dev'),
+  /** Lets APP_ENV=prod start with published defaults; for a look behind a firewall only. */
+  ALLOW_INSECURE_DEFAULTS: flag.default(false),
+  /** Signs session tokens; 32 characters or more, the same in every process. */
+  AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
+  /** Encrypts stored credentials (AES-256-GCM); exactly 64 hex characters. Losing it loses every mailbox password. */
+  CREDENTIALS_ENCRYPTION_KEY: z.string().regex(/^[0-9a-f]{64}$/i, 'needs exactly 64 hex characters').default(PUBLISHED_DEFAULTS.CREDENTIALS_ENCRYPTION_KEY!),
+  /** PostgreSQL connection string, version 15 or later. */
+  PRIMARY_DB: z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL').default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
+  /** Connections each process may hold. */
+  DB_POOL_MAX: count.min(2).default(20),
+  /** Keep the plans of frequent statements on each connection; off behind a pooler that hands connections out per transaction. */
+  DB_PREPARED_STATEMENTS: flag.default(true),
+  /** Temporal frontend as host:port. */
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  /** Temporal namespace; it must exist with the search attributes OrganizationId, CampaignId, Kind, State (Keyword). */
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  /** Task queue of this installation's workers. */
+  TEMPORAL_TASK_QUEUE: z.string().min(1).default('heron'),
+  /** Connect to Temporal over TLS. */
+  TEMPORAL_TLS: flag.default(false),
+  /** Client certificate (PEM) for mutual TLS with Temporal. */
+  TEMPORAL_TLS_CERT: z.string().optional(),
+  /** Client key (PEM) for mutual TLS with Temporal. */
+  TEMPORAL_TLS_KEY: z.string().optional(),
+  /** API key for Temporal Cloud; implies TLS. */
+  TEMPORAL_API_KEY: z.string().optional(),
+  /** Where the Temporal UI is, for links in run records. */
+  TEMPORAL_UI_URL: url.optional(),
+  /** Address the servers listen on. */
+  LISTEN_HOST: z.string().default('127.0.0.1'),
+  /** Port of the REST API. */
+  API_PORT: port.default(8080),
+  /** Port of the tracking service (opens, clicks, unsubscribes). */
+  TRACKING_PORT: port.default(3000),
+  /** Port on which a worker serves /health and /metrics; 0 picks a free one. */
+  WORKER_PORT: port.default(9090),
+  /** Public origin of the API as clients reach it. */
+  API_PUBLIC_URL: url.default('http://127.0.0.1:8080'),
+  /** Public origin of the dashboard and of links in system mail. */
+  APP_URL: url.default('http://127.0.0.1:8080'),
+  /** Public origin of the tracking service; it stands in every tracked link. */
+  TRACKING_DOMAIN: url.default('http://127.0.0.1:3000'),
+  /** Opens and clicks this soon (ms) after the send are a machine's; 0 switches that rule off. */
+  TRACKING_INSTANT_MS: count.default(10_000),
+  /** Origins a browser may call the API from, comma separated. */
+  CORS_ALLOW_ORIGINS: list.default([]),
+  /** Proxies whose X-Forwarded-For is believed: addresses or CIDR ranges, comma separated. */
+  TRUSTED_PROXIES: list.default([]),
+  /** How system mail (login codes, invitations) leaves: `log` writes it to the log, `smtp` sends it. */
+  MAIL_TRANSPORT: z.enum(['log', 'smtp']).default('log'),
+  /** Sender of system mail. */
+  MAIL_FROM: z.string().default('Heron <no-reply@localhost>'),
+  /** SMTP host for system mail. */
+  SMTP_HOST: z.string().optional(),
+  /** SMTP port for system mail; the default follows SMTP_SECURITY (587, 465 or 25). */
+  SMTP_PORT: port.optional(),
+  /** SMTP user for system mail. */
+  SMTP_USERNAME: z.string().optional(),
+  /** SMTP password for system mail. */
+  SMTP_PASSWORD: z.string().optional(),
+  /** How the SMTP connection for system mail is protected. */
+  SMTP_SECURITY: z.enum(['starttls', 'tls', 'none']).default('starttls'),
+  /** Who may sign up: `false` anyone, `invite_only` invited people, `true` nobody. */
+  DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).default('false'),
+  /** When signing in needs a code by mail. */
+  AUTH_LOGIN_CODE: z.enum(['always', 'new_device', 'off']).default('new_device'),
+  /** Lets webhooks, app connections and app actions reach http, any port and private addresses (development). */
+  ALLOW_UNSAFE_WEBHOOK_URLS: flag.default(false),
+  /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
+  ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
+  /** Write requests one organization may make per minute, over all its keys and people; 0 is unlimited. */
+  ORG_WRITES_PER_MINUTE: count.default(600),
+  /** Campaigns one organization may create per UTC day (create and duplicate); 0 is unlimited. */
+  ORG_CAMPAIGNS_PER_DAY: count.default(200),
+  /** Enrollments per campaign whose first email may be under way at once; bounds open workflows. */
+  LAUNCH_MAX_IN_FLIGHT: count.min(1).default(200),
+  /** How far ahead (ms) the launcher opens workflows for leads whose first slot is reserved. */
+  LAUNCH_HORIZON_MS: count.min(1000).default(600_000),
+  /** After this long (ms) an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
+  SEND_CLAIM_MS: count.min(1000).default(90_000),
+  /** How often (ms) a mailbox without IDLE is polled for new mail. */
+  IMAP_POLL_MS: count.min(200).default(60_000),
+  /** Mailboxes one worker watches at most. */
+  IMAP_MAX_MAILBOXES: count.min(1).default(500),
+  /** What a worker process does: `temporal` (workflows and activities), `relay` (outbox), `sync` (IMAP). */
+  WORKER_ROLES: list.default(['temporal', 'relay', 'sync']),
+  /** Activities one worker runs at once. */
+  WORKER_ACTIVITIES: count.min(1).default(100),
+  /** Workflows one worker keeps in memory. */
+  WORKER_CACHED_WORKFLOWS: count.min(1).default(2000),
+  /** Bearer token for /metrics; without it metrics are served to loopback only. */
+  METRICS_TOKEN: z.string().optional(),
+  /** Least level that is logged. */
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** How long (ms) a stopping process waits for work in hand. */
+  SHUTDOWN_GRACE_MS: count.default(25_000),
+});
+
+export type Config = z.output<typeof settingsSchema>;
+export type SettingName = keyof Config;

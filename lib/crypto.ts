@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const SEAL_VERSION = 1;
+
+/** Prefixes of issued secrets (contract 1, "OAuth tokens and codes"). */
+export const SECRET_PREFIX = {
+  apiKey: 'ssk_',
+  clientId: 'sscid_',
+  clientSecret: 'sscs_',
+  authorizationCode: 'ssac_',
+  accessToken: 'ssat_',
+  refreshToken: 'ssrt_',
+  webhook: 'whsec_',
+  challenge: 'whcg_',
+  app: 'ss_app_',
+} as const;
+
+/** A new random 256-bit secret as `prefix` + base64url. Only its {@link sha256} is ever stored. */
+export function newSecret(prefix = ''): string {
+  return prefix + randomBytes(32).toString('base64url');
+}
+
+/** SHA-256 of a string as lower-case hex: how high-entropy secrets are stored and looked up. */
+export function sha256(value: string | Buffer): string {
+  return createHash('sha256').update(value).digest('hex');
+}
+
+/** HMAC-SHA256 over `message`, raw bytes. */
+export function hmac(key: string | Buffer, message: string | Buffer): Buffer {
+  return createHmac('sha256', key).update(message).digest();
+}
+
+/** Compares two strings in time independent of where they differ. */
+export function safeEqual(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+/** A numeric one-time code with `digits` digits, uniformly random. */
+export function newCode(digits = 6): string {
+  const limit = 10 ** digits;
+  const ceiling = Math.floor(0x1_0000_0000 / limit) * limit;
+  for (;;) {
+    const candidate = randomBytes(4).readUInt32BE();
+    if (candidate < ceiling) return String(candidate % limit).padStart(digits, '0');
+  }
+}
+
+/** Hashes a password with argon2id. */
+export function hashPassword(password: string): Promise<string> {
+  return argonHash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+}
+
+/** Whether a password fits a stored argon2id hash. A malformed hash answers false. */
+export async function verifyPassword(hash: string, password: string): Promise<boolean> {
+  try {
+    return await argonVerify(hash, password);
+  } catch {
+    return false;
+  }
+}
+
+/** Encrypts what is stored (mailbox credentials, signing secrets, replayable answers). */
+export interface Keyring {
+  /** AES-256-GCM of `plain`, bound to `place` (table, row id): moved to another row it no longer opens. */
+  seal(plain: string | Buffer, place: string): Buffer;
+  /** The plain bytes. Throws when the key, the place or a byte is wrong. */
+  open(sealed: Buffer, place: string): Buffer;
+}
+
+/** A keyring over CREDENTIALS_ENCRYPTION_KEY (64 hex characters). */
+export function createKeyring(hexKey: string): Keyring {
+  const key = Buffer.from(hexKey, 'hex');
+  if (key.length !== 32) throw new Error('CREDENTIALS_ENCRYPTION_KEY must be 64 hex characters');
+  return {
+    seal(plain, place) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, iv);
+      cipher.setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Buffer.from([SEAL_VERSION]), iv, cipher.getAuthTag(), body]);
+    },
+    open(sealed, place) {
+      if (sealed[0] !== SEAL_VERSION || sealed.length < 1 + IV_BYTES + TAG_BYTES) throw new Error('sealed value is unreadable');
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES));
+      decipher.setAAD(Buffer.from(place));
+      decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { AppError } from './errors.ts';
+import { sha256 } from './crypto.ts';
+import { isUuid } from './ids.ts';
+
+const VERSION = 1;
+
+export type CursorPosition = readonly (string | number | null)[];
+
+/** One page of a keyset list, as verbs return it. */
+export interface Page<Row> {
+  rows: Row[];
+  nextCursor: string | null;
+  /** Exact number of rows that match, where the contract wants one. */
+  total?: number;
+}
+
+export interface PageRequest {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+function fingerprint(list: string, filters: unknown): string {
+  return sha256(JSON.stringify([list, filters ?? null])).slice(0, 12);
+}
+
+/** An opaque cursor, bound to its list and filters: used elsewhere it is refused instead of giving wrong rows. */
+export function encodeCursor(list: string, filters: unknown, position: CursorPosition): string {
+  return Buffer.from(JSON.stringify([VERSION, fingerprint(list, filters), ...position])).toString('base64url');
+}
+
+function refuse(): AppError {
+  return new AppError('bad_request', 'The cursor is not valid for this list', {
+    problems: [{ path: 'query.cursor', message: 'Malformed, or made by another list or other filters' }],
+    fix: 'Send the next_cursor of the previous page unchanged, with the same filters.',
+  });
+}
+
+/**
+ * The position in a cursor, or undefined when there is none.
+ * @throws AppError bad_request for a malformed cursor or one of another list or filter (DECISIONS 3)
+ */
+export function decodeCursor(list: string, filters: unknown, cursor: string | undefined, length: number): CursorPosition | undefined {
+  if (cursor === undefined || cursor === '') return undefined;
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw refuse();
+  }
+  if (!Array.isArray(parts) || parts[0] !== VERSION || parts[1] !== fingerprint(list, filters) || parts.length !== length + 2) throw refuse();
+  const position = parts.slice(2) as unknown[];
+  if (!position.every((part) => part === null || typeof part === 'string' || typeof part === 'number')) throw refuse();
+  return position as CursorPosition;
+}
+
+/**
+ * The id in a cursor of a list ordered by id alone, or undefined when there is none.
+ * @throws AppError bad_request as {@link decodeCursor}, and for a forged position that is no id
+ */
+export function decodeIdCursor(list: string, filters: unknown, cursor: string | undefined): string | undefined {
+  const position = decodeCursor(list, filters, cursor, 1);
+  if (!position) return undefined;
+  if (!isUuid(position[0])) throw refuse();
+  return position[0];
+}
+
+/** Cuts a page out of `limit + 1` fetched rows and makes the cursor behind its last row. */
+export function pageOf<Row>(fetched: Row[], limit: number, cursorFor: (last: Row) => string): Page<Row> {
+  const rows = fetched.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, nextCursor: fetched.length > limit && last !== undefined ? cursorFor(last) : null };
+}

@@ -1,0 +1,70 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * IPv4 blocks of the IANA special-purpose registry, and every block that is not a unicast address of somebody on
+ * the public Internet. Blocks the registry calls globally reachable but that belong to no host (AS112, AMT relays,
+ * the old 6to4 relays) are refused as well: nobody's receiver lives there.
+ */
+const REFUSED_IPV4 = [
+  '0.0.0.0/8', // "this network"
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's host agent: a public number that answers inside every Azure machine
+  '169.254.0.0/16', // link-local, with the cloud metadata service at 169.254.169.254
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT relays
+  '192.88.99.0/24', // 6to4 relays, withdrawn
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, with the broadcast address
+];
+
+/** All global unicast IPv6 space that IANA has opened so far. Everything outside is refused by default. */
+const GLOBAL_IPV6 = ['2000::/3'];
+
+/**
+ * Holes in 2000::/3. Addresses that carry an IPv4 address inside (Teredo, 6to4, and outside 2000::/3 NAT64,
+ * IPv4-mapped and IPv4-compatible) are refused without looking at it: a translator on the way could turn them into
+ * a private one, and a public receiver has an address of its own.
+ */
+const REFUSED_IPV6 = [
+  '2001::/23', // protocol assignments: Teredo, benchmarks, AMT, ORCHID, drone tags
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // the 6bone, handed back in 2006
+  '3fff::/20', // documentation
+];
+
+const refusedIpv4 = blockList(REFUSED_IPV4, 'ipv4');
+const globalIpv6 = blockList(GLOBAL_IPV6, 'ipv6');
+const refusedIpv6 = blockList(REFUSED_IPV6, 'ipv6');
+
+/**
+ * Whether `ip` is a global unicast address, so one a tenant may make us talk to. Denies by default: anything that
+ * is not a plain IPv4 or IPv6 literal (octal or short forms, a zone index, an empty string) is not public.
+ * Implements contract 1, "Outbound webhook hardening".
+ */
+export function isPublicAddress(ip: string): boolean {
+  const family = isIP(ip);
+  if (family === 4) return !refusedIpv4.check(ip, 'ipv4');
+  if (family !== 6 || ip.includes('%')) return false;
+  return globalIpv6.check(ip, 'ipv6') && !refusedIpv6.check(ip, 'ipv6');
+}
+
+function blockList(subnets: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [network, prefix] = subnet.split('/') as [string, string];
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}

@@ -1,0 +1,72 @@
+import { lookup as systemLookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isPublicAddress } from './address.ts';
+import { EgressError, errorCode } from './errors.ts';
+
+/** All addresses of a host name; throws when there are none. Called once per new connection, never cached. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>;
+
+/** An address that passed the check, ready to be connected to without another lookup. */
+export interface CheckedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+/**
+ * A lookup that asks DNS itself, for deployments that reach public names only. It does not read the hosts file and
+ * appends no search domain, so `billing` or `vault.svc` never means a machine next door; and it does not occupy the
+ * four threads all of getaddrinfo shares, so one tenant's slow name server cannot hold up everybody's deliveries.
+ * IPv4 addresses come first. `servers` (`ip` or `ip:port`) defaults to the system's name servers; a query is tried
+ * twice, for `timeoutMs` each.
+ */
+export function createDnsLookup(options: { servers?: readonly string[]; timeoutMs?: number } = {}): Lookup {
+  const resolver = new Resolver({ timeout: options.timeoutMs ?? 2500, tries: 2 });
+  if (options.servers) resolver.setServers(options.servers);
+  return async (hostname) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length === 0 && v4.status === 'rejected') throw v4.reason;
+    return addresses;
+  };
+}
+
+/** The system's own lookup, hosts file and search domains included: for development and private networks. */
+export const lookupBySystem: Lookup = async (hostname) => {
+  const answers = await systemLookup(hostname, { all: true, verbatim: true });
+  return answers.map((answer) => answer.address);
+};
+
+/**
+ * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up) and refuses the whole name when
+ * any of its addresses is not public: whoever lists a private address beside a public one is probing. With
+ * `allowPrivate` every address passes.
+ *
+ * @throws EgressError `dns` when the name has no address, `blocked` when one of them is not public
+ */
+export async function resolveChecked(
+  hostname: string,
+  lookup: Lookup,
+  allowPrivate: boolean,
+): Promise<CheckedAddress[]> {
+  const addresses = isIP(hostname) === 0 ? await lookUp(hostname, lookup) : [hostname];
+  const checked = addresses.map((address) => ({ address, family: isIP(address) }));
+  if (!checked.every(isAddress) || !(allowPrivate || addresses.every(isPublicAddress))) {
+    throw new EgressError('blocked', 'dns', 'The host resolves to an address that is not publicly routable.');
+  }
+  return checked;
+}
+
+function isAddress(candidate: { address: string; family: number }): candidate is CheckedAddress {
+  return candidate.family !== 0;
+}
+
+async function lookUp(hostname: string, lookup: Lookup): Promise<readonly string[]> {
+  let code: string | undefined;
+  try {
+    const addresses = await lookup(hostname);
+    if (addresses.length > 0) return addresses;
+  } catch (error) {
+    code = errorCode(error);
+  }
+  throw new EgressError('dns', 'dns', 'The host name could not be resolved.', code);
+}

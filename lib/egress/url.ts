@@ -1,0 +1,104 @@
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { isPublicAddress } from './address.ts';
+
+/** What a deployment and an app allow of an outbound URL. */
+export interface OutboundUrlPolicy {
+  /**
+   * The development setting ALLOW_UNSAFE_WEBHOOK_URLS: http as well as https, any host and any port, all three
+   * together. Credentials and malformed URLs stay refused. Default false.
+   */
+  allowUnsafe?: boolean;
+  /**
+   * An app's `allowed_webhook_domains`. Absent: no domain rule. Empty: nothing is allowed. Applies with
+   * `allowUnsafe` too.
+   */
+  allowedDomains?: readonly string[];
+}
+
+/** Either the parsed URL, its host in canonical form, or a sentence that may be shown to the caller. */
+export type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: string };
+
+const MAX_URL_LENGTH = 2048;
+const MAX_HOSTNAME_LENGTH = 253;
+const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+// What the WHATWG parser silently drops or rewrites, so that what was stored would not read like what is called.
+const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
+
+/** Names that by standard or by custom never mean a host on the public Internet. */
+const LOCAL_SUFFIXES = new Set([
+  'localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'home.arpa', 'onion',
+]);
+
+/**
+ * Checks an outbound URL by itself, without DNS: https on port 443 with a public host, unless the policy says
+ * otherwise. IPv4 in octal, hex, decimal or short form is judged by the address it stands for. Passing says nothing
+ * yet about what a name resolves to: the egress checks that on every new connection. Implements contract 1,
+ * "Registration rules" and Authentication 7 and 8, and DECISIONS 7.
+ */
+export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy = {}): OutboundUrlCheck {
+  const text = String(input);
+  if (text.length > MAX_URL_LENGTH) return refuse(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (REWRITTEN_CHARACTERS.test(text)) {
+    return refuse('The URL contains whitespace, a control character or a backslash.');
+  }
+  if (!URL.canParse(text)) return refuse('The URL is not valid.');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(policy.allowUnsafe && url.protocol === 'http:')) {
+    return refuse('The URL must use https.');
+  }
+  if (url.username !== '' || url.password !== '') return refuse('The URL must not contain credentials.');
+  if (!policy.allowUnsafe) {
+    if (url.port !== '') return refuse('The URL must use the standard port 443.');
+    const problem = publicHostProblem(bareHostname(url));
+    if (problem !== undefined) return refuse(problem);
+  }
+  if (policy.allowedDomains && !hostMatchesDomains(bareHostname(url), policy.allowedDomains)) {
+    return refuse('The host is not in the list of allowed domains.');
+  }
+  return { ok: true, url };
+}
+
+/**
+ * Whether `hostname` (canonical, as `URL.hostname` gives it) is covered by `domains`: an entry matches that exact
+ * host, an entry with a leading dot matches the apex and every subdomain, an empty list matches nothing. Contract 1,
+ * Authentication 7.
+ */
+export function hostMatchesDomains(hostname: string, domains: readonly string[]): boolean {
+  return domains.some((entry) => {
+    const rule = entry.trim();
+    const domain = domainToASCII(rule.startsWith('.') ? rule.slice(1) : rule);
+    if (domain === '') return false;
+    if (hostname === domain) return true;
+    return rule.startsWith('.') && isIP(hostname) === 0 && hostname.endsWith(`.${domain}`);
+  });
+}
+
+/**
+ * Why `hostname` cannot be a host on the public Internet, as a sentence, or undefined if it can. Takes the canonical
+ * form, IPv6 without brackets.
+ */
+export function publicHostProblem(hostname: string): string | undefined {
+  if (isIP(hostname) !== 0) {
+    return isPublicAddress(hostname) ? undefined : 'The address is not publicly routable.';
+  }
+  if (hostname.endsWith('.')) return 'The host must not end in a dot.';
+  const labels = hostname.split('.');
+  if (hostname.length > MAX_HOSTNAME_LENGTH || !labels.every((label) => HOST_LABEL.test(label))) {
+    return 'The host is not a valid host name.';
+  }
+  const suffixes = [labels.slice(-1), labels.slice(-2)].map((tail) => tail.join('.'));
+  if (labels.length < 2 || suffixes.some((suffix) => LOCAL_SUFFIXES.has(suffix))) {
+    return 'The host is not publicly routable.';
+  }
+  return undefined;
+}
+
+/** The host of `url` as resolvers and sockets want it: IPv6 literals without their brackets. */
+export function bareHostname(url: URL): string {
+  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+function refuse(problem: string): OutboundUrlCheck {
+  return { ok: false, problem };
+}

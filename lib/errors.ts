@@ -1,0 +1,131 @@
+/**
+ * Every error code a client can meet, with its HTTP status (contract 1, "Errors"). The list is closed: a code
+ * that is not here does not compile, and a suite checks that each documented one can be reached.
+ */
+export const ERROR_CODES = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  unprocessable: 422,
+  internal_error: 500,
+  not_implemented: 501,
+  service_unavailable: 503,
+  rate_limit_exceeded: 429,
+  usage_cap_exceeded: 429,
+  no_organization: 400,
+  invalid_setting: 400,
+  setup_token_invalid: 401,
+  setup_already_complete: 403,
+  registration_invite_only: 403,
+  registration_closed: 403,
+  invitation_invalid: 403,
+  mailbox_allowance_reached: 403,
+  mailbox_auth_failed: 400,
+  mailbox_unhealthy: 503,
+  mailbox_provider_requires_oauth: 400,
+  mailbox_provider_not_configured: 503,
+  mailbox_worker_unreachable: 503,
+  mailbox_send_as_unsupported: 400,
+  mailbox_send_as_unknown: 400,
+  contact_email_taken: 409,
+  invalid_lead_status: 400,
+  invalid_engagement: 400,
+  lead_filter_requires_campaign: 400,
+  too_many_contacts: 400,
+  selection_too_large: 400,
+  list_bounce_risk: 400,
+  leads_undeliverable: 400,
+  empty_step_body: 400,
+  no_leads: 400,
+  no_remaining_leads: 400,
+  campaign_invalid: 400,
+  campaign_no_mailbox: 400,
+  storage_limit_reached: 400,
+  app_connection_in_use: 409,
+  app_connection_not_found: 400,
+  event_contact_not_found: 404,
+  event_not_found: 404,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+const LABELS: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  422: 'Unprocessable',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  503: 'Service Unavailable',
+};
+
+/** The human label of a status (contract 1, the errors table). */
+export function statusLabel(status: number): string {
+  return LABELS[status] ?? 'Error';
+}
+
+/** One fault of a bad request: where (dotted path from `body`, `query` or `params`) and what. */
+export interface Problem {
+  path: string;
+  message: string;
+}
+
+export interface AppErrorOptions {
+  /** One-line remedy shown to the client. */
+  fix?: string;
+  /** All faults of a bad request. */
+  problems?: Problem[];
+  /** Endpoint-specific public fields beside the envelope, such as `retry_after` (seconds). */
+  extra?: Record<string, unknown>;
+  /** Answer headers, such as Retry-After. */
+  headers?: Record<string, string>;
+  /** What went wrong inside; logged, never shown. */
+  cause?: unknown;
+}
+
+/** The one error class a client may see. `message` is public; private detail goes into `cause`. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly fix: string | undefined;
+  readonly problems: Problem[] | undefined;
+  readonly extra: Record<string, unknown> | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.status = ERROR_CODES[code];
+    this.fix = options.fix;
+    this.problems = options.problems;
+    this.extra = options.extra;
+    this.headers = options.headers;
+  }
+}
+
+/** 404 for an unknown id, a malformed id and another organization's id alike. */
+export function notFound(what = 'Resource'): AppError {
+  return new AppError('not_found', `${what} not found`);
+}
+
+/** 400 with one or more faults, each with its path. */
+export function badRequest(message: string, problems?: Problem[]): AppError {
+  return new AppError('bad_request', message, problems ? { problems } : {});
+}
+
+/** 429 with the wait in `retry_after` and Retry-After, in whole seconds. */
+export function tooManyRequests(waitMs: number, what: string): AppError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new AppError('rate_limit_exceeded', `Too many requests: ${what}`, {
+    fix: `Wait ${seconds} s before the next request.`,
+    extra: { retry_after: seconds },
+    headers: { 'Retry-After': String(seconds) },
+  });
+}

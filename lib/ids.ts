@@ -1,0 +1,16 @@
+import { v7 } from 'uuid';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A new time-ordered UUID (version 7). Lists page by it, so newest-first needs no second sort column. */
+export function newId(): string {
+  return v7();
+}
+
+/** Whether a string is a UUID of any version. Malformed path ids answer 404, never a database error (DECISIONS 3). */
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+/** The UUID that stands for "all" where the contract wants one (API key analytics, warmup analytics). */
+export const ZERO_UUID = '00000000-0000-0000-0000-000000000000';

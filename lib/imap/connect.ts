@@ -1,0 +1,137 @@
+import { ImapFlow } from 'imapflow';
+import { EgressError, resolveMailHost } from '../egress/index.ts';
+
+/** Where and as whom to speak IMAP. */
+export interface ImapTarget {
+  host: string;
+  port: number;
+  security: 'tls' | 'starttls' | 'none';
+  username: string;
+  password: string;
+}
+
+export interface ImapOptions {
+  /** Whether servers on private addresses may be used (ALLOW_PRIVATE_MAIL_HOSTS). */
+  allowPrivate: boolean;
+  /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
+  connectTimeoutMs?: number;
+  /** Silence (ms) after which a connection counts as dead; IDLE is renewed well before. */
+  socketTimeoutMs?: number;
+}
+
+/**
+ * Why a mailbox cannot be read: the server refused the sign-in (`auth`), could not be reached (`unreachable`), or
+ * answered in a way we cannot go on with (`protocol`).
+ */
+export type ImapErrorKind = 'auth' | 'unreachable' | 'protocol';
+
+/** How far a connection came. */
+export type ImapStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
+
+/** A failed IMAP conversation. `message` may be shown to the tenant; it names no resolved address. */
+export class ImapError extends Error {
+  override readonly name = 'ImapError';
+  readonly kind: ImapErrorKind;
+  readonly stage: ImapStage;
+
+  constructor(kind: ImapErrorKind, stage: ImapStage, message: string) {
+    super(message);
+    this.kind = kind;
+    this.stage = stage;
+  }
+}
+
+/** No message is read beyond this many bytes. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 2 * MAX_MESSAGE_BYTES;
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Connects to an address that was checked, negotiates TLS as asked, and signs in. The caller closes the client.
+ * @throws ImapError
+ */
+export async function openImap(target: ImapTarget, options: ImapOptions): Promise<ImapFlow> {
+  const connectTimeout = options.connectTimeoutMs ?? 10_000;
+  let host;
+  try {
+    host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
+  } catch (error) {
+    if (error instanceof EgressError) throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.message);
+    throw error;
+  }
+  const client = new ImapFlow({
+    host: host.address,
+    port: target.port,
+    ...(host.servername ? { servername: host.servername } : {}),
+    secure: target.security === 'tls',
+    ...(target.security === 'tls' ? {} : { doSTARTTLS: target.security === 'starttls' }),
+    auth: { user: target.username, pass: target.password },
+    // The library's own log carries protocol lines, addresses among them.
+    logger: false,
+    disableAutoIdle: true,
+    connectionTimeout: connectTimeout,
+    greetingTimeout: connectTimeout,
+    socketTimeout: options.socketTimeoutMs ?? 60_000,
+    maxLineLength: MAX_LINE_BYTES,
+    maxLiteralSize: MAX_RESPONSE_BYTES,
+    maxResponseSize: MAX_RESPONSE_BYTES + MAX_LINE_BYTES,
+  });
+  // A connection that breaks later rejects the command in hand; without a listener it would end the process as well.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.close();
+    throw openingError(error);
+  }
+}
+
+/** An error of an open conversation, classified. */
+export function imapError(error: unknown): ImapError {
+  if (error instanceof ImapError) return error;
+  const { responseText, authenticationFailed, code } = error as Fault;
+  if (authenticationFailed) return new ImapError('auth', 'auth', clip(responseText ?? 'The sign-in was refused'));
+  if (responseText) return new ImapError('protocol', 'session', clip(responseText));
+  if (isNetworkCode(code)) return new ImapError('unreachable', 'session', 'The connection was lost');
+  return new ImapError('protocol', 'session', 'The server answered in a way that could not be understood');
+}
+
+interface Fault {
+  code?: string;
+  authenticationFailed?: boolean;
+  tlsFailed?: boolean;
+  responseText?: string;
+  serverResponseCode?: string;
+  message?: string;
+}
+
+/** Answers to a sign-in that say "not now" and nothing about the password (RFC 5530). */
+const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED']);
+
+function openingError(error: unknown): ImapError {
+  const fault = error as Fault;
+  const said = clip(fault.responseText ?? '');
+  if (fault.authenticationFailed) {
+    if (PASSING.has(fault.serverResponseCode ?? '')) return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
+    return new ImapError('auth', 'auth', said || 'The sign-in was refused');
+  }
+  const code = fault.code ?? '';
+  if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {
+    return new ImapError('unreachable', 'tls', 'TLS could not be negotiated');
+  }
+  if (code === 'CONNECT_TIMEOUT') return new ImapError('unreachable', 'connect', 'The server did not answer in time');
+  if (code === 'GREETING_TIMEOUT') return new ImapError('unreachable', 'greeting', 'The server did not greet in time');
+  if (code === 'UPGRADE_TIMEOUT') return new ImapError('unreachable', 'tls', 'TLS could not be negotiated in time');
+  if (said) return new ImapError('protocol', 'greeting', said);
+  if (isNetworkCode(code)) return new ImapError('unreachable', 'connect', 'The server could not be reached');
+  return new ImapError('protocol', 'greeting', 'This does not answer like an IMAP server');
+}
+
+function isNetworkCode(code: string | undefined): boolean {
+  return code !== undefined && /^(?:E[A-Z]+|NoConnection|EConnectionClosed|StateLogout|ClosedAfterConnect(?:Text|TLS)|[A-Z]+_TIMEOUT)$/.test(code);
+}
+
+function clip(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 500);
+}

@@ -1,0 +1,55 @@
+import nodemailer from 'nodemailer';
+import type { Config } from '../config/index.ts';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+
+export interface SystemMessage {
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** Sends the installation's own mail: login codes, invitations, resets. */
+export interface SystemMail {
+  /** @throws AppError internal_error when the transport refuses (contract 1, "Errors": an endpoint that cannot send its email). */
+  send(message: SystemMessage): Promise<void>;
+  close(): void;
+}
+
+const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
+
+/** The transport MAIL_TRANSPORT names. `log` writes the whole message to the log, which is how a first visitor reads codes. */
+export function createSystemMail(config: Config, log: Logger): SystemMail {
+  if (config.MAIL_TRANSPORT === 'log') {
+    return {
+      async send(message) {
+        log.info({ mail: { to: message.to, subject: message.subject, text: message.text } }, 'system mail (MAIL_TRANSPORT=log)');
+      },
+      close() {},
+    };
+  }
+  const transport = nodemailer.createTransport({
+    host: config.SMTP_HOST,
+    port: config.SMTP_PORT ?? DEFAULT_PORTS[config.SMTP_SECURITY],
+    secure: config.SMTP_SECURITY === 'tls',
+    requireTLS: config.SMTP_SECURITY === 'starttls',
+    ignoreTLS: config.SMTP_SECURITY === 'none',
+    ...(config.SMTP_USERNAME ? { auth: { user: config.SMTP_USERNAME, pass: config.SMTP_PASSWORD ?? '' } } : {}),
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+  });
+  return {
+    async send(message) {
+      try {
+        await transport.sendMail({ from: config.MAIL_FROM, ...message });
+      } catch (error) {
+        throw new AppError('internal_error', 'The mail transport could not send the email', {
+          fix: 'Check MAIL_TRANSPORT and SMTP_* on the server.',
+          cause: error,
+        });
+      }
+    },
+    close: () => transport.close(),
+  };
+}

@@ -1,0 +1,34 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Prometheus metrics of one process. Labels are kinds, never ids or addresses. */
+export interface Metrics {
+  registry: Registry;
+  httpRequests: Histogram<'operation' | 'status'>;
+  outboxDispatched: Counter<'result'>;
+  sends: Counter<'result'>;
+  inbound: Counter<'kind'>;
+  mailboxesWatched: Gauge;
+  keyUsageDropped: Counter;
+}
+
+/** Makes the metrics of one process; each has its own registry, so tests can run several in one. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'heron_' });
+  const registers = [registry];
+  return {
+    registry,
+    httpRequests: new Histogram({
+      name: 'heron_http_request_duration_seconds',
+      help: 'Duration of API requests in seconds, by operation and status',
+      labelNames: ['operation', 'status'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    outboxDispatched: new Counter({ name: 'heron_outbox_dispatched_total', help: 'Workflow intents carried to Temporal, by result', labelNames: ['result'], registers }),
+    sends: new Counter({ name: 'heron_sends_total', help: 'Campaign emails settled, by result', labelNames: ['result'], registers }),
+    inbound: new Counter({ name: 'heron_inbound_messages_total', help: 'Messages read from mailboxes, by kind', labelNames: ['kind'], registers }),
+    mailboxesWatched: new Gauge({ name: 'heron_mailboxes_watched', help: 'Mailboxes this process watches', registers }),
+    keyUsageDropped: new Counter({ name: 'heron_api_key_usage_dropped_total', help: 'Usage records of API keys given up because the database was away too long', registers }),
+  };
+}

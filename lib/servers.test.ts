@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { freePort, spawnServer } from './servers.ts';
+
+/** Leaves one file behind when it is ready, another when it is asked to stop in an orderly way. */
+const SERVER = `trap 'touch "$1"; exit 0' TERM; touch "$1.up"; while :; do sleep 0.05; done`;
+
+async function scratch(t: { teardown: (undo: () => Promise<void>) => void }): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'heron-servers-'));
+  t.teardown(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+async function appears(file: string): Promise<boolean> {
+  for (let waited = 0; waited < 20_000; waited += 50) {
+    const found = await access(file).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+test('free ports are not given out twice', async (t) => {
+  const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()));
+  t.is(new Set(ports).size, 50);
+});
+
+test('a free port can be listened on at once', async (t) => {
+  const port = await freePort();
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  t.is((server.address() as AddressInfo).port, port);
+  server.close();
+});
+
+test('stop asks first, and tells how it ended', async (t) => {
+  const stopped = join(await scratch(t), 'stopped');
+  const server = await spawnServer('sh', ['-c', SERVER, 'sh', stopped], {
+    stdio: 'ignore',
+    stopSignal: 'SIGTERM',
+    graceMs: 20_000,
+  });
+  t.true(await appears(`${stopped}.up`));
+  await server.stop();
+  await server.stop();
+  t.true(server.ended);
+  t.deepEqual(await server.exited, { code: 0, signal: null });
+  t.true(await appears(stopped));
+});
+
+test('stop insists when it is ignored', async (t) => {
+  const up = join(await scratch(t), 'up');
+  const server = await spawnServer('sh', ['-c', `trap '' TERM; touch "${up}"; while :; do sleep 0.05; done`], {
+    stdio: 'ignore',
+    stopSignal: 'SIGTERM',
+    graceMs: 100,
+  });
+  t.true(await appears(up));
+  await server.stop();
+  t.deepEqual(await server.exited, { code: null, signal: 'SIGKILL' });
+});
+
+test('a program that does not exist is an error, not a crash', async (t) => {
+  const options = { stdio: 'ignore', stopSignal: 'SIGTERM', graceMs: 100 } as const;
+  await t.throwsAsync(spawnServer('/nonexistent/program', [], options), { code: 'ENOENT' });
+});
+
+test('a server is stopped when the process that started it is killed', async (t) => {
+  const stopped = join(await scratch(t), 'stopped');
+  const script = `
+    import { spawnServer } from '${new URL('./servers.ts', import.meta.url).href}';
+    const options = { stdio: 'ignore', stopSignal: 'SIGTERM', graceMs: 1000 };
+    await spawnServer('sh', ['-c', ${JSON.stringify(SERVER)}, 'sh', ${JSON.stringify(stopped)}], options);`;
+  const args = ['--import=tsx', '--input-type=module', '--eval', script];
+  const parent = spawn(process.execPath, args, { stdio: 'ignore' });
+  t.true(await appears(`${stopped}.up`));
+  parent.kill('SIGKILL');
+  t.true(await appears(stopped));
+});

@@ -1,0 +1,93 @@
+import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
+import { SessionPool } from './pool.ts';
+import { SmtpSession, type Envelope, type SessionOptions } from './session.ts';
+
+export type { RejectedRecipient, SmtpOutcome, SmtpTarget } from './outcome.ts';
+export type { Envelope } from './session.ts';
+
+export interface SmtpSenderOptions extends SessionOptions {
+  /** Sessions per mailbox at most. */
+  maxSessions?: number;
+  /** Messages after which a session is replaced. */
+  maxMessages?: number;
+  /** Idle time (ms) after which a session is closed. */
+  idleMs?: number;
+}
+
+export interface SendOptions {
+  /** Time (ms) for everything: waiting for a session, opening it, the message. Nothing is handed over after it. */
+  timeoutMs?: number;
+}
+
+/** Sends over pooled sessions, per mailbox. One per process. */
+export interface SmtpSender {
+  /** Signs in and out again, to see whether a mailbox could send. Never throws. */
+  verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
+  /** Sends one message. `pool` names the mailbox and the version of its credentials. Never throws. */
+  send(pool: string, target: SmtpTarget, envelope: Envelope, raw: Buffer, options?: SendOptions): Promise<SmtpOutcome>;
+  /** Closes idle sessions; messages under way finish. */
+  close(): Promise<void>;
+}
+
+const VERIFY_MS = 30_000;
+
+/**
+ * Makes a sender. nodemailer's own pool puts a message back into its queue when a connection drops, even after the
+ * body was handed over; a campaign email must not leave twice, so the sessions are pooled here and each message is
+ * offered once.
+ */
+export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
+  const { maxSessions = 4, maxMessages = 100, idleMs = 8_000 } = options;
+  const pools = new Map<string, SessionPool>();
+  let closed = false;
+
+  const poolOf = (key: string): SessionPool => {
+    let pool = pools.get(key);
+    if (!pool) {
+      pool = new SessionPool({ maxSessions, maxMessages, idleMs }, () => pools.delete(key));
+      if (closed) pool.close();
+      pools.set(key, pool);
+    }
+    return pool;
+  };
+
+  return {
+    async verify(target) {
+      try {
+        (await SmtpSession.open(target, options, performance.now() + VERIFY_MS)).close();
+        return { kind: 'ok' };
+      } catch (error) {
+        return faultOf(error);
+      }
+    },
+    async send(key, target, envelope, raw, { timeoutMs = Infinity } = {}) {
+      const until = performance.now() + timeoutMs;
+      for (;;) {
+        const pool = poolOf(key);
+        let taken;
+        try {
+          taken = await pool.take(() => SmtpSession.open(target, options, until), until);
+        } catch (error) {
+          return faultOf(error);
+        }
+        const outcome = await taken.session.send(envelope, raw, until);
+        void pool.give(taken.session, outcome.kind === 'refused');
+        if (taken.kept && isFarewell(outcome) && performance.now() < until) continue;
+        return outcome;
+      }
+    },
+    async close() {
+      closed = true;
+      for (const pool of pools.values()) pool.close();
+    },
+  };
+}
+
+/** What a kept session says that the server had closed meanwhile. Nothing was handed over, so another may try. */
+function isFarewell(outcome: SmtpOutcome): boolean {
+  return outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data');
+}
+
+function faultOf(error: unknown): SmtpFault {
+  return error instanceof SmtpFailure ? error.outcome : { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+}

@@ -1,0 +1,87 @@
+/** What became of an SMTP conversation. The kinds differ in one thing that matters: may the message have left? */
+export type SmtpOutcome =
+  /** The server took responsibility for the message, for all recipients but the rejected ones. */
+  | { kind: 'accepted'; response: string; rejected: RejectedRecipient[] }
+  /** The server said no; nothing left. `permanent` is a 5xx answer. */
+  | { kind: 'refused'; stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data'; code: number; response: string; permanent: boolean }
+  /** The conversation broke before the message was handed over; nothing left. */
+  | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
+  /** The message was handed over, in part at least, but no answer came: it may have left. */
+  | { kind: 'unknown'; detail: string };
+
+/** Every outcome but the good one. */
+export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' }>;
+
+/** A recipient the server would not take, while it took others. */
+export interface RejectedRecipient {
+  /** As it stood in the envelope. */
+  recipient: string;
+  code: number;
+  response: string;
+}
+
+/** Where and as whom to speak SMTP. */
+export interface SmtpTarget {
+  host: string;
+  port: number;
+  security: 'tls' | 'starttls' | 'none';
+  username: string;
+  password: string;
+}
+
+/** What nodemailer says of a conversation that failed. */
+export interface ConversationError extends Error {
+  code?: string;
+  command?: string;
+  responseCode?: number;
+  response?: string;
+}
+
+/** A broken conversation, as an outcome. Thrown inside this folder only. */
+export class SmtpFailure extends Error {
+  readonly outcome: SmtpFault;
+
+  constructor(outcome: SmtpFault) {
+    super(outcome.kind === 'refused' ? outcome.response : outcome.detail);
+    this.outcome = outcome;
+  }
+}
+
+/** A server's words on one line, cut to what is worth keeping. */
+export function clip(text: string | undefined): string {
+  return (text ?? '').replace(/\s+/g, ' ').trim().slice(0, 500);
+}
+
+/** What an error up to the sign-in means. */
+export function openingFault(error: ConversationError): SmtpFault {
+  const code = error.responseCode ?? 0;
+  if (code >= 400) {
+    const stage = error.code === 'EAUTH' ? 'auth' : error.code === 'ETLS' || error.command === 'STARTTLS' ? 'tls' : 'connect';
+    return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
+  }
+  if (error.code === 'EAUTH') return { kind: 'refused', stage: 'auth', code: 0, response: 'The server offers no way to sign in that we know', permanent: true };
+  if (error.code === 'EDNS') return { kind: 'unreachable', stage: 'dns', detail: 'The host name could not be resolved' };
+  if (error.code === 'ETLS' || error.command === 'STARTTLS' || /certificate|SSL|TLS/i.test(error.message)) {
+    return { kind: 'unreachable', stage: 'tls', detail: 'TLS could not be negotiated: ' + clip(error.message) };
+  }
+  if (error.code === 'ETIMEDOUT') return { kind: 'unreachable', stage: /greeting/i.test(error.message) ? 'greeting' : 'connect', detail: 'The server did not answer in time' };
+  return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+}
+
+/**
+ * What an error after the sign-in means.
+ * @param handedOver whether bytes of the message may be with the server
+ */
+export function sendingFault(error: ConversationError, handedOver: boolean): SmtpFault {
+  const code = error.responseCode ?? 0;
+  // A 421 closes the channel before or instead of an answer; it is a refusal all the same.
+  if (code >= 400) {
+    const stage = error.command === 'RCPT TO' ? 'recipient' : error.command === 'MAIL FROM' ? 'sender' : 'data';
+    return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
+  }
+  if (handedOver) return { kind: 'unknown', detail: 'The conversation broke after the message was handed over' };
+  // Refused on our side already: the message is too large for the server, or an address cannot be put on the line.
+  if (error.code === 'EMESSAGE') return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
+  if (error.code === 'EENVELOPE' && error.command === 'API') return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
+  return { kind: 'unreachable', stage: 'session', detail: 'The conversation broke before the message was handed over' };
+}

@@ -1,0 +1,107 @@
+import { SmtpFailure } from './outcome.ts';
+import type { SmtpSession } from './session.ts';
+
+export interface PoolLimits {
+  /** Sessions at once, in use or waiting. */
+  maxSessions: number;
+  /** Messages after which a session is replaced. */
+  maxMessages: number;
+  /** Idle time (ms) after which a session is closed. */
+  idleMs: number;
+}
+
+/**
+ * The sessions of one mailbox. A place must be held to use one; places are given in the order they were asked for, and
+ * a place that was given is always given back.
+ */
+export class SessionPool {
+  readonly #limits: PoolLimits;
+  readonly #onEmpty: () => void;
+  #idle: { session: SmtpSession; timer: NodeJS.Timeout }[] = [];
+  #waiting: (() => void)[] = [];
+  #places = 0;
+  #closed = false;
+
+  /** @param onEmpty called when nobody uses the pool any more */
+  constructor(limits: PoolLimits, onEmpty: () => void) {
+    this.#limits = limits;
+    this.#onEmpty = onEmpty;
+  }
+
+  /**
+   * A session to use, kept or opened. Give it back with {@link give}.
+   * @param until moment (performance.now(), ms) by which there must be one
+   * @throws SmtpFailure
+   */
+  async take(open: () => Promise<SmtpSession>, until: number): Promise<{ session: SmtpSession; kept: boolean }> {
+    await this.#place(until);
+    for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
+      clearTimeout(entry.timer);
+      if (!entry.session.closed) return { session: entry.session, kept: true };
+    }
+    try {
+      return { session: await open(), kept: false };
+    } catch (error) {
+      this.#leave();
+      throw error;
+    }
+  }
+
+  /** Takes a session back: kept for the next message if it is fit for one. */
+  async give(session: SmtpSession, afterRefusal: boolean): Promise<void> {
+    const fit = !session.closed && session.messages < this.#limits.maxMessages && (!afterRefusal || (await session.reset()));
+    if (!fit || this.#closed) session.close();
+    else this.#keep(session);
+    this.#leave();
+  }
+
+  /** Closes idle sessions; those in use are closed when they are given back. */
+  close(): void {
+    this.#closed = true;
+    for (const { session, timer } of this.#idle.splice(0)) {
+      clearTimeout(timer);
+      session.close();
+    }
+  }
+
+  #keep(session: SmtpSession): void {
+    const timer = setTimeout(() => {
+      this.#idle = this.#idle.filter((entry) => entry.session !== session);
+      session.close();
+      this.#tellIfEmpty();
+    }, this.#limits.idleMs);
+    timer.unref();
+    this.#idle.push({ session, timer });
+  }
+
+  #place(until: number): Promise<void> {
+    if (this.#places < this.#limits.maxSessions) {
+      this.#places += 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const late = () => {
+        this.#waiting = this.#waiting.filter((waiter) => waiter !== turn);
+        reject(new SmtpFailure({ kind: 'unreachable', stage: 'session', detail: 'Every session of the mailbox was in use for too long' }));
+      };
+      const left = until - performance.now();
+      const timer = Number.isFinite(left) ? setTimeout(late, Math.max(0, left)) : undefined;
+      const turn = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.push(turn);
+    });
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next) return next();
+    this.#places -= 1;
+    this.#tellIfEmpty();
+  }
+
+  #tellIfEmpty(): void {
+    if (this.#places === 0 && this.#idle.length === 0) this.#onEmpty();
+  }
+}

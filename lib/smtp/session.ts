@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { EgressError, resolveMailHost } from '../egress/index.ts';
+import { clip, openingFault, sendingFault, SmtpFailure, type ConversationError, type RejectedRecipient, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
+
+export interface SessionOptions {
+  allowPrivate: boolean;
+  /** Name given in EHLO. */
+  name?: string;
+  /** Time (ms) for each of: connecting, the greeting, the sign-in. */
+  connectTimeoutMs?: number;
+  /** Silence (ms) after which a server is given up. */
+  socketTimeoutMs?: number;
+}
+
+/** Sender and recipients of one message. */
+export interface Envelope {
+  from: string;
+  to: string[];
+}
+
+type Done = (error?: Error | null, value?: unknown) => void;
+
+/** One authenticated SMTP conversation. Messages go one after another. */
+export class SmtpSession {
+  readonly #connection: SMTPConnection;
+  readonly #resetTimeout: number;
+  /** Ends what is being waited for: nodemailer calls nobody back when a line breaks during sign-in or RSET. */
+  #broken: Done = () => {};
+  messages = 0;
+  closed = false;
+
+  private constructor(connection: SMTPConnection, resetTimeout: number) {
+    this.#connection = connection;
+    this.#resetTimeout = resetTimeout;
+    connection.on('error', (error) => {
+      this.closed = true;
+      this.#broken(error);
+    });
+    connection.on('end', () => {
+      this.closed = true;
+      // The answer that ended the conversation is still being handed out.
+      setImmediate(() => this.#broken(new Error('The conversation ended')));
+    });
+  }
+
+  /**
+   * Connects to an address that was checked, negotiates TLS as asked, and signs in.
+   * @param until moment (performance.now(), ms) by which it must be done
+   * @throws SmtpFailure refused or unreachable
+   */
+  static async open(target: SmtpTarget, options: SessionOptions, until: number): Promise<SmtpSession> {
+    const connectTimeout = options.connectTimeoutMs ?? 10_000;
+    let host;
+    try {
+      host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
+    } catch (error) {
+      const stage = error instanceof EgressError && error.kind === 'dns' ? 'dns' : 'connect';
+      throw new SmtpFailure({ kind: 'unreachable', stage, detail: error instanceof EgressError ? error.message : 'The host could not be looked up' });
+    }
+    const connection = new SMTPConnection({
+      host: host.address,
+      port: target.port,
+      ...(host.servername ? { servername: host.servername, tls: { servername: host.servername } } : {}),
+      secure: target.security === 'tls',
+      requireTLS: target.security === 'starttls',
+      ignoreTLS: target.security === 'none',
+      connectionTimeout: connectTimeout,
+      greetingTimeout: connectTimeout,
+      socketTimeout: options.socketTimeoutMs ?? 45_000,
+      ...(options.name ? { name: options.name } : {}),
+    });
+    const session = new SmtpSession(connection, connectTimeout);
+    try {
+      await session.#ask((done) => connection.connect(done), Math.min(until, performance.now() + 2 * connectTimeout));
+    } catch (error) {
+      session.close();
+      throw new SmtpFailure(openingFault(error as ConversationError));
+    }
+    try {
+      const signedIn = Math.min(until, performance.now() + Math.max(connectTimeout, options.socketTimeoutMs ?? 0));
+      await session.#ask((done) => connection.login({ user: target.username, pass: target.password }, done), signedIn);
+    } catch (error) {
+      session.close();
+      const fault = openingFault(error as ConversationError);
+      throw new SmtpFailure(fault.kind === 'unreachable' ? { kind: 'unreachable', stage: 'session', detail: 'The conversation broke during the sign-in' } : fault);
+    }
+    return session;
+  }
+
+  /**
+   * Hands one message over. Never throws.
+   * @param until moment (performance.now(), ms) after which nothing is handed over and no answer is waited for
+   */
+  async send(envelope: Envelope, raw: Buffer, until: number): Promise<SmtpOutcome> {
+    this.messages += 1;
+    let handedOver = false;
+    // The body is read only after the server said 354; from then on silence proves nothing.
+    const body = new Readable({
+      read() {
+        handedOver = true;
+        this.push(raw);
+        this.push(null);
+      },
+    });
+    try {
+      const info = await this.#ask((done) => this.#connection.send({ from: envelope.from, to: envelope.to, size: raw.length }, body, done), until);
+      const { response, rejectedErrors = [] } = info as { response?: string; rejectedErrors?: (ConversationError & { recipient?: string })[] };
+      const rejected = rejectedErrors.map((error): RejectedRecipient => ({ recipient: error.recipient ?? '', code: error.responseCode ?? 0, response: clip(error.response) }));
+      return { kind: 'accepted', response: clip(response), rejected };
+    } catch (error) {
+      const outcome = sendingFault(error as ConversationError, handedOver);
+      // A body that was cut short, or refused half-way, must not run into the next message.
+      if (outcome.kind !== 'refused' || handedOver) this.#abort();
+      return outcome;
+    }
+  }
+
+  /** Makes the session ready for another message after a refusal. */
+  async reset(): Promise<boolean> {
+    if (this.closed) return false;
+    try {
+      await this.#ask((done) => this.#connection.reset(done), performance.now() + this.#resetTimeout);
+      return true;
+    } catch {
+      this.#abort();
+      return false;
+    }
+  }
+
+  /** Says QUIT, unless the line is gone, and lets the socket close. */
+  close(): void {
+    if (!this.closed) this.#connection.quit();
+    this.#abort();
+  }
+
+  #abort(): void {
+    this.closed = true;
+    this.#connection.close();
+  }
+
+  /** One exchange. Ends with nodemailer's answer, with the line, or with the time. */
+  #ask(start: (done: Done) => void, until: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const left = until - performance.now();
+      const settle: Done = (error, value) => {
+        clearTimeout(timer);
+        this.#broken = () => {};
+        if (error) reject(error);
+        else resolve(value);
+      };
+      const timer = Number.isFinite(left)
+        ? setTimeout(() => settle(Object.assign(new Error('The server did not answer in time'), { code: 'ETIMEDOUT' })), Math.max(0, left))
+        : undefined;
+      if (left <= 0) return;
+      this.#broken = settle;
+      start(settle);
+    });
+  }
+}

@@ -1,0 +1,30 @@
+const TERMINAL_INTERVAL_MS = 1000;
+const LOG_INTERVAL_MS = 15_000;
+
+/** Shows that something slow is moving. */
+export interface Progress {
+  /** Removes the line from the terminal and stops the updates. */
+  end(): void;
+}
+
+/**
+ * Repeats `describe(seconds elapsed)`: as one line that rewrites itself every second on a terminal, as a
+ * log line every 15 s anywhere else.
+ */
+export function showProgress(log: (line: string) => void, describe: (seconds: number) => string): Progress {
+  const startedAt = Date.now();
+  const terminal = process.stderr.isTTY;
+  const show = (): void => {
+    const line = describe(Math.round((Date.now() - startedAt) / 1000));
+    if (terminal) process.stderr.write(`\r\u001B[K  ${line}`);
+    else log(line);
+  };
+  const timer = setInterval(show, terminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS);
+  timer.unref();
+  return {
+    end() {
+      clearInterval(timer);
+      if (terminal) process.stderr.write('\r\u001B[K');
+    },
+  };
+}

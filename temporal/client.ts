@@ -1,0 +1,98 @@
+import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { Config } from '../lib/config/index.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { searchAttributes } from './attributes.ts';
+import type { Intent, StartSpec, WorkflowGateway } from './dispatch.ts';
+
+/** Connection settings for client and worker alike, from TEMPORAL_*. */
+export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
+  const mutual = config.TEMPORAL_TLS_CERT && config.TEMPORAL_TLS_KEY
+    ? { clientCertPair: { crt: Buffer.from(config.TEMPORAL_TLS_CERT), key: Buffer.from(config.TEMPORAL_TLS_KEY) } }
+    : undefined;
+  const tls = mutual ?? (config.TEMPORAL_TLS || config.TEMPORAL_API_KEY !== undefined);
+  return { address: config.TEMPORAL_ADDRESS, ...(tls ? { tls } : {}), ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}) };
+}
+
+/** A client that dials on first use, so a process starts (and says so in readiness) while Temporal is away. */
+export function createTemporalClient(config: Config): Client {
+  const connection = Connection.lazy(connectionOptions(config));
+  return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+}
+
+function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
+  return {
+    taskQueue,
+    workflowId,
+    args: [spec.args],
+    staticSummary: spec.summary,
+    typedSearchAttributes: searchAttributes({ ...spec.searchAttributes, Kind: spec.kind }),
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  };
+}
+
+/** Carries one intent to Temporal. Repeating it is harmless: ids are deterministic and signals only say "look again". */
+export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
+  switch (intent.kind) {
+    case 'start':
+      try {
+        await client.workflow.start(intent.payload.workflowType, startOptions(intent.payload, intent.workflowId, taskQueue));
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      return;
+    case 'signal':
+      await client.workflow.signalWithStart(intent.payload.workflowType, {
+        ...startOptions(intent.payload, intent.workflowId, taskQueue),
+        signal: intent.payload.signal,
+        signalArgs: [],
+      });
+      return;
+    case 'cancel':
+      try {
+        await client.workflow.getHandle(intent.workflowId).cancel();
+      } catch (error) {
+        if ((error as Error).name !== 'WorkflowNotFoundError') throw error;
+      }
+  }
+}
+
+/** The gateway verbs get (domain/kernel/context.ts). */
+export function createWorkflowGateway(client: Client, config: Config, log: Logger): WorkflowGateway {
+  return {
+    async execute(contract, args, timeoutMs) {
+      const spec: StartSpec = {
+        workflowType: contract.type,
+        args,
+        kind: contract.kind,
+        summary: contract.summary(args),
+        searchAttributes: contract.searchAttributes(args),
+      };
+      try {
+        return await client.connection.withDeadline(Date.now() + timeoutMs, () =>
+          client.workflow.execute(contract.type, {
+            ...startOptions(spec, contract.id(args), config.TEMPORAL_TASK_QUEUE),
+            workflowExecutionTimeout: timeoutMs,
+          }));
+      } catch (error) {
+        if (error instanceof WorkflowFailedError) log.warn({ err: error.cause, workflow: contract.type }, 'workflow failed');
+        throw new AppError('service_unavailable', 'No worker answered in time', {
+          fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+          cause: error,
+        });
+      }
+    },
+    async health() {
+      const started = Date.now();
+      const answer = await client.connection.withDeadline(Date.now() + 3000, () =>
+        client.workflowService.describeTaskQueue({
+          namespace: config.TEMPORAL_NAMESPACE,
+          taskQueue: { name: config.TEMPORAL_TASK_QUEUE },
+          taskQueueType: 1,
+        }));
+      return { latencyMs: Date.now() - started, workers: new Set((answer.pollers ?? []).map((poller) => poller.identity)).size };
+    },
+  };
+}

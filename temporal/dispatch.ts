@@ -1,0 +1,64 @@
+import type { Trx } from '../db/connection.ts';
+import { json } from '../db/connection.ts';
+import type { WorkflowContract } from '../workflows/contract.ts';
+
+/** Channel on which the relay is woken after a commit that left intents. */
+export const OUTBOX_CHANNEL = 'heron_outbox';
+
+/** How a run is started, in a form that survives the outbox. */
+export interface StartSpec {
+  workflowType: string;
+  args: unknown;
+  kind: string;
+  summary: string;
+  searchAttributes: { OrganizationId: string; CampaignId?: string };
+}
+
+/** What Temporal must do after the transaction commits. */
+export type Intent =
+  | { kind: 'start'; workflowId: string; payload: StartSpec }
+  | { kind: 'signal'; workflowId: string; payload: StartSpec & { signal: string } }
+  | { kind: 'cancel'; workflowId: string; payload: { reason: string } };
+
+/** Intent to start a workflow. A run that is already open is left alone. */
+export function start<Args>(contract: WorkflowContract<Args>, args: Args): Intent {
+  return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args) };
+}
+
+/** Intent to signal a workflow. Signals only say "look again"; where no run is open, one is started, which heals a lost run. */
+export function signal<Args>(contract: WorkflowContract<Args>, args: Args, name: string): Intent {
+  return { kind: 'signal', workflowId: contract.id(args), payload: { ...startSpec(contract, args), signal: name } };
+}
+
+/** Intent to cancel a workflow; nothing happens when none is open. */
+export function cancel<Args>(contract: WorkflowContract<Args>, args: Args, reason: string): Intent {
+  return { kind: 'cancel', workflowId: contract.id(args), payload: { reason } };
+}
+
+function startSpec<Args>(contract: WorkflowContract<Args>, args: Args): StartSpec {
+  return {
+    workflowType: contract.type,
+    args,
+    kind: contract.kind,
+    summary: contract.summary(args),
+    searchAttributes: contract.searchAttributes(args),
+  };
+}
+
+/** Writes intents into the outbox of an open transaction and wakes the relay when it commits. */
+export async function writeIntents(trx: Trx, intents: readonly Intent[]): Promise<void> {
+  if (intents.length === 0) return;
+  await trx('outbox').insert(intents.map((intent) => ({ kind: intent.kind, workflow_id: intent.workflowId, payload: json(intent.payload) })));
+  await trx.raw(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+}
+
+/** What verbs may ask of Temporal directly. Everything else goes through the outbox. */
+export interface WorkflowGateway {
+  /**
+   * Runs a workflow to its end and returns its result.
+   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`
+   */
+  execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
+  /** Milliseconds the workflow service took to answer, and whether workers poll the task queue. */
+  health(): Promise<{ latencyMs: number; workers: number }>;
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import test from 'ava';
+import { Client, Connection } from '@temporalio/client';
+import { connect, type Db } from '../db/connection.ts';
+import { silentLogger } from '../lib/log.ts';
+import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { eventually } from '../test/harness/engine.ts';
+import { testConfig } from '../test/harness/world.ts';
+import type { WorkflowContract } from '../workflows/contract.ts';
+import { ensureSearchAttributes } from './attributes.ts';
+import { createTemporalClient } from './client.ts';
+import { cancel, signal, start, writeIntents, type Intent } from './dispatch.ts';
+import { startRelay, type Relay } from './relay.ts';
+
+let database: TestDatabase;
+let temporal: Client;
+let taskQueue: string;
+test.before(async () => {
+  database = await createTestDatabase();
+  const config = testConfig(database.url);
+  temporal = createTemporalClient(config);
+  taskQueue = config.TEMPORAL_TASK_QUEUE;
+  await ensureSearchAttributes(temporal, config.TEMPORAL_NAMESPACE);
+});
+test.beforeEach(() => database.db('outbox').delete());
+test.after.always(async () => {
+  await temporal?.connection.close();
+  await database?.drop();
+});
+
+// Nobody works on the queue: the runs stay open, and their histories are what the relay made them.
+const family: WorkflowContract<{ name: string }> = {
+  type: 'nobody', kind: 'test', id: ({ name }) => `relay-test/${name}`, summary: () => 'a run of the relay test', searchAttributes: () => ({ OrganizationId: 'none' }),
+};
+const fresh = () => ({ name: randomBytes(6).toString('hex') });
+const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIntents(trx, intents));
+const left = () => database.db('outbox').orderBy('id');
+const emptied = () => eventually(async () => (await left()).length === 0);
+const relayWith = (client: Client, db: Db = database.db, dispatchMs = 5_000): Promise<Relay> =>
+  startRelay({ db, databaseUrl: database.url, client, taskQueue, log: silentLogger, dispatchMs });
+
+const STARTED = 1;
+const SIGNALED = 26;
+const CANCEL_REQUESTED = 20;
+
+async function eventsOf(name: string): Promise<number[]> {
+  const history = await temporal.workflow.getHandle(family.id({ name })).fetchHistory();
+  return history.events!.map(({ eventType }) => eventType as number).filter((type) => [STARTED, SIGNALED, CANCEL_REQUESTED].includes(type));
+}
+
+/** The client, with something put around each call it makes. */
+function wrapped(around: (call: () => Promise<unknown>) => Promise<unknown>): Client {
+  return {
+    workflow: {
+      start: (...args: Parameters<Client['workflow']['start']>) => around(() => temporal.workflow.start(...args)),
+      signalWithStart: (...args: Parameters<Client['workflow']['signalWithStart']>) => around(() => temporal.workflow.signalWithStart(...args)),
+      getHandle: (id: string) => temporal.workflow.getHandle(id),
+    },
+    withDeadline: (deadline: number, work: () => Promise<unknown>) => temporal.withDeadline(deadline, work),
+  } as unknown as Client;
+}
+
+test.serial('starts, signals and cancels arrive, those of one workflow in their order', async (t) => {
+  const [a, b, c] = [fresh(), fresh(), fresh()];
+  await write(start(family, a), signal(family, b, 'x'), cancel(family, b, 'no'), signal(family, b, 'y'), signal(family, b, 'z'), cancel(family, c, 'never opened'));
+  const relay = await relayWith(temporal);
+  await emptied();
+  await relay.stop();
+  t.deepEqual(await eventsOf(a.name), [STARTED]);
+  t.deepEqual(await eventsOf(b.name), [STARTED, SIGNALED, CANCEL_REQUESTED, SIGNALED, SIGNALED]);
+  await t.throwsAsync(eventsOf(c.name), undefined, 'a cancel opens nothing');
+});
+
+test.serial('what is written later wakes the relay, and the same word twice in a row is said once', async (t) => {
+  const relay = await relayWith(temporal);
+  const a = fresh();
+  await write(...Array.from({ length: 20 }, () => signal(family, a, 'look again')));
+  await emptied();
+  await relay.stop();
+  t.deepEqual(await eventsOf(a.name), [STARTED, SIGNALED]);
+});
+
+test.serial('an intent Temporal will never take waits by itself', async (t) => {
+  const [poison, a, b] = [fresh(), fresh(), fresh()];
+  const bad = start(family, poison);
+  if (bad.kind !== 'start') throw new Error('no start');
+  await write({ ...bad, payload: { ...bad.payload, workflowType: '' } }, start(family, a), start(family, b));
+  const relay = await relayWith(temporal);
+  await eventually(async () => (await left()).length === 1);
+  await relay.stop();
+  const [row] = await left();
+  t.is(row.workflow_id, family.id(poison));
+  t.true(row.attempts >= 1);
+  t.truthy(row.last_error);
+  t.deepEqual([await eventsOf(a.name), await eventsOf(b.name)], [[STARTED], [STARTED]]);
+});
+
+test.serial('while Temporal is away intents stay, few attempts are made, and a relay that finds it carries them', async (t) => {
+  const nobody = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1', connectTimeout: 200 }), namespace: 'default' });
+  const names = Array.from({ length: 60 }, fresh);
+  await write(...names.map((name) => start(family, name)));
+  const away = await relayWith(nobody, database.db, 300);
+  await eventually(async () => (await left()).some(({ attempts }) => attempts > 0));
+  for (let n = 0; n < 20; n += 1) {
+    await database.db.raw(`notify heron_outbox`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const rows = await left();
+  t.is(rows.length, 60);
+  const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
+  t.true(attempts <= 3 * 60, `${attempts} attempts`);
+  await away.stop();
+  await nobody.connection.close();
+  const relay = await relayWith(temporal);
+  await emptied();
+  await relay.stop();
+  t.deepEqual(await eventsOf(names[0]!.name), [STARTED]);
+  t.deepEqual(await eventsOf(names[59]!.name), [STARTED]);
+});
+
+test.serial('a relay that dies after Temporal took an intent repeats it without harm', async (t) => {
+  const dying = connect({ url: database.url, max: 1, name: 'dying-relay' });
+  const [a, b] = [fresh(), fresh()];
+  await write(start(family, a), signal(family, b, 'x'));
+  let deaths = 0;
+  const relay = await relayWith(wrapped(async (call) => {
+    const result = await call();
+    if (deaths < 2) {
+      deaths += 1;
+      await database.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying-relay' and datname = current_database()`);
+    }
+    return result;
+  }), dying);
+  await eventually(async () => deaths > 0);
+  await emptied();
+  await relay.stop();
+  await dying.destroy();
+  t.deepEqual(await eventsOf(a.name), [STARTED]);
+  const [first, ...signals] = await eventsOf(b.name);
+  t.is(first, STARTED);
+  t.true(signals.length >= 1 && signals.every((type) => type === SIGNALED));
+});
+
+test.serial('two relays share the work, and stopping waits for the batch in hand', async (t) => {
+  const names = Array.from({ length: 150 }, fresh);
+  let calls = 0;
+  const slow = wrapped(async (call) => {
+    calls += 1;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return call();
+  });
+  const relays = await Promise.all([relayWith(slow), relayWith(slow)]);
+  await write(...names.map((name) => start(family, name)));
+  await eventually(async () => calls > 0);
+  await Promise.all(relays.map((relay) => relay.stop()));
+  const rest = await left();
+  t.is(calls, 150 - rest.length, 'what was begun was finished, and nothing was carried twice');
+});

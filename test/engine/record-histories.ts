@@ -1,0 +1,141 @@
+/**
+ * Records runs of every workflow family into workflows/<family>/histories, for the replay suite. Run it after adding a
+ * path (never to make a failing replay pass: that needs `patched`): npm run record-histories -- <name>
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { nudgeEnrollment } from '../../domain/enrollment/signals.ts';
+import { startImport } from '../../domain/imports/start.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { dialServers } from '../../domain/mailboxes/check.ts';
+import { newId } from '../../lib/ids.ts';
+import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
+import { createWorkflowGateway } from '../../temporal/client.ts';
+import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
+import { eventually, startEngine } from '../harness/engine.ts';
+import { startMailWorld } from '../harness/mail.ts';
+import { createWorld } from '../harness/world.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const label = process.argv[2] ?? 'v1';
+const world = await createWorld();
+const mail = await startMailWorld();
+const engine = await startEngine(world);
+const app = createServer((_request, response) => {
+  response.setHeader('Content-Type', 'application/json');
+  response.end('{"offer":"SPRING"}');
+}).listen(0, '127.0.0.1');
+
+async function save(family: string, name: string, workflowId: string): Promise<void> {
+  const history = await engine.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  // Where it was recorded is nobody's business: stack traces name folders, identities the machine.
+  const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1).replaceAll(ROOT, '').replaceAll(`@${hostname()}`, '@recorder');
+  writeFileSync(new URL(`${label}-${name}.json`, folder), `${text}\n`);
+  console.log(`${family}/histories/${label}-${name}.json: ${history.events!.length} events`);
+}
+
+async function recordEngine(): Promise<void> {
+  const { organizationId } = await world.tenant();
+  const { db, clock } = world.deps;
+  const box = await mail.addMailbox({ email: 'sam@sender.example.com', password: 'secret' });
+  await createMailbox(world.deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap }, { min_wait_time: 1 });
+  const connectionId = newId();
+  const now = clock.now();
+  await db('app_connections').insert({
+    id: connectionId, organization_id: organizationId, name: 'app', base_url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`,
+    secret: world.deps.keyring.seal('ss_app_recorded', `app_connections/${connectionId}`), created_at: now, updated_at: now,
+  });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [
+    { name: 'Opening', subject: 'Hello', body_plain: 'Hi' },
+    { name: 'Offer', kind: 'action', action: { type: 'app_action', app_connection_id: connectionId, path: '/offer', output_key: 'offer', inputs: {} } },
+    { name: 'Paid?', kind: 'action', action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' } },
+    { name: 'Follow-up', body_plain: 'Code {{.App.offer.offer}}' },
+  ]);
+  const contacts = [];
+  for (const name of ['resumed', 'replied']) contacts.push(await createContact(db, now, organizationId, { email: `${name}@lead.example.org` }));
+  const [resumed, replied] = await enroll(world.deps, organizationId, campaignId, contacts);
+  await engine.launch(organizationId, campaignId);
+  const ctx = world.system(organizationId);
+  const nudge = (id: string, contactId: string) => transact(ctx, async (tx) => nudgeEnrollment(tx, { id, campaign_id: campaignId, contact_id: contactId }));
+  const waiting = (id: string) => eventually(() => db('waits').where({ enrollment_id: id, state: 'open' }).first());
+
+  await waiting(resumed!);
+  await db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
+  await nudge(resumed!, contacts[0]!);
+  await eventually(() => db('enrollments').where({ id: resumed, waiting_for: 'the campaign is paused' }).first());
+  await db('campaigns').where({ id: campaignId }).update({ status: 'active' });
+  await db('waits').where({ enrollment_id: resumed }).update({ state: 'resumed', settled_at: now });
+  await nudge(resumed!, contacts[0]!);
+  await waiting(replied!);
+  const { finishEnrollment } = await import('../../domain/enrollment/finish.ts');
+  await transact(ctx, (tx) => finishEnrollment(tx, replied!, 'replied'));
+  await eventually(() => db('campaigns').where({ id: campaignId, status: 'completed' }).first());
+  const over = (id: string) => eventually(async () => (await engine.temporal.workflow.getHandle(id).describe()).status.name === 'COMPLETED');
+  for (const id of [`enrollment/${campaignId}/${contacts[0]}`, `enrollment/${campaignId}/${contacts[1]}`, `campaign/${campaignId}`]) await over(id);
+  await save('enrollment', 'paused-and-resumed', `enrollment/${campaignId}/${contacts[0]}`);
+  await save('enrollment', 'replied-while-waiting', `enrollment/${campaignId}/${contacts[1]}`);
+  await save('campaign', 'completed', `campaign/${campaignId}`);
+}
+
+async function recordImport(): Promise<void> {
+  const ctx = world.system((await world.tenant()).organizationId);
+  const path = join(await mkdtemp(join(tmpdir(), 'heron-record-')), 'leads.csv');
+  await writeFile(path, 'email\na@example.com\n');
+  const file = { path, filename: 'leads.csv', size: 20 };
+  const { id } = await startImport(ctx, { file });
+  await eventually(() => world.deps.db('contact_imports').where({ id, status: 'completed' }).first());
+  const { campaignId } = await createCampaign(world.deps, ctx.actor.organizationId!, [{ subject: 'Hello', body_plain: 'Hi' }]);
+  const lost = await transact(ctx, async (tx) => {
+    const job = await startImport({ ...ctx, trx: tx.trx }, { file, campaignId });
+    await tx.org.table('campaigns').where({ id: campaignId }).delete();
+    return job.id;
+  });
+  for (const [name, importId] of [['completed', id], ['abandoned', lost]]) {
+    await eventually(async () => (await engine.temporal.workflow.getHandle(`contact-import/${importId}`).describe()).status.name === 'COMPLETED');
+    await save('contact-import', name!, `contact-import/${importId}`);
+  }
+}
+
+async function recordMailboxCheck(): Promise<void> {
+  const { organizationId } = await world.tenant();
+  const { email, smtp, imap } = await mail.addMailbox({ email: 'new@sender.example.com', password: 'secret' });
+  const real = createWorkflowGateway(engine.temporal, world.deps.config, world.deps.log);
+  let workflowId = '';
+  const workflows: typeof real = {
+    ...real,
+    execute(contract, args, timeoutMs) {
+      workflowId = contract.id(args);
+      return real.execute(contract, args, timeoutMs);
+    },
+  };
+  const service = { username: email, security: 'none' as const, password: 'secret' };
+  await dialServers({ ...world.system(organizationId), workflows }, { smtp: { ...smtp, ...service }, imap: { ...imap, ...service } });
+  await save('mailbox-check', 'both-answer', workflowId);
+}
+
+async function recordMaintenance(): Promise<void> {
+  await engine.temporal.workflow.execute(maintenanceWorkflow.type, {
+    taskQueue: world.deps.config.TEMPORAL_TASK_QUEUE, workflowId: maintenanceWorkflow.id({}), args: [],
+  });
+  await save('maintenance', 'swept', maintenanceWorkflow.id({}));
+}
+
+try {
+  await recordMaintenance();
+  await recordMailboxCheck();
+  await recordEngine();
+  await recordImport();
+} finally {
+  app.close();
+  await engine.stop();
+  await mail.stop();
+  await world.close();
+}

@@ -1,0 +1,265 @@
+import test from 'ava';
+import { deleteCampaign } from '../../domain/campaigns/remove.ts';
+import { stopCampaign, startCampaign } from '../../domain/campaigns/start.ts';
+import { deleteContact } from '../../domain/contacts/remove.ts';
+import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { finishEnrollment } from '../../domain/enrollment/finish.ts';
+import { launchTurn } from '../../domain/enrollment/launch.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { removeMailbox } from '../../domain/mailboxes/update.ts';
+import { deliverSend } from '../../domain/sending/deliver.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import type { SmtpOutcome } from '../../lib/smtp/index.ts';
+import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
+import { Crash, createFakeSmtp } from '../harness/fake-smtp.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+const MONDAY = new Date('2026-03-02T08:00:00Z');
+const UNREACHABLE: SmtpOutcome = { kind: 'unreachable', stage: 'connect', detail: 'nobody there' };
+const clock = new ManualClock(MONDAY);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.beforeEach(() => clock.set(MONDAY));
+test.after.always(() => world?.close());
+
+/** One contact at its first email, and a mail server that does as told. */
+async function given(steps: StepSpec[] = [{ subject: 'S', body_plain: 'b' }], campaign: Record<string, unknown> = {}) {
+  const { organizationId } = await world.tenant();
+  const mailboxId = await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
+  const contactId = await createContact(world.deps.db, clock.now(), organizationId);
+  const [enrollmentId] = (await enroll(world.deps, organizationId, campaignId, [contactId])) as [string];
+  const smtp = createFakeSmtp();
+  const ctx = world.system(organizationId);
+  const db = world.deps.db;
+  return {
+    organizationId, mailboxId, campaignId, stepIds, contactId, enrollmentId, smtp, ctx,
+    advance: () => advanceEnrollment(ctx, enrollmentId),
+    /** Moves on to the email and returns its send. */
+    async reserve(): Promise<string> {
+      const decision = await advanceEnrollment(ctx, enrollmentId);
+      if (decision.kind !== 'send') throw new Error(`no slot: ${JSON.stringify(decision)}`);
+      clock.set(new Date(Math.max(clock.now().getTime(), decision.at ?? 0)));
+      return decision.sendId;
+    },
+    deliver: (sendId: string) => deliverSend(ctx, { smtp }, sendId),
+    sends: () => db('sends').where({ organization_id: organizationId }),
+    send: (id: string) => db('sends').where({ id }).first(),
+    enrollment: () => db('enrollments').where({ id: enrollmentId }).first(),
+    /** Daily counts that are not zero, as `scope/day`. */
+    async counts() {
+      const rows = await db('daily_counters').where({ organization_id: organizationId }).whereNot({ count: 0 }).orderBy(['scope', 'day']);
+      return Object.fromEntries(rows.map((row) => [`${row.scope}/${row.day}`, row.count]));
+    },
+  };
+}
+
+test.serial('a reply while the server is away leaves no slot behind', async (t) => {
+  const { smtp, ctx, enrollmentId, reserve, deliver, sends, counts } = await given();
+  const sendId = await reserve();
+  smtp.next = async () => {
+    await transact(ctx, (tx) => finishEnrollment(tx, enrollmentId, 'replied'));
+    return UNREACHABLE;
+  };
+  await deliver(sendId);
+  t.deepEqual(await sends(), []);
+  t.deepEqual(await counts(), {});
+});
+
+test.serial('a campaign deleted while the server is away leaves no slot behind', async (t) => {
+  const { smtp, ctx, campaignId, reserve, deliver, sends, counts } = await given();
+  const sendId = await reserve();
+  smtp.next = async () => {
+    await deleteCampaign(ctx, campaignId);
+    return UNREACHABLE;
+  };
+  await deliver(sendId);
+  t.deepEqual(await sends(), []);
+  t.deepEqual(await counts(), {});
+});
+
+for (const [what, act] of Object.entries({
+  'its mailbox is removed': ({ ctx, mailboxId }) => removeMailbox(ctx, mailboxId),
+  'its campaign is deleted': ({ ctx, campaignId }) => deleteCampaign(ctx, campaignId),
+  'its contact is deleted': ({ ctx, contactId }) => deleteContact(ctx, contactId),
+} satisfies Record<string, (given: any) => Promise<unknown>>)) {
+  test.serial(`an email a dead worker left is settled as uncertain even when ${what}`, async (t) => {
+    const lead = await given();
+    const sendId = await lead.reserve();
+    lead.smtp.next = () => 'die-after';
+    await t.throwsAsync(lead.deliver(sendId), { instanceOf: Crash });
+    await act(lead);
+    t.like(await lead.deliver(sendId), { outcome: 'busy' });
+    clock.advance(world.deps.config.SEND_CLAIM_MS);
+    t.deepEqual(await lead.deliver(sendId), { outcome: 'uncertain' });
+    t.like(await lead.send(sendId), { state: 'uncertain' });
+    t.is(lead.smtp.offered, 1);
+  });
+}
+
+test.serial('a step that is no email any more is not mailed, and its slot goes back', async (t) => {
+  const { campaignId, stepIds, smtp, reserve, deliver, advance, sends, counts } = await given();
+  const sendId = await reserve();
+  const action = JSON.stringify({ type: 'wait', wait_minutes: 5 });
+  await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ kind: 'wait', action });
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ graph_version: 2 });
+  await deliver(sendId);
+  t.is(smtp.offered, 0);
+  t.like(await advance(), { kind: 'sleep', where: 'step 1 of 1, waiting' });
+  t.deepEqual(await sends(), []);
+  t.deepEqual(await counts(), {});
+});
+
+test.serial('the same, when the contact looks before the slot comes', async (t) => {
+  const { campaignId, stepIds, reserve, advance, sends } = await given();
+  await reserve();
+  await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ kind: 'wait', action: JSON.stringify({ type: 'wait', wait_minutes: 5 }) });
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ graph_version: 2 });
+  t.like(await advance(), { kind: 'sleep' });
+  t.deepEqual(await sends(), []);
+});
+
+test.serial('a retry that falls on another day moves its counts with it', async (t) => {
+  const { smtp, reserve, deliver, counts, ctx, enrollmentId } = await given();
+  clock.set(new Date('2026-03-02T23:59:30Z'));
+  const sendId = await reserve();
+  t.deepEqual(await counts(), { 'campaign/2026-03-02': 1, 'campaign_new/2026-03-02': 1, 'mailbox/2026-03-02': 1 });
+  smtp.next = () => UNREACHABLE;
+  t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
+  t.deepEqual(await counts(), { 'campaign/2026-03-03': 1, 'campaign_new/2026-03-03': 1, 'mailbox/2026-03-03': 1 });
+  await transact(ctx, (tx) => finishEnrollment(tx, enrollmentId, 'replied'));
+  t.deepEqual(await counts(), {});
+});
+
+test.serial('attempts count on over pauses, so an address that is always deferred comes to an end', async (t) => {
+  const { smtp, ctx, campaignId, deliver, reserve, advance, enrollment } = await given();
+  smtp.next = () => UNREACHABLE;
+  const outcomes: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    outcomes.push((await deliver(await reserve())).outcome);
+    await stopCampaign(ctx, campaignId).catch(() => {});
+    await startCampaign(ctx, campaignId).catch(() => {});
+  }
+  t.deepEqual(outcomes, ['deferred', 'deferred', 'deferred', 'deferred', 'failed']);
+  t.like(await enrollment(), { state: 'failed' });
+  t.deepEqual(await advance(), { kind: 'done', outcome: 'failed' });
+  t.like(await world.deps.db('dead_letters').where({ organization_id: ctx.actor.organizationId }).first(), { attempts: 5, max_attempts: 5 });
+});
+
+test.serial('an attempt that comes again before the retry is due waits for it', async (t) => {
+  const { smtp, deliver, reserve, send } = await given();
+  const sendId = await reserve();
+  smtp.next = () => UNREACHABLE;
+  await deliver(sendId);
+  const { slot_at: due } = await send(sendId);
+  t.deepEqual(await deliver(sendId), { outcome: 'busy', retryAt: due.getTime() });
+  t.is(smtp.offered, 1);
+});
+
+test.serial('credentials that cannot be opened hold the mailbox, and nothing is taken for sent', async (t) => {
+  const { mailboxId, smtp, deliver, reserve, sends, advance } = await given();
+  const sendId = await reserve();
+  await world.deps.db('mailboxes').where({ id: mailboxId }).update({ credentials: Buffer.from('sealed with another key') });
+  t.deepEqual(await deliver(sendId), { outcome: 'mailbox_held' });
+  t.is(smtp.offered, 0);
+  t.deepEqual(await sends(), []);
+  t.like(await world.deps.db('mailboxes').where({ id: mailboxId }).first(), { hold_code: 'auth_failed' });
+  t.like(await advance(), { kind: 'sleep', state: 'held' });
+});
+
+test.serial('a sign-in that may pass later defers; one that is refused holds the mailbox', async (t) => {
+  const busy = await given();
+  busy.smtp.next = () => ({ kind: 'refused', stage: 'auth', code: 454, response: '454 4.7.0 try later', permanent: false });
+  t.deepEqual(await busy.deliver(await busy.reserve()), { outcome: 'deferred' });
+  t.like(await world.deps.db('mailboxes').where({ id: busy.mailboxId }).first(), { hold_code: null });
+  const wrong = await given();
+  wrong.smtp.next = () => ({ kind: 'refused', stage: 'auth', code: 535, response: '535 5.7.8 no', permanent: true });
+  t.deepEqual(await wrong.deliver(await wrong.reserve()), { outcome: 'mailbox_held' });
+  t.deepEqual(await wrong.sends(), []);
+  t.deepEqual(await wrong.counts(), {});
+});
+
+test.serial('a contact refused while the copies are taken bounces with the words of the server', async (t) => {
+  const { smtp, deliver, reserve, send } = await given(undefined, { cc: ['copy@example.org'] });
+  const sendId = await reserve();
+  smtp.next = ({ to }) => ({ kind: 'accepted', response: '250 taken', rejected: [{ recipient: to[0]!, code: 450, response: '450 4.2.2 mailbox full' }] });
+  t.deepEqual(await deliver(sendId), { outcome: 'bounced' });
+  t.like(await send(sendId), { state: 'bounced', smtp_response: '450 4.2.2 mailbox full' });
+});
+
+test.serial('a link that was edited before the retry leads where the mail says', async (t) => {
+  const { stepIds, smtp, deliver, reserve } = await given([{ subject: 'S', body_plain: 'see https://example.com/old' }]);
+  const sendId = await reserve();
+  smtp.next = () => UNREACHABLE;
+  await deliver(sendId);
+  await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ body_plain: 'see https://example.com/new' });
+  clock.advance(60_000);
+  smtp.next = () => 'accept';
+  t.deepEqual(await deliver(sendId), { outcome: 'sent' });
+  t.deepEqual((await world.deps.db('tracked_links').where({ send_id: sendId })).map(({ url }) => url), ['https://example.com/new']);
+});
+
+test.serial('two workers with the same email: one speaks to the server, and the retry builds the same Message-ID', async (t) => {
+  const { smtp, deliver, reserve } = await given();
+  const sendId = await reserve();
+  const outcomes = await Promise.all([deliver(sendId), deliver(sendId), deliver(sendId)]);
+  t.is(outcomes.filter(({ outcome }) => outcome === 'sent').length >= 1, true);
+  t.is(smtp.offered, 1);
+  t.deepEqual(await deliver(sendId), { outcome: 'sent' });
+  t.is(smtp.taken.length, 1);
+});
+
+test.serial('the server is given less time than the claim lasts, and heartbeats go on meanwhile', async (t) => {
+  const { smtp, ctx, reserve } = await given();
+  const sendId = await reserve();
+  let timeout = Infinity;
+  let beats = 0;
+  smtp.next = async (_envelope, options) => {
+    timeout = options.timeoutMs!;
+    const before = beats;
+    while (beats < before + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    return 'accept' as const;
+  };
+  await deliverSend(ctx, { smtp, heartbeat: () => void (beats += 1), heartbeatMs: 10 }, sendId);
+  t.true(timeout < world.deps.config.SEND_CLAIM_MS, `${timeout} ms`);
+});
+
+test.serial('a lead whose run was lost between launch and its first word is woken', async (t) => {
+  const { ctx, campaignId, contactId, enrollment } = await given();
+  await launchTurn(ctx, campaignId);
+  t.like(await enrollment(), { state: 'active', waiting_for: null });
+  await world.deps.db('outbox').delete();
+  clock.advance(11 * 60_000);
+  await launchTurn(ctx, campaignId);
+  const woken = () => world.deps.db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}`, kind: 'signal' });
+  t.is((await woken()).length, 1);
+  await launchTurn(ctx, campaignId);
+  t.is((await woken()).length, 1, 'once per while, not once per turn');
+});
+
+test.serial('leads no mailbox may write to do not keep the others waiting', async (t) => {
+  const { ctx, organizationId, campaignId } = await given(undefined, { esp_match_mode: 'strict' });
+  const add = async (espProvider: string, n: number) => {
+    const contacts = await Promise.all(Array.from({ length: n }, () => createContact(world.deps.db, clock.now(), organizationId, { esp_provider: espProvider })));
+    return enroll(world.deps, organizationId, campaignId, contacts);
+  };
+  await add('gmail', 120);
+  const others = await add('other', 3);
+  for (let n = 0; n < 4; n += 1) await launchTurn(ctx, campaignId);
+  t.is((await world.deps.db('enrollments').whereIn('id', others).where({ state: 'active' })).length, 3);
+  t.like(await launchTurn(ctx, campaignId), { report: { kind: 'wait', wakeAt: clock.now().getTime() + 15 * 60_000 } });
+});
+
+test.serial('a lead that was locked when the campaign resumed is told a moment later', async (t) => {
+  const { ctx, campaignId, enrollmentId, advance } = await given();
+  await advance();
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ control_epoch: 2 });
+  await world.deps.db.transaction(async (trx) => {
+    await trx('enrollments').where({ id: enrollmentId }).forUpdate();
+    t.like(await launchTurn(ctx, campaignId), { again: true });
+  });
+  await launchTurn(ctx, campaignId);
+  t.like(await world.deps.db('enrollments').where({ id: enrollmentId }).first(), { signalled_epoch: 2 });
+});

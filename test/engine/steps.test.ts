@@ -1,0 +1,166 @@
+import test from 'ava';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { finishEnrollment } from '../../domain/enrollment/finish.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+const MONDAY = new Date('2026-03-02T08:00:00Z');
+const clock = new ManualClock(MONDAY);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.beforeEach(() => clock.set(MONDAY));
+test.after.always(() => world?.close());
+
+interface Lead {
+  tenant: Tenant;
+  campaignId: string;
+  stepIds: string[];
+  contactId: string;
+  enrollmentId: string;
+}
+
+async function lead(steps: Parameters<typeof createCampaign>[2], campaign: Record<string, unknown> = {}, contact: Record<string, unknown> = {}): Promise<Lead> {
+  const tenant = await world.tenant();
+  const { organizationId } = tenant;
+  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
+  const contactId = await createContact(world.deps.db, clock.now(), organizationId, contact);
+  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
+  return { tenant, campaignId, stepIds, contactId, enrollmentId: enrollmentId! };
+}
+
+const advance = ({ tenant, enrollmentId }: Lead) => advanceEnrollment(world.system(tenant.organizationId), enrollmentId);
+const row = (table: string, where: Record<string, unknown>) => world.deps.db(table).where(where).first();
+const minutes = (n: number) => clock.advance(n * 60_000);
+
+test.serial('a wait takes its minutes, and asking early changes nothing', async (t) => {
+  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 90 } }]);
+  const first = await advance(given);
+  t.like(first, { kind: 'sleep', state: 'waiting', until: MONDAY.getTime() + 90 * 60_000 });
+  minutes(89);
+  t.deepEqual(await advance(given), first);
+  minutes(1);
+  t.deepEqual(await advance(given), { kind: 'done', outcome: 'completed' });
+  t.like(await row('step_runs', { enrollment_id: given.enrollmentId }), { state: 'completed', outcome: 'elapsed' });
+});
+
+const waitStep = (extra: Record<string, unknown> = {}) => ({ kind: 'action' as const, action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue', output_key: 'order', ...extra } });
+
+async function settle({ tenant, contactId }: Lead, data: Record<string, unknown>): Promise<number> {
+  const id = newId();
+  await world.deps.db('product_events').insert({
+    id, organization_id: tenant.organizationId, contact_id: contactId, name: 'order.paid', data: JSON.stringify(data), occurred_at: clock.now(), received_at: clock.now(),
+  });
+  return world.deps.db('waits').where({ contact_id: contactId, state: 'open' }).update({ state: 'resumed', event_id: id, settled_at: clock.now() });
+}
+
+test.serial('an event resumes the wait and its data is there for later steps', async (t) => {
+  const given = await lead([waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
+  t.like(await advance(given), { kind: 'sleep', where: 'step 1 of 2, waiting for order.paid' });
+  t.is(await settle(given, { total: 42 }), 1);
+  t.like(await advance(given), { kind: 'sleep', where: 'step 2 of 2, waiting' });
+  t.deepEqual((await row('enrollments', { id: given.enrollmentId })).app_values, { order: { total: 42 } });
+});
+
+test.serial('a timeout closes the wait; an event after it matches nothing', async (t) => {
+  const given = await lead([waitStep({ on_timeout: 'stop' })]);
+  await advance(given);
+  minutes(60);
+  t.deepEqual(await advance(given), { kind: 'done', outcome: 'completed' });
+  t.like(await row('waits', { enrollment_id: given.enrollmentId }), { state: 'timed_out' });
+  t.is(await settle(given, {}), 0);
+});
+
+test.serial('an event that came first wins, even when the run looks after the deadline', async (t) => {
+  const given = await lead([waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
+  await advance(given);
+  minutes(59);
+  await settle(given, { n: 1 });
+  minutes(10);
+  await advance(given);
+  const run = await world.deps.db('step_runs').where({ enrollment_id: given.enrollmentId, seq: 1 }).first();
+  t.is(run.outcome, 'event');
+});
+
+test.serial('a step that is edited is read afresh by contacts who have not passed it', async (t) => {
+  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 10 } }, { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } }]);
+  await advance(given);
+  await world.deps.db('campaign_steps').where({ id: given.stepIds[1] }).update({ action: JSON.stringify({ type: 'wait', wait_minutes: 30 }) });
+  await world.deps.db('campaigns').where({ id: given.campaignId }).update({ graph_version: 2 });
+  minutes(10);
+  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 40 * 60_000 });
+});
+
+test.serial('an email step reserves a slot once, however often it is asked', async (t) => {
+  const given = await lead([{ subject: 'S', body_plain: 'b' }]);
+  const first = await advance(given);
+  t.is(first.kind, 'send');
+  t.deepEqual(await advance(given), first);
+  t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 1);
+});
+
+test.serial('follow-ups wait their days after the step before', async (t) => {
+  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 1 } }, { subject: 'S', body_plain: 'b', wait_after: 3 }]);
+  await advance(given);
+  minutes(1);
+  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
+});
+
+test.serial('the entry delay holds the first email', async (t) => {
+  const given = await lead([{ subject: 'S', body_plain: 'b' }], { entry_delay_minutes: 30 });
+  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 30 * 60_000 });
+});
+
+test.serial('a suppressed contact is never given a slot', async (t) => {
+  const given = await lead([{ subject: 'S', body_plain: 'b' }], {}, { email: 'no@blocked.example.org' });
+  await world.deps.db('suppressions').insert({
+    id: newId(), organization_id: given.tenant.organizationId, email: 'blocked.example.org', kind: 'domain', source: 'manual', created_at: MONDAY, updated_at: MONDAY,
+  });
+  t.deepEqual(await advance(given), { kind: 'done', outcome: 'undeliverable' });
+  t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0);
+});
+
+test.serial('a hold stops a contact and its end lets it go on', async (t) => {
+  const given = await lead([{ subject: 'S', body_plain: 'b' }]);
+  await advance(given);
+  const until = new Date(MONDAY.getTime() + 3_600_000);
+  await world.deps.db('enrollments').where({ id: given.enrollmentId }).update({ hold_since: MONDAY, hold_until: until, hold_source: 'manual' });
+  t.like(await advance(given), { kind: 'sleep', state: 'held', until: until.getTime() });
+  t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0, 'the slot went back');
+  minutes(60);
+  t.is((await advance(given)).kind, 'send');
+});
+
+test.serial('whoever ends an enrollment first decides', async (t) => {
+  const given = await lead([waitStep()]);
+  await advance(given);
+  const ctx = world.system(given.tenant.organizationId);
+  const results = await Promise.all((['replied', 'bounced', 'unsubscribed'] as const).map((state) => transact(ctx, (tx) => finishEnrollment(tx, given.enrollmentId, state))));
+  t.is(results.filter(Boolean).length, 1);
+  t.is((await row('waits', { enrollment_id: given.enrollmentId })).state, 'cancelled');
+  t.is((await advance(given)).kind, 'done');
+});
+
+test.serial('app_action asks the app; tags, notify and end act at once', async (t) => {
+  const call = await lead([{ kind: 'action', action: { type: 'notify', message: '' } }]);
+  const connectionId = newId();
+  await world.deps.db('app_connections').insert({
+    id: connectionId, organization_id: call.tenant.organizationId, name: 'app', base_url: 'https://app.example.com', secret: Buffer.from('x'), created_at: MONDAY, updated_at: MONDAY,
+  });
+  await world.deps.db('campaign_steps').where({ id: call.stepIds[0] }).update({
+    action: JSON.stringify({ type: 'app_action', app_connection_id: connectionId, path: '/x', output_key: 'o', inputs: {} }),
+  });
+  t.is((await advance(call)).kind, 'call');
+  const tenantLead = await lead([
+    { kind: 'action', action: { type: 'notify', message: 'hot' } },
+    { kind: 'action', action: { type: 'end' } },
+    { subject: 'never', body_plain: 'never' },
+  ]);
+  t.deepEqual(await advance(tenantLead), { kind: 'done', outcome: 'completed' });
+  t.like(await row('domain_events', { organization_id: tenantLead.tenant.organizationId, type: 'campaign.action' }), { data: { message: 'hot', contact_id: tenantLead.contactId } });
+});

@@ -1,0 +1,55 @@
+/**
+ * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
+ * the customer's app have on record. `npm run test:faults -- --seed N` repeats a run.
+ */
+import { parseArgs } from 'node:util';
+import { isClean, runFaults, type FaultReport } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    kills: { type: 'string', default: '22' },
+    contacts: { type: 'string', default: '300' },
+    pace: { type: 'string', default: '130' },
+  },
+});
+const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : count('seed', values.seed);
+const kills = count('kills', values.kills);
+const contacts = count('contacts', values.contacts);
+const pace = count('pace', values.pace);
+const startedAt = performance.now();
+
+const report = await runFaults({
+  seed, kills, contacts, pace, workers: 2, pauseMs: (pace * 1_000) / Math.max(1, kills), slow: true, replies: true, settleMs: 240_000,
+  log: (line) => console.log(`${seconds(performance.now() - startedAt).padStart(6)}  ${line}`),
+});
+print(report);
+console.log(`\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace}`);
+process.exit(isClean(report.checks) ? 0 : 1);
+
+function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport): void {
+  const perVictim = new Map<string, number>();
+  for (const { victim } of done) perVictim.set(victim, (perVictim.get(victim) ?? 0) + 1);
+  console.log(`\n${done.length} kills in ${seconds(tookMs)}: ${[...perVictim].map(([name, times]) => `${name} ${times}`).join(', ')}\n`);
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  for (const { name, seen, faults } of checks) {
+    console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  ${seen}`);
+    for (const fault of faults.slice(0, 20)) console.log(`        ${fault}`);
+    if (faults.length > 20) console.log(`        and ${faults.length - 20} more`);
+  }
+  const onServer = uncertain.filter((send) => send.onServer).length;
+  console.log(`\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`);
+  for (const send of uncertain) console.log(`  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+}
+
+function count(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  console.error(`--${name} must be a whole number`);
+  process.exit(2);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

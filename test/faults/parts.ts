@@ -1,0 +1,134 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from '../../deploy/child.ts';
+import { manage, type Managed } from '../../deploy/managed.ts';
+import { startLocalStack, type LocalStack } from '../../deploy/stack.ts';
+import { freePort } from '../../lib/servers.ts';
+
+const WATCH_MS = 500;
+const RESTART_TRIES = 20;
+
+/** One process that can be killed and comes back with what it left on disk. */
+export interface Part {
+  name: string;
+  readonly pid: number | undefined;
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>;
+  /** Starts it again and waits until it serves, as often as it takes while what it needs is away too. */
+  restart(): Promise<void>;
+}
+
+/** A local installation, with everything that must survive on disk and more than one worker. */
+export interface Parts {
+  /** Settings of the processes; for a reader in this process too. */
+  env: Record<string, string>;
+  apiUrl: string;
+  api: Part;
+  workers: Part[];
+  temporal: Part;
+  postgres: Part;
+  /** Ends nobody asked for; there must be none. */
+  deaths: string[];
+  /** Data, and the log of every process. */
+  folder: string;
+  stop(options: { keepFolder: boolean }): Promise<void>;
+}
+
+export interface PartsOptions {
+  /** One at least. */
+  workers: number;
+  /** Settings of the processes, beyond addresses. */
+  env: Record<string, string>;
+  log: (line: string) => void;
+}
+
+/** Starts an installation that keeps its state (PostgreSQL with fsync, Temporal in a file), and further workers. */
+export async function startParts({ workers, env: settings, log }: PartsOptions): Promise<Parts> {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-faults-'));
+  // PostgreSQL may run under an account of its own.
+  await chmod(folder, 0o755);
+  const stack = await startLocalStack({ dataDir: folder, persistent: true, headless: true, supervise: false, env: settings, log });
+  const extra: Managed[] = [];
+  const deaths: string[] = [];
+  const parts: Part[] = [];
+  let watch: NodeJS.Timeout | undefined;
+  const stop = async ({ keepFolder }: { keepFolder: boolean }): Promise<void> => {
+    clearInterval(watch);
+    await Promise.all(extra.map((worker) => worker.stop()));
+    await stack.stop();
+    if (!keepFolder) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+
+  try {
+    for (let number = 2; number <= workers; number += 1) extra.push(await furtherWorker(stack, number, log));
+    const part = (managed: Managed): Part => {
+      const made = killable(managed, deaths);
+      parts.push(made);
+      return made;
+    };
+    const { api, worker, temporal, postgres } = stack.processes;
+    const all: Parts = {
+      env: stack.env, apiUrl: stack.urls.api, deaths, folder, stop,
+      api: part(api), workers: [worker, ...extra].map(part), temporal: part(temporal!), postgres: part(postgres!),
+    };
+    watch = setInterval(() => parts.forEach((one) => (one as Watched).look()), WATCH_MS);
+    return all;
+  } catch (error) {
+    await stop({ keepFolder: true });
+    throw error;
+  }
+}
+
+function furtherWorker(stack: LocalStack, number: number, log: (line: string) => void): Promise<Managed> {
+  const name = `worker-${number}`;
+  let port: number | undefined;
+  return manage(name, async () => {
+    port ??= await freePort();
+    return startChild('worker', {
+      env: { ...process.env, ...stack.env, WORKER_PORT: String(port) },
+      logFile: join(stack.dataDir, 'logs', `${name}.log`),
+      graceMs: 15_000,
+    });
+  }, { supervise: false, log });
+}
+
+interface Watched extends Part {
+  /** Notices an end nobody asked for, puts it on record, and starts the process again as a supervisor would. */
+  look(): void;
+}
+
+function killable(managed: Managed, deaths: string[]): Watched {
+  // Down on purpose, or on its way back.
+  let away = false;
+  const restart = async (): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await managed.restart();
+        away = false;
+        return;
+      } catch (error) {
+        if (tries === RESTART_TRIES) throw error;
+        await sleep(WATCH_MS);
+      }
+    }
+  };
+  return {
+    name: managed.name,
+    get pid() {
+      return managed.pid;
+    },
+    async kill() {
+      away = true;
+      await managed.kill('SIGKILL');
+    },
+    restart,
+    look() {
+      if (away || managed.pid !== undefined) return;
+      away = true;
+      deaths.push(`${managed.name} ended by itself`);
+      restart().catch((error: Error) => deaths.push(`${managed.name} did not come back: ${error.message}`));
+    },
+  };
+}

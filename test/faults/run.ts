@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assemble, type Assembly } from '../../deploy/assemble.ts';
+import { systemCtx } from '../../domain/kernel/context.ts';
+import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { loadConfig } from '../../lib/config/index.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { startOutside, type Outside } from './outside.ts';
+import { startParts, type Part, type Parts } from './parts.ts';
+import { seeded, type Random } from './random.ts';
+import { reconcile, type Check, type Reconciliation } from './reconcile.ts';
+import { launch, prepare, type Scenario } from './scenario.ts';
+
+export interface FaultOptions {
+  seed: number;
+  kills: number;
+  contacts: number;
+  workers: number;
+  /** Seconds the first pass of the campaign takes when nothing is killed; more mailboxes send faster. */
+  pace: number;
+  /** Time between two kills (ms), on average. */
+  pauseMs: number;
+  /** Whether contacts wait out a minute: full runs only. */
+  slow: boolean;
+  /** Contacts answer mail: needs the worker's sync role. */
+  replies: boolean;
+  /** Gives up on contacts that have not ended this long (ms) after the last kill. */
+  settleMs: number;
+  log: (line: string) => void;
+}
+
+export interface Kill {
+  atMs: number;
+  victim: string;
+  downMs: number;
+}
+
+export interface FaultReport extends Reconciliation {
+  kills: Kill[];
+  /** How long (ms) the campaign took. */
+  tookMs: number;
+  /** Where the data and the logs are, when something differs. */
+  folder: string | undefined;
+}
+
+const SETTINGS: Record<string, string> = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'info',
+  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+  ORG_WRITES_PER_MINUTE: '0',
+  // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
+  SEND_CLAIM_MS: '5000',
+  LAUNCH_HORIZON_MS: '20000',
+  IMAP_POLL_MS: '1000',
+};
+
+/** Runs a campaign on real processes, kills them at the seed's moments, lets it settle, and compares both sides. */
+export async function runFaults(options: FaultOptions): Promise<FaultReport> {
+  const { log } = options;
+  const random = seeded(options.seed);
+  const mail = await startMailWorld();
+  const outside = await startOutside(mail);
+  let parts: Parts | undefined;
+  let assembly: Assembly | undefined;
+  let clean = false;
+  try {
+    parts = await startParts({ workers: options.workers, env: SETTINGS, log });
+    assembly = assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger });
+    log(`up: ${everyPart(parts).map(({ name, pid }) => `${name} ${pid}`).join(', ')}`);
+    const report = await runCampaign({ options, random, mail, outside, parts, assembly });
+    clean = report.checks.every(({ faults }) => faults.length === 0);
+    return { ...report, folder: clean ? undefined : parts.folder };
+  } finally {
+    await outside.stop();
+    await assembly?.close();
+    await parts?.stop({ keepFolder: !clean });
+    await mail.stop();
+  }
+}
+
+interface Stage {
+  options: FaultOptions;
+  random: Random;
+  mail: MailWorld;
+  outside: Outside;
+  parts: Parts;
+  assembly: Assembly;
+}
+
+async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
+  const { options, random, mail, outside, parts, assembly } = stage;
+  const { log } = options;
+  // A mailbox sends about every 1.1 s; most contacts get two emails.
+  const mailboxes = Math.max(2, Math.round((options.contacts * 1.8 * 1.1) / options.pace));
+  const scenario = await prepare(assembly, mail, outside, random.fork('people'), { ...options, mailboxes });
+  outside.bringToLife(scenario.people, { url: parts.apiUrl, key: scenario.tenant.apiKey });
+  log(`${options.contacts} contacts, ${mailboxes} mailboxes, ${options.kills} kills, seed ${options.seed}`);
+
+  const startedAt = performance.now();
+  await launch(assembly, scenario);
+  const kills: Kill[] = [];
+  const faults = await Promise.all([
+    killParts(stage, scenario, startedAt, kills),
+    pauseOnce(stage, scenario, random.fork('pause')),
+  ]).then(([late]) => late);
+  log('no more kills; letting the campaign settle');
+  await settle(stage, scenario);
+  const tookMs = performance.now() - startedAt;
+
+  const { checks, uncertain } = await reconcile(assembly.deps.db, scenario, outside, mail.messages);
+  const openRuns = await openWorkflows(assembly);
+  checks.push(
+    { name: 'no workflow is left open', seen: `${openRuns.length} open`, faults: openRuns.map((id) => `${id} is still open`) },
+    { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
+    { name: 'kills fell into the running campaign', seen: `${kills.length} kills`, faults },
+  );
+  return { checks, uncertain, kills, tookMs };
+}
+
+function everyPart({ api, workers, temporal, postgres }: Parts): Part[] {
+  return [api, ...workers, temporal, postgres];
+}
+
+/** Kills parts at the seed's moments; the next kill does not wait until the last victim is back. Returns what was wrong with the timing. */
+async function killParts({ options, random, parts, assembly }: Stage, scenario: Scenario, startedAt: number, kills: Kill[]): Promise<string[]> {
+  const draws = random.fork('kills');
+  const late: string[] = [];
+  const comingBack: Promise<void>[] = [];
+  const kinds: Part[][] = [[parts.api], parts.workers, [parts.temporal], [parts.postgres]];
+  while (kills.length < options.kills) {
+    await sleep(draws.between(options.pauseMs * 0.4, options.pauseMs * 1.6));
+    const drawn = draws.pick(draws.pick(kinds));
+    const downMs = Math.round(draws.between(100, draws.next() < 0.2 ? 8_000 : 2_500));
+    const everyone = kinds.flat();
+    const from = everyone.indexOf(drawn);
+    // One that is still down cannot die again: the next in the row dies for it.
+    const victim = [...everyone.slice(from), ...everyone.slice(0, from)].find(({ pid }) => pid !== undefined);
+    if (!victim) continue;
+    if ((await isRunning(assembly, scenario)) === false) late.push(`the campaign was over before kill ${kills.length + 1}`);
+    kills.push({ atMs: Math.round(performance.now() - startedAt), victim: victim.name, downMs });
+    await victim.kill();
+    options.log(`kill ${kills.length}: ${victim.name}, down ${downMs} ms at least`);
+    comingBack.push(sleep(downMs).then(() => victim.restart()));
+  }
+  await Promise.all(comingBack);
+  return late;
+}
+
+/** Somebody stops the campaign in the middle and starts it again. */
+async function pauseOnce({ options, assembly }: Stage, { tenant, campaignId }: Scenario, random: Random): Promise<void> {
+  const ctx = systemCtx(assembly.deps, tenant.organizationId, 'faults');
+  const insist = async (move: () => Promise<void>, wanted: string): Promise<void> => {
+    for (;;) {
+      await move().catch(() => {});
+      const row = await assembly.deps.db('campaigns').where({ id: campaignId }).first('status').catch(() => undefined);
+      if (row?.status === wanted || row?.status === 'completed') return;
+      await sleep(300);
+    }
+  };
+  await sleep(options.pace * 1_000 * random.between(0.2, 0.4));
+  await insist(() => stopCampaign(ctx, campaignId), 'paused');
+  options.log('the campaign was stopped');
+  await sleep(random.between(1_000, 4_000));
+  await insist(() => startCampaign(ctx, campaignId), 'active');
+  options.log('the campaign was started again');
+}
+
+/** Whether contacts are under way; undefined while nobody can say. */
+async function isRunning({ deps }: Assembly, { campaignId }: Scenario): Promise<boolean | undefined> {
+  try {
+    const open = await deps.db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).first('id');
+    return open !== undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits until every contact has ended and nothing is under way, or gives up; the comparison then says what is stuck. */
+async function settle({ options, outside, assembly }: Stage, { campaignId }: Scenario): Promise<void> {
+  const { db } = assembly.deps;
+  const deadline = performance.now() + options.settleMs;
+  let told = performance.now();
+  while (performance.now() < deadline) {
+    const open = await db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).count({ n: '*' }).first();
+    const [campaign, queued] = await Promise.all([db('campaigns').where({ id: campaignId }).first('status'), db('outbox').first('id')]);
+    const left = Number(open!.n);
+    if (left === 0 && campaign.status === 'completed' && !queued && outside.busy === 0 && (await openWorkflows(assembly)).length === 0) return;
+    if (performance.now() - told > 10_000) {
+      options.log(`${left} contacts under way`);
+      told = performance.now();
+    }
+    await sleep(500);
+  }
+}
+
+async function openWorkflows({ temporal }: Assembly): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const run of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) ids.push(run.workflowId);
+  return ids;
+}
+
+/** Whether nothing differs. */
+export function isClean(checks: readonly Check[]): boolean {
+  return checks.every(({ faults }) => faults.length === 0);
+}

@@ -1,0 +1,126 @@
+import { createAppConnection } from '../../domain/app-connections/connections.ts';
+import { nudgeCampaign } from '../../domain/enrollment/signals.ts';
+import { systemCtx, type Deps } from '../../domain/kernel/context.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import type { Assembly } from '../../deploy/assemble.ts';
+import { json } from '../../db/connection.ts';
+import { createCampaign, createContact, createMailbox, createTenant, enroll, type Tenant } from '../harness/factories.ts';
+import type { MailWorld } from '../harness/mail.ts';
+import type { Outside } from './outside.ts';
+import type { Random } from './random.ts';
+
+/**
+ * What one contact does, apart from what the mail server does to its mail:
+ * - `event`: its product reports the event the campaign waits for;
+ * - `timeout`: nothing happens, the wait runs out;
+ * - `reply`: it answers the first email;
+ * - `bounce`: its server refuses it for good.
+ */
+export type Behaviour = 'event' | 'timeout' | 'reply' | 'bounce';
+
+/** How the mail server treats the mail of one contact: at once, late, later, or with a cut connection. */
+export type Transport = 'plain' | 'delay' | 'defer' | 'drop' | 'lose';
+
+export interface Person {
+  contactId: string;
+  enrollmentId: string;
+  email: string;
+  behaviour: Behaviour;
+  transport: Transport;
+  /** Times the app answers this contact's call with 503 first. */
+  appFailures: number;
+  /** How long (ms) the app takes. */
+  appDelayMs: number;
+  /** What the app answers; it must appear in the follow-up. */
+  code: string;
+}
+
+export interface Scenario {
+  tenant: Tenant;
+  campaignId: string;
+  /** Email, app_action, wait_for_event, follow-up. */
+  stepIds: [string, string, string, string];
+  people: Person[];
+  mailboxIds: string[];
+}
+
+export const EVENT_NAME = 'order.paid';
+/** Marks an email of a step in the mail server's own record, whatever the database says. */
+export const MARKS = ['mark-of-the-first-email', 'mark-of-the-follow-up'] as const;
+
+export interface ScenarioOptions {
+  contacts: number;
+  mailboxes: number;
+  /** Whether somebody lets the wait run out (a minute) and is deferred (a minute): full runs only. */
+  slow: boolean;
+  replies: boolean;
+}
+
+/** Makes a workspace with mailboxes, an app connection, contacts and an active campaign. Nothing runs yet. */
+export async function prepare({ deps }: Assembly, mail: MailWorld, outside: Outside, random: Random, options: ScenarioOptions): Promise<Scenario> {
+  const tenant = await createTenant(deps, 'Faults');
+  const { organizationId } = tenant;
+  const ctx = systemCtx(deps, organizationId, 'faults');
+  const mailboxIds = await mailboxes(deps, mail, outside, organizationId, options.mailboxes);
+  const { connection, secret } = await createAppConnection(ctx, { name: 'Shop', baseUrl: outside.appUrl });
+  outside.trust(secret);
+
+  const { campaignId, stepIds } = await createCampaign(deps, organizationId, [
+    { name: 'Hello', subject: 'Hello {{.FirstName}}', body_plain: `Hi {{.FirstName}}. ${MARKS[0]}` },
+    { name: 'Offer', kind: 'action', action: { type: 'app_action', app_connection_id: connection.id, path: '/offer', output_key: 'offer', inputs: { email: '{{.Email}}' } } },
+    { name: 'Paid?', kind: 'action', action: { type: 'wait_for_event', wait_event_name: EVENT_NAME, timeout_minutes: 1, on_timeout: 'continue', output_key: 'order' } },
+    { name: 'Follow-up', body_plain: `Your code is {{.App.offer.code}}. ${MARKS[1]}` },
+  ], { sender_strategy: 'explicit' });
+  await deps.db('campaign_senders').insert(mailboxIds.map((mailbox_id) => ({ organization_id: organizationId, campaign_id: campaignId, mailbox_id })));
+  // A tenth of the addresses bounces by design, which would pause the campaign.
+  await deps.db('campaign_advanced').insert({
+    campaign_id: campaignId, organization_id: organizationId, overrides: json({ bounce_pipeline: { auto_pause_campaign_on_spike: false } }), updated_at: deps.clock.now(),
+  });
+
+  const people: Person[] = [];
+  for (let index = 0; index < options.contacts; index += 1) people.push(await person(deps, organizationId, random, index, options));
+  const enrollmentIds = await enroll(deps, organizationId, campaignId, people.map(({ contactId }) => contactId));
+  for (const [index, enrollmentId] of enrollmentIds.entries()) people[index]!.enrollmentId = enrollmentId;
+  for (const someone of people) scriptMail(mail, someone, random);
+  return { tenant, campaignId, stepIds: stepIds as Scenario['stepIds'], people, mailboxIds };
+}
+
+/** Wakes the campaign's launcher. */
+export async function launch({ deps }: Assembly, { tenant, campaignId }: Scenario): Promise<void> {
+  await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) => nudgeCampaign(tx, campaignId));
+}
+
+async function mailboxes(deps: Deps, mail: MailWorld, outside: Outside, organizationId: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const box = await mail.addMailbox({ email: `sender${index}@faults.example.com`, password: 'secret' });
+    outside.watch(box, { keepsSent: index % 2 === 0 });
+    ids.push(await createMailbox(deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap }, { min_wait_time: 1, campaign_limit: 100_000 }));
+  }
+  return ids;
+}
+
+async function person(deps: Deps, organizationId: string, random: Random, index: number, { slow, replies }: ScenarioOptions): Promise<Person> {
+  const email = `p${String(index).padStart(4, '0')}@people.example.org`;
+  const draw = random.next();
+  let behaviour: Behaviour = draw < 0.1 ? 'bounce' : draw < 0.2 && replies ? 'reply' : draw < 0.45 && slow ? 'timeout' : 'event';
+  let transport = random.pick<Transport>(['plain', 'plain', 'plain', 'plain', 'plain', 'plain', 'delay', 'delay', 'delay', 'delay', 'drop', 'lose']);
+  if (behaviour === 'bounce') transport = 'plain';
+  // A refusal for now costs a minute; early contacts have it to spare.
+  if (slow && index < 12 && index % 4 === 0) [behaviour, transport] = ['event', 'defer'];
+  const contactId = await createContact(deps.db, deps.clock.now(), organizationId, { email, first_name: `P${index}` });
+  return {
+    contactId, enrollmentId: '', email, behaviour, transport,
+    appFailures: random.next() < 0.15 ? 1 : 0,
+    appDelayMs: random.next() < 0.3 ? Math.round(random.between(300, 2000)) : 0,
+    code: `CODE${index}X${Math.floor(random.next() * 1e6)}`,
+  };
+}
+
+function scriptMail(mail: MailWorld, { email, behaviour, transport }: Person, random: Random): void {
+  if (behaviour === 'bounce') mail.script(email, { kind: 'reject' });
+  else if (transport === 'delay') mail.script(email, { kind: 'delay', ms: Math.round(random.between(500, 2500)) });
+  else if (transport === 'defer') mail.script(email, { kind: 'defer', times: 1 });
+  else if (transport === 'drop') mail.script(email, { kind: 'drop' });
+  else if (transport === 'lose') mail.script(email, { kind: 'drop', lose: true });
+}

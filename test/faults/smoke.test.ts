@@ -1,0 +1,16 @@
+import test from 'ava';
+import { runFaults } from './run.ts';
+
+// This seed kills every kind of process, the worker twice. `npm run test:faults` is the long run.
+const SEED = 124;
+
+test('a campaign survives kill -9 of its processes: everybody ends right, nobody is mailed twice', async (t) => {
+  t.timeout(300_000);
+  const lines: string[] = [];
+  const { checks, folder } = await runFaults({
+    seed: SEED, kills: 5, contacts: 30, workers: 1, pace: 20, pauseMs: 4_000, slow: false, replies: true, settleMs: 180_000,
+    log: (line) => void lines.push(line),
+  });
+  const faults = checks.flatMap(({ name, faults: found }) => found.map((fault) => `${name}: ${fault}`));
+  t.deepEqual(faults, [], `${lines.join('\n')}\ndata and logs: ${folder}`);
+});

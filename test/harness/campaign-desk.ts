@@ -1,0 +1,70 @@
+import { createContact, createMailbox, type Tenant } from './factories.ts';
+import { call, type Answer, type World } from './world.ts';
+import { newId } from '../../lib/ids.ts';
+
+/** One workspace of a campaign suite: calls with its key, and rows the campaign routes refer to. */
+export interface Desk {
+  tenant: Tenant;
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Creates a campaign and returns it; fails when the API refuses. */
+  campaign(body?: object): Promise<any>;
+  /** A campaign with one written email step, a mailbox in the workspace and `leads` leads. */
+  ready(leads?: number, body?: object): Promise<{ campaign: any; contacts: string[] }>;
+  label(registry: 'tag' | 'folder' | 'category'): Promise<string>;
+  mailbox(fields?: object): Promise<string>;
+  contact(fields?: Record<string, unknown>): Promise<string>;
+  segment(): Promise<string>;
+  row(id: string): Promise<any>;
+  logs(id: string): Promise<string[]>;
+  events(): Promise<string[]>;
+  outbox(prefix: string): Promise<{ kind: string; workflow_id: string }[]>;
+}
+
+let mailboxes = 0;
+
+/** Opens a workspace of its own in a world. */
+export async function openDesk(world: World): Promise<Desk> {
+  const tenant = await world.tenant();
+  const { db, clock } = world.deps;
+  const org = tenant.organizationId;
+  const stamped = () => ({ organization_id: org, created_at: clock.now(), updated_at: clock.now() });
+  const desk: Desk = {
+    tenant,
+    call: (method, path, body, token = tenant.apiKey) => call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) }),
+    async campaign(body = {}) {
+      const answer = await desk.call('POST', '/campaigns', { name: 'Spring', ...body });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.body;
+    },
+    async ready(leads = 1, body = {}) {
+      await desk.mailbox();
+      const campaign = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }], ...body });
+      const contacts: string[] = [];
+      for (let n = 0; n < leads; n += 1) contacts.push(await desk.contact());
+      if (leads > 0) await desk.call('POST', `/campaigns/${campaign.id}/leads`, { contact_ids: contacts });
+      return { campaign, contacts };
+    },
+    async label(registry) {
+      const id = newId();
+      await db('labels').insert({ id, registry, title: registry, color: '#000000', position: 0, ...stamped() });
+      return id;
+    },
+    mailbox: (fields = {}) => createMailbox(world.deps, org, `m${mailboxes += 1}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } }, { ...fields }),
+    contact: (fields = {}) => createContact(db, clock.now(), org, fields),
+    async segment() {
+      const id = newId();
+      await db('segments').insert({ id, name: 'Everybody', ...stamped() });
+      return id;
+    },
+    row: (id) => db('campaigns').where({ id }).first(),
+    logs: async (id) => (await db('campaign_logs').where({ campaign_id: id }).orderBy('id')).map((row) => row.event_type),
+    events: async () => (await db('domain_events').where({ organization_id: org }).orderBy('id')).map((row) => row.type),
+    outbox: (prefix) => db('outbox').where('workflow_id', 'like', `${prefix}%`).orderBy('id').select('kind', 'workflow_id'),
+  };
+  return desk;
+}
+
+/** Paths of the problems in an answer, sorted. */
+export function problemPaths(answer: Answer): string[] {
+  return (answer.body.problems ?? []).map((problem: { path: string }) => problem.path).sort();
+}

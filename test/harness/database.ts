@@ -1,0 +1,75 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect, type Db } from '../../db/connection.ts';
+import { migrate } from '../../db/migrations/index.ts';
+
+const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
+const TEMPLATE_LOCK = 7_201_946;
+
+export interface TestDatabase {
+  url: string;
+  db: Db;
+  drop(): Promise<void>;
+}
+
+/** The PostgreSQL the suites run on: `npm test` brings it and hands its address down. */
+export function testPostgresUrl(): string {
+  const url = process.env.HERON_TEST_PG;
+  if (!url) throw new Error('HERON_TEST_PG is not set: run the suites with `npm test` (a single file: `npm test -- path/to/file.test.ts`)');
+  return url;
+}
+
+/** A database of its own for one test file, copied from a migrated template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const adminUrl = testPostgresUrl();
+  const template = `heron_template_${schemaHash()}`;
+  const name = `heron_test_${randomBytes(6).toString('hex')}`;
+  await connected(adminUrl, (admin) => admin.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?)', [TEMPLATE_LOCK]);
+    const exists = await trx('pg_database').where({ datname: template }).first();
+    if (!exists) await makeTemplate(adminUrl, template);
+    // Not inside the transaction that holds the lock: PostgreSQL creates no database there.
+    await connected(adminUrl, async (copier) => copier.raw(`create database ${name} template ${template}`));
+  }));
+  const url = withDatabase(adminUrl, name);
+  const db = connect({ url, max: 20, name: 'heron-test', prepared: true });
+  return {
+    url,
+    db,
+    async drop() {
+      await db.destroy();
+      await connected(adminUrl, async (dropper) => dropper.raw(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+async function makeTemplate(adminUrl: string, template: string): Promise<void> {
+  const building = `${template}_building`;
+  await connected(adminUrl, async (admin) => {
+    await admin.raw(`drop database if exists ${building} with (force)`);
+    await admin.raw(`create database ${building}`);
+    await connected(withDatabase(adminUrl, building), migrate);
+    await admin.raw(`alter database ${building} rename to ${template}`);
+  });
+}
+
+async function connected<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = connect({ url, max: 2 });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const parsed = new URL(url);
+  parsed.pathname = `/${name}`;
+  return parsed.href;
+}
+
+function schemaHash(): string {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(readFileSync(new URL(file, MIGRATIONS)));
+  return hash.digest('hex').slice(0, 12);
+}

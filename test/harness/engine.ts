@@ -1,0 +1,42 @@
+import type { Client } from '@temporalio/client';
+import { nudgeCampaign } from '../../domain/enrollment/signals.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { createTemporalClient } from '../../temporal/client.ts';
+import { startWorker, type RunningWorker } from '../../workers/worker.ts';
+import type { World } from './world.ts';
+
+/** A worker on a world's own task queue: workflows, activities and the outbox relay, in this process. */
+export interface Engine {
+  temporal: Client;
+  worker: RunningWorker;
+  /** Opens or wakes a campaign's launcher. */
+  launch(organizationId: string, campaignId: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the engine of a world. Stop it before the world is closed. */
+export async function startEngine(world: World): Promise<Engine> {
+  const temporal = createTemporalClient(world.deps.config);
+  const worker = await startWorker({ deps: world.deps, temporal, metrics: createMetrics() });
+  return {
+    temporal,
+    worker,
+    launch: (organizationId, campaignId) => transact(world.system(organizationId), async (tx) => nudgeCampaign(tx, campaignId)),
+    async stop() {
+      await worker.stop();
+      await temporal.connection.close();
+    },
+  };
+}
+
+/** Waits until `probe` gives something other than undefined or false; fails after `timeoutMs` with what it saw last. */
+export async function eventually<T>(probe: () => Promise<T | undefined | false>, timeoutMs = 30_000, everyMs = 50): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await probe();
+    if (value !== undefined && value !== false) return value as T;
+    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${probe.toString().slice(0, 200)}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

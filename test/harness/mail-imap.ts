@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import hoodiecrow from 'hoodiecrow-imap';
+
+const PLUGINS = [
+  'ENABLE',
+  'ID',
+  'NAMESPACE',
+  'SASL-IR',
+  'AUTH-PLAIN',
+  'SPECIAL-USE',
+  'UIDPLUS',
+  'UNSELECT',
+  'LITERALPLUS',
+];
+
+/** A message as it lies in a folder. */
+export interface StoredMessage {
+  uid: number;
+  flags: string[];
+  raw: Buffer;
+}
+
+export type Folder = 'INBOX' | 'Sent';
+
+export interface ImapBox {
+  host: string;
+  port: number;
+  /** Puts a message into a folder (INBOX when not given) and tells the clients that watch it. */
+  deliver: (raw: Buffer | string, folder?: Folder) => void;
+  messages: (folder: Folder) => StoredMessage[];
+  setPassword(password: string): void;
+  /** What a server does after its mail was restored: new uids under a new UIDVALIDITY, clients cut off. */
+  renumber: () => void;
+  stop(): Promise<void>;
+}
+
+/** Starts an IMAP server with one mailbox (INBOX and Sent) on a free port of 127.0.0.1. */
+export async function startImapBox(email: string, password: string): Promise<ImapBox> {
+  const uidvalidity = Math.floor(Date.now() / 1000);
+  const users = { [email]: { password } };
+  const imap = hoodiecrow({
+    plugins: [...PLUGINS, idle],
+    users,
+    storage: {
+      INBOX: { uidvalidity, messages: [] },
+      '': { separator: '/', folders: { Sent: { uidvalidity, 'special-use': '\\Sent', messages: [] } } },
+    },
+  });
+  const sockets = new Set<Socket>();
+  imap.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const listening = once(imap.server, 'listening');
+  imap.listen(0, '127.0.0.1', () => undefined);
+  await listening;
+
+  const folder = (name: Folder): hoodiecrow.Folder => imap.getMailbox(name)!;
+  const disconnect = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    host: '127.0.0.1',
+    port: (imap.server.address() as AddressInfo).port,
+    deliver: (raw, name = 'INBOX') => imap.appendMessage(name, [], undefined, Buffer.from(raw).toString('latin1')),
+    messages: (name) =>
+      folder(name).messages.map(({ uid, flags, raw }) => ({ uid, flags: [...flags], raw: Buffer.from(raw, 'latin1') })),
+    setPassword: (changed) => void (users[email]!.password = changed),
+    renumber() {
+      for (const name of ['INBOX', 'Sent'] as const) {
+        const box = folder(name);
+        box.uidvalidity += 1;
+        box.uidnext = 1;
+        for (const message of box.messages) message.uid = box.uidnext++;
+      }
+      disconnect();
+    },
+    async stop() {
+      const closed = new Promise<void>((resolve) => void imap.server.close(() => resolve()));
+      disconnect();
+      await closed;
+    },
+  };
+}
+
+/**
+ * IDLE, in place of the package's own plugin. That one keeps a timer of 30 minutes which is not cleared when
+ * a client disconnects, so the process cannot end, and it goes on writing notices into the middle of other
+ * commands once IDLE is over.
+ */
+function idle(server: hoodiecrow.ImapServer): void {
+  server.registerCapability('IDLE');
+  server.setCommandHandler('IDLE', (connection, parsed, data, done) => {
+    const reply = (command: 'OK' | 'BAD' | 'NO', value: string): void =>
+      connection.send({ tag: parsed.tag, command, attributes: [{ type: 'TEXT', value }] }, 'IDLE', parsed, data);
+    if (connection.state === 'Not Authenticated') {
+      reply('NO', 'Login first');
+      return done();
+    }
+    connection.directNotifications = true;
+    connection.inputHandler = (line) => {
+      connection.inputHandler = false;
+      connection.directNotifications = false;
+      if (line.toUpperCase() === 'DONE') reply('OK', 'IDLE terminated');
+      else reply('BAD', 'Invalid IDLE continuation');
+    };
+    connection.socket?.write('+ idling\r\n');
+    connection.processNotifications();
+    done();
+  });
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { simpleParser, type ParsedMail } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+
+/**
+ * What happens to mail for one address:
+ * - `reject`: refused at RCPT for good (550 unless another code is given);
+ * - `defer`: refused at RCPT for now (451) the first `times` times, then accepted;
+ * - `drop`: the message is taken, then the connection is cut before the answer to DATA, `times` times (once
+ *   when not given); with `lose` the message is not even taken;
+ * - `delay`: the answer to DATA comes `ms` milliseconds late.
+ */
+export type RecipientScript =
+  | { kind: 'reject'; code?: number; message?: string }
+  | { kind: 'defer'; times: number; code?: number; message?: string }
+  | { kind: 'drop'; times?: number; lose?: boolean }
+  | { kind: 'delay'; ms: number };
+
+/** A message the server has taken. */
+export interface ReceivedMessage {
+  envelope: { from: string; to: string[] };
+  /** The login the sender used. */
+  user: string;
+  /** The bytes as they came. */
+  raw: Buffer;
+  /** When the last byte had come. */
+  at: Date;
+  /** False when the sender never got the answer that the message was taken. */
+  answered: boolean;
+  /** Parsed at the first call, remembered after. */
+  parsed(): Promise<ParsedMail>;
+}
+
+export interface SmtpSink {
+  host: string;
+  port: number;
+  /** Every message taken so far, oldest first. */
+  messages: readonly ReceivedMessage[];
+  script: (address: string, script: RecipientScript) => void;
+  stop(): Promise<void>;
+}
+
+interface SmtpSinkOptions {
+  startTls: boolean;
+  accepts: (user: string, password: string) => boolean;
+  onMessage: (message: ReceivedMessage) => void;
+}
+
+/** Starts an SMTP server on a free port of 127.0.0.1 that takes mail from everyone who can log in. */
+export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink> {
+  const messages: ReceivedMessage[] = [];
+  const scripts = new Map<string, RecipientScript>();
+  const sockets = new Map<number, Socket>();
+
+  const server = new SMTPServer({
+    disabledCommands: options.startTls ? [] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    authMethods: ['PLAIN', 'LOGIN'],
+    disableReverseLookup: true,
+    closeTimeout: 200,
+    onAuth(auth, _session, callback) {
+      const username = auth.username ?? '';
+      if (options.accepts(username, auth.password ?? '')) callback(null, { user: username });
+      else callback(smtpError(535, '5.7.8 Authentication credentials invalid'));
+    },
+    onRcptTo(address, _session, callback) {
+      callback(refusal(scripts, address.address));
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const to = session.envelope.rcptTo.map((recipient) => recipient.address);
+        const drop = takeDrop(scripts, to);
+        if (!drop?.lose) {
+          const { mailFrom } = session.envelope;
+          const message = toMessage(Buffer.concat(chunks), {
+            envelope: { from: mailFrom ? mailFrom.address : '', to },
+            user: String(session.user),
+            answered: drop === undefined,
+          });
+          messages.push(message);
+          options.onMessage(message);
+        }
+        if (drop) sockets.get(session.remotePort)?.destroy();
+        else setTimeout(callback, delayFor(scripts, to));
+      });
+    },
+  });
+  // A client that goes away in the middle is part of the game.
+  server.on('error', () => undefined);
+  server.server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort!;
+    sockets.set(port, socket);
+    socket.once('close', () => sockets.delete(port));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+
+  return {
+    host: '127.0.0.1',
+    port: (server.server.address() as AddressInfo).port,
+    messages,
+    script: (address, script) => void scripts.set(address.toLowerCase(), { ...script }),
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets.values()) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function refusal(scripts: Map<string, RecipientScript>, address: string): Error | null {
+  const script = scripts.get(address.toLowerCase());
+  if (script?.kind === 'reject') {
+    return smtpError(script.code ?? 550, script.message ?? '5.1.1 The email account does not exist');
+  }
+  if (script?.kind === 'defer' && script.times > 0) {
+    script.times -= 1;
+    return smtpError(script.code ?? 451, script.message ?? '4.7.1 Greylisted, try again later');
+  }
+  return null;
+}
+
+function takeDrop(scripts: Map<string, RecipientScript>, to: string[]): { lose: boolean } | undefined {
+  for (const address of to) {
+    const script = scripts.get(address.toLowerCase());
+    if (script?.kind !== 'drop' || script.times === 0) continue;
+    script.times = (script.times ?? 1) - 1;
+    return { lose: script.lose ?? false };
+  }
+  return undefined;
+}
+
+function delayFor(scripts: Map<string, RecipientScript>, to: string[]): number {
+  const delays = to.map((address) => {
+    const script = scripts.get(address.toLowerCase());
+    return script?.kind === 'delay' ? script.ms : 0;
+  });
+  return Math.max(0, ...delays);
+}
+
+function toMessage(raw: Buffer, rest: Pick<ReceivedMessage, 'envelope' | 'user' | 'answered'>): ReceivedMessage {
+  let parsing: Promise<ParsedMail> | undefined;
+  return { ...rest, raw, at: new Date(), parsed: () => (parsing ??= simpleParser(raw)) };
+}
+
+function smtpError(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}

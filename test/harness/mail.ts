@@ -1,0 +1,114 @@
+import { startImapBox, type Folder, type ImapBox, type StoredMessage } from './mail-imap.ts';
+import { startSmtpSink, type ReceivedMessage, type RecipientScript } from './mail-smtp.ts';
+
+export type { Folder, StoredMessage } from './mail-imap.ts';
+export type { ReceivedMessage, RecipientScript } from './mail-smtp.ts';
+
+export interface Endpoint {
+  host: string;
+  port: number;
+}
+
+/** One user: a login on the SMTP server and an IMAP server of its own. */
+export interface MailWorldMailbox {
+  email: string;
+  password: string;
+  smtp: Endpoint;
+  imap: Endpoint;
+  /** Puts a message into the INBOX, or another folder. */
+  deliver: (raw: Buffer | string, folder?: Folder) => void;
+  messages: (folder: Folder) => StoredMessage[];
+  /** From now on only this password is accepted, by SMTP and IMAP. */
+  setPassword(password: string): void;
+  /** New uids under a new UIDVALIDITY, clients cut off. */
+  renumber: () => void;
+}
+
+/** A small world of real mail servers inside this process. */
+export interface MailWorld {
+  smtp: Endpoint;
+  /** Every message the SMTP server has taken, oldest first: the record to reconcile against. */
+  messages: readonly ReceivedMessage[];
+  /** Creates a user; mail sent to its address through this world lands in its INBOX. */
+  addMailbox(user: { email: string; password: string }): Promise<MailWorldMailbox>;
+  /** Decides what happens to mail for one recipient address from now on. */
+  script: (address: string, script: RecipientScript) => void;
+  /** Calls the listener for each message from now on; returns how to stop that. */
+  onMessage(listener: (message: ReceivedMessage) => void): () => void;
+  /**
+   * The first message, past or to come, that fits.
+   * @throws Error that lists what came instead, after `timeoutMs`
+   */
+  waitFor(predicate: (message: ReceivedMessage) => boolean, timeoutMs: number): Promise<ReceivedMessage>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts one SMTP server on a free port; each `addMailbox` adds an IMAP server beside it.
+ *
+ * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
+ */
+export async function startMailWorld(options: { startTls?: boolean } = {}): Promise<MailWorld> {
+  const users = new Map<string, { password: string; box: ImapBox }>();
+  const listeners = new Set<(message: ReceivedMessage) => void>();
+
+  const smtp = await startSmtpSink({
+    startTls: options.startTls ?? false,
+    accepts: (user, password) => users.get(user.toLowerCase())?.password === password,
+    onMessage(message) {
+      for (const address of message.envelope.to) users.get(address.toLowerCase())?.box.deliver(message.raw);
+      for (const listener of listeners) listener(message);
+    },
+  });
+  const endpoint: Endpoint = { host: smtp.host, port: smtp.port };
+
+  const onMessage: MailWorld['onMessage'] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
+  return {
+    smtp: endpoint,
+    messages: smtp.messages,
+    script: smtp.script,
+    onMessage,
+    async addMailbox({ email, password }) {
+      const box = await startImapBox(email, password);
+      const user = { password, box };
+      users.set(email.toLowerCase(), user);
+      return {
+        email,
+        password,
+        smtp: endpoint,
+        imap: { host: box.host, port: box.port },
+        deliver: box.deliver,
+        messages: box.messages,
+        setPassword(changed) {
+          user.password = changed;
+          box.setPassword(changed);
+        },
+        renumber: box.renumber,
+      };
+    },
+    waitFor(predicate, timeoutMs) {
+      const past = smtp.messages.find(predicate);
+      if (past) return Promise.resolve(past);
+      return new Promise((resolve, reject) => {
+        const unsubscribe = onMessage((message) => {
+          if (!predicate(message)) return;
+          clearTimeout(timer);
+          unsubscribe();
+          resolve(message);
+        });
+        const timer = setTimeout(() => {
+          unsubscribe();
+          const came = smtp.messages.map((message) => message.envelope.to.join(', ')).join('; ') || 'nothing';
+          reject(new Error(`No such message within ${timeoutMs} ms. What came, by recipient: ${came}`));
+        }, timeoutMs);
+      });
+    },
+    async stop() {
+      await Promise.all([smtp.stop(), ...[...users.values()].map(({ box }) => box.stop())]);
+    },
+  };
+}

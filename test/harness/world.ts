@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { startApi } from '../../api/servers/api.ts';
+import { createRateLimiter, type RateLimiter } from '../../api/http/rate-limit.ts';
+import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
+import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
+import type { Ctx, Deps } from '../../domain/kernel/context.ts';
+import { systemCtx } from '../../domain/kernel/context.ts';
+import { systemClock, type Clock } from '../../lib/clock.ts';
+import { loadConfig, type Config } from '../../lib/config/index.ts';
+import { createKeyring } from '../../lib/crypto.ts';
+import { createEgress } from '../../lib/egress/index.ts';
+import { silentLogger, type Logger } from '../../lib/log.ts';
+import type { SystemMessage } from '../../lib/mail/index.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import type { WorkflowGateway } from '../../temporal/dispatch.ts';
+import { createTestDatabase } from './database.ts';
+import { createTenant, type Tenant } from './factories.ts';
+
+/** Everything one test file stands on: its own database, its own API server, mail that is kept instead of sent. */
+export interface World {
+  deps: Deps;
+  databaseUrl: string;
+  url: string;
+  outgoing: SystemMessage[];
+  actors: ActorResolver;
+  usage: UsageLog;
+  tenant(name?: string): Promise<Tenant>;
+  /** A context of the installation itself in an organization, for calling verbs directly. */
+  system(organizationId: string): Ctx;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  env?: Record<string, string>;
+  clock?: Clock;
+  log?: Logger;
+  /** What answers verbs that ask Temporal; a world without workers has none. */
+  workflows?: WorkflowGateway;
+  limiter?: RateLimiter;
+}
+
+const noWorkflows: WorkflowGateway = {
+  execute: () => Promise.reject(new Error('this world has no Temporal')),
+  health: () => Promise.reject(new Error('this world has no Temporal')),
+};
+
+/** Settings of a test: loopback targets allowed, no limit that a quick suite would meet. */
+export function testConfig(databaseUrl: string, env: Record<string, string> = {}): Config {
+  return loadConfig({
+    PRIMARY_DB: databaseUrl,
+    TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL ?? '127.0.0.1:7233',
+    TEMPORAL_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
+    ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+    ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+    ORG_WRITES_PER_MINUTE: '0',
+    ORG_CAMPAIGNS_PER_DAY: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+}
+
+/** Brings a world up; call {@link World.close} in `test.after.always`. */
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const database = await createTestDatabase();
+  const config = testConfig(database.url, options.env);
+  const outgoing: SystemMessage[] = [];
+  const deps: Deps = {
+    db: database.db,
+    clock: options.clock ?? systemClock,
+    config,
+    log: options.log ?? silentLogger,
+    keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+    egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
+    systemMail: { send: async (message) => void outgoing.push(message), close() {} },
+    workflows: options.workflows ?? noWorkflows,
+  };
+  const actors = createActorResolver(deps);
+  const usage = createUsageLog(deps);
+  const api = await startApi(deps, createMetrics(), {
+    port: 0,
+    strictResponses: true,
+    actors,
+    usage,
+    limiter: options.limiter ?? createRateLimiter(deps.clock),
+  });
+  return {
+    deps,
+    databaseUrl: database.url,
+    url: api.url,
+    outgoing,
+    actors,
+    usage,
+    tenant: (name) => createTenant(deps, name),
+    system: (organizationId) => systemCtx(deps, organizationId, 'test'),
+    async close() {
+      await api.close();
+      await deps.egress.close();
+      await database.drop();
+    },
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: any;
+  text: string;
+}
+
+/** Calls an API with fetch. `body` is sent as JSON unless it is a FormData, URLSearchParams or string. */
+export async function call(world: { url: string }, method: string, path: string, options: { token?: string; body?: unknown; headers?: Record<string, string> } = {}): Promise<Answer> {
+  const raw = options.body instanceof FormData || options.body instanceof URLSearchParams || typeof options.body === 'string';
+  const response = await fetch(world.url + path, {
+    method,
+    headers: {
+      ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+      ...(options.body !== undefined && !raw ? { 'content-type': 'application/json' } : {}),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { body: raw ? (options.body as string) : JSON.stringify(options.body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : undefined };
+}

@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const MAX_LINES = 600;
+const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
+const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', '.git', '.heron']);
+
+/** Where a file lies, and what it must not import from there: the arrows of ARCHITECTURE.md, turned round. */
+const FORBIDDEN: Record<string, string[]> = {
+  'api/contacts/routes.ts': [
+    '../../db/connection.ts',
+    '../../activities/mail.ts',
+    '../../workers/main.ts',
+    '../../temporal/client.ts',
+    '../../workflows/campaign/workflow.ts',
+    '../../deploy/assemble.ts',
+    '../../test/harness/world.ts',
+    'knex',
+    'pg',
+    'objection',
+  ],
+  'activities/mail.ts': [
+    '../db/connection.ts',
+    '../api/http/route.ts',
+    '../workers/main.ts',
+    '../temporal/client.ts',
+    '../workflows/campaign/workflow.ts',
+    'koa',
+    'pg',
+  ],
+  'domain/campaigns/start.ts': [
+    '../../api/http/route.ts',
+    '../../activities/mail.ts',
+    '../../workers/main.ts',
+    '../../temporal/client.ts',
+    '../../workflows/campaign/workflow.ts',
+    '../../test/harness/world.ts',
+    'koa',
+    '@koa/router',
+    'koa-body',
+    'knex',
+    'pg',
+  ],
+  'workflows/campaign/workflow.ts': [
+    '../../lib/ids.ts',
+    '../../db/connection.ts',
+    '../../domain/campaigns/start.ts',
+    '../../activities/mail.ts',
+    '../../temporal/client.ts',
+    'node:crypto',
+    'uuid',
+    'pg',
+    '@temporalio/client',
+    '@temporalio/common',
+  ],
+  'workflows/index.ts': ['../lib/ids.ts', 'luxon'],
+  'workers/main.ts': ['../api/http/route.ts', '../test/harness/world.ts', 'koa', 'knex', 'pg'],
+  'temporal/client.ts': [
+    '../api/http/route.ts',
+    '../domain/campaigns/start.ts',
+    '../activities/mail.ts',
+    '../workers/main.ts',
+    '../workflows/campaign/workflow.ts',
+    'knex',
+  ],
+  'db/connection.ts': [
+    '../api/http/route.ts',
+    '../domain/campaigns/start.ts',
+    '../temporal/dispatch.ts',
+    '../workflows/campaign/contract.ts',
+    '../activities/mail.ts',
+    'koa',
+  ],
+  'db/models/contact.ts': ['../../domain/contacts/verbs.ts'],
+  'lib/ids.ts': ['../db/connection.ts', '../domain/campaigns/start.ts', '../api/http/route.ts', 'koa', 'pg'],
+  'lib/mail/send.ts': ['../../domain/campaigns/start.ts', '../../temporal/client.ts'],
+  'examples/demo/main.ts': ['../../api/http/route.ts', 'pg'],
+  'bench/main.ts': ['../api/http/route.ts'],
+};
+
+const ALLOWED: Record<string, string[]> = {
+  'api/contacts/routes.ts': [
+    '../http/route.ts',
+    '../../domain/contacts/verbs.ts',
+    '../../lib/ids.ts',
+    '../../workflows/campaign/contract.ts',
+    'koa',
+    'zod',
+  ],
+  'api/contacts/routes.test.ts': ['../../db/connection.ts', '../../test/harness/world.ts'],
+  'activities/mail.ts': [
+    '../domain/campaigns/start.ts',
+    '../lib/ids.ts',
+    '../workflows/campaign/contract.ts',
+    '@temporalio/activity',
+  ],
+  'domain/campaigns/start.ts': [
+    '../contacts/verbs.ts',
+    '../../db/connection.ts',
+    '../../lib/ids.ts',
+    '../../temporal/dispatch.ts',
+    '../../workflows/campaign/contract.ts',
+    'luxon',
+  ],
+  'workflows/campaign/workflow.ts': ['./contract.ts', '../enrollment/contract.ts', '@temporalio/workflow'],
+  'workers/main.ts': ['../workflows/index.ts', '../activities/mail.ts', '../temporal/client.ts', '../lib/ids.ts'],
+  'temporal/client.ts': [
+    '../lib/ids.ts',
+    '../db/connection.ts',
+    '../workflows/contract.ts',
+    '../workflows/campaign/contract.ts',
+  ],
+  'db/connection.ts': ['../lib/ids.ts', 'knex', 'pg', 'objection', 'node:fs'],
+  'lib/ids.ts': ['./clock.ts', 'uuid', 'node:crypto'],
+  'deploy/start.ts': ['../api/servers/api.ts', '../workers/main.ts'],
+  'test/harness/world.ts': ['../../api/servers/api.ts', 'pg', 'koa'],
+};
+
+interface OxlintReport {
+  diagnostics: { code: string; filename: string; labels: { span: { line: number } }[] }[];
+}
+
+/** Plants one file per place, one import per line, and returns `place: import` for each that is reported. */
+async function restrictedImports(plants: Record<string, string[]>): Promise<string[]> {
+  const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
+  try {
+    await copyFile(join(ROOT, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+    for (const [place, imports] of Object.entries(plants)) {
+      await mkdir(dirname(join(house, place)), { recursive: true });
+      const lines = imports.map((name, index) => `import { x${index} } from '${name}';\n`);
+      await writeFile(join(house, place), lines.join(''));
+    }
+    const report = JSON.parse(await oxlint(house)) as OxlintReport;
+    return report.diagnostics
+      .filter(({ code }) => code.includes('no-restricted-imports'))
+      .map(({ filename, labels }) => {
+        const place = filename.replaceAll('\\', '/');
+        return `${place}: ${plants[place]?.[labels[0]!.span.line - 1]}`;
+      });
+  } finally {
+    await rm(house, { recursive: true });
+  }
+}
+
+/** Exits with 1 when it finds anything, which is what is wanted here. */
+async function oxlint(cwd: string): Promise<string> {
+  const program = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
+  return promisify(execFile)(process.execPath, [program, '--format', 'json'], { cwd }).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+function listed(plants: Record<string, string[]>): string[] {
+  return Object.entries(plants)
+    .flatMap(([place, imports]) => imports.map((name) => `${place}: ${name}`))
+    .toSorted();
+}
+
+test('the linter reports an import against any arrow', async (t) => {
+  t.deepEqual((await restrictedImports(FORBIDDEN)).toSorted(), listed(FORBIDDEN));
+});
+
+test('the linter lets imports along the arrows pass', async (t) => {
+  t.deepEqual(await restrictedImports(ALLOWED), []);
+});
+
+test('types of @temporalio/common and defineSearchAttributeKey may be imported by workflows', async (t) => {
+  const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
+  t.teardown(() => rm(house, { recursive: true }));
+  await copyFile(join(ROOT, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+  await mkdir(join(house, 'workflows'));
+  const source = [
+    "import type { Duration } from '@temporalio/common';",
+    "import { defineSearchAttributeKey } from '@temporalio/common';",
+    "export const state = defineSearchAttributeKey('State', 'KEYWORD');",
+    'export type Pause = Duration;',
+    '',
+  ].join('\n');
+  await writeFile(join(house, 'workflows', 'pause.ts'), source);
+  t.deepEqual((JSON.parse(await oxlint(house)) as OxlintReport).diagnostics, []);
+});
+
+test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
+  const files = await sourceFiles(ROOT);
+  t.true(files.length > 50, 'the walk found the sources');
+  const lengths = await Promise.all(
+    files.map(async (file) => ({ file, lines: (await readFile(file, 'utf8')).split('\n').length - 1 })),
+  );
+  t.deepEqual(
+    lengths.filter(({ lines }) => lines > MAX_LINES),
+    [],
+  );
+});
+
+async function sourceFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const nested = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : sourceFiles(path);
+      return SOURCES.has(extname(entry.name)) ? [path] : [];
+    }),
+  );
+  return nested.flat();
+}

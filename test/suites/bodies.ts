@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { AnyRoute } from '../../api/http/route.ts';
+
+interface JsonSchema {
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  minimum?: number;
+  minLength?: number;
+  minItems?: number;
+}
+
+const TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const;
+type JsonType = (typeof TYPES)[number];
+
+/** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
+const BY_HAND: Record<string, unknown> = {
+  'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  'events.publish': { name: 'order.paid', email: 'walker@example.com' },
+};
+
+/** What the body of a route looks like as JSON Schema. */
+export function bodySchema(spec: AnyRoute): JsonSchema {
+  return z.toJSONSchema(spec.body!, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+}
+
+/**
+ * A small body the route's schema accepts.
+ * @throws Error when none can be guessed: then it belongs into BY_HAND
+ */
+export function sampleBody(spec: AnyRoute): unknown {
+  const body = BY_HAND[spec.operationId] ?? sample(bodySchema(spec));
+  const parsed = spec.body!.safeParse(body);
+  if (!parsed.success) throw new Error(`${spec.operationId}: no sample body: ${parsed.error.message}. Put one into BY_HAND of test/suites/bodies.ts`);
+  return body;
+}
+
+function sample(schema: JsonSchema): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives) return sample(alternatives[0]!);
+  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(sample));
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
+    case 'object': return Object.fromEntries((schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {})]));
+    case 'array': return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}));
+    case 'string': return sampleString(schema);
+    case 'integer':
+    case 'number': return Math.max(schema.minimum ?? 1, 1);
+    case 'boolean': return true;
+    default: return null;
+  }
+}
+
+function sampleString({ format, minLength }: JsonSchema): string {
+  switch (format) {
+    case 'email': return 'walker@example.com';
+    case 'uuid': return '01890a5d-ac96-774b-bcce-b302099a8057';
+    case 'date-time': return '2999-01-01T00:00:00Z';
+    case 'date': return '2999-01-01';
+    case 'uri': return 'https://app.example.com';
+    default: return 'x'.repeat(minLength ?? 1);
+  }
+}
+
+/** A body with a value of a wrong type in every top-level field, and the fields it has; undefined where a body is no plain object. */
+export function wrongBody(spec: AnyRoute): { body: Record<string, unknown>; open: string[] } | undefined {
+  const { properties } = bodySchema(spec);
+  if (!properties) return undefined;
+  const body: Record<string, unknown> = {};
+  const open: string[] = [];
+  for (const [name, schema] of Object.entries(properties)) {
+    const wrong = TYPES.find((type) => !typesOf(schema).has(type));
+    if (wrong) body[name] = EXAMPLES[wrong];
+    else open.push(name);
+  }
+  return { body, open };
+}
+
+const EXAMPLES: Record<JsonType, unknown> = { object: { wrong: true }, array: [{ wrong: true }], string: 'wrong', number: 12.5, boolean: true, null: null };
+
+function typesOf(schema: JsonSchema): Set<JsonType> {
+  if (schema.enum) return new Set(schema.enum.map(typeOf));
+  if (schema.const !== undefined) return new Set([typeOf(schema.const)]);
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives) return new Set(alternatives.flatMap((alternative) => [...typesOf(alternative)]));
+  if (schema.allOf) return typesOf(schema.allOf[0]!);
+  if (!schema.type) return new Set(TYPES);
+  return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type) as JsonType));
+}
+
+function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value as JsonType;
+}

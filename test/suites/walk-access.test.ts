@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { fullPath, idempotencyOf, type AnyRoute, type PermissionRule } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import { apiDocument } from '../../api/servers/api.ts';
+import { newId } from '../../lib/ids.ts';
+import { ALL_PERMISSIONS, maskOf, ORG_PERMISSIONS, type OrgPermission } from '../../lib/permissions.ts';
+import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
+import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+import { bodySchema, sampleBody, wrongBody } from './bodies.ts';
+import { makeRows, parametersOf, ROWS } from './foreign-ids.ts';
+
+/** Fields of bodies that take any JSON value, so that none is wrong. */
+const OPEN_FIELDS = new Set<string>([]);
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+const guarded = routes.filter((spec) => spec.scope !== 'public');
+const withParameters = guarded.filter((spec) => parametersOf(spec.path).length > 0);
+const withJsonBody = routes.filter((spec) => spec.body && (spec.consumes ?? 'json') === 'json');
+
+interface Request {
+  params?: Record<string, string>;
+  body?: unknown;
+  token?: string;
+  headers?: Record<string, string>;
+}
+
+function send(spec: AnyRoute, { params = {}, body, token, headers = {} }: Request): Promise<Answer> {
+  const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
+  return call(world, spec.method.toUpperCase(), path, { ...(token ? { token } : {}), ...(body === undefined ? {} : { body }), headers });
+}
+
+/** A request that is well-formed for its route, whatever it then finds. */
+function wellFormed(spec: AnyRoute): Request {
+  const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
+  return { body, headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {} };
+}
+
+/** The credential a route is made for. */
+const credential = (spec: AnyRoute, tenant: Tenant) => (spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey);
+
+/** Runs a check for each route and reports every one that fails, not just the first. */
+async function each(t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void }, list: readonly AnyRoute[], check: (spec: AnyRoute) => Promise<string[]>): Promise<void> {
+  t.true(list.length > 0);
+  const faults: string[] = [];
+  for (const spec of list) {
+    const found = await check(spec).catch((error: unknown) => [String(error)]);
+    for (const fault of found) faults.push(`${spec.operationId} (${spec.method.toUpperCase()} ${spec.path}): ${fault}`);
+  }
+  t.deepEqual(faults, []);
+}
+
+function expect(answer: Answer, status: number, code: string, what: string): string[] {
+  return answer.status === status && answer.body?.code === code ? [] : [`${what} gives ${answer.status} ${answer.body?.code ?? answer.text.slice(0, 80)}, not ${status} ${code}`];
+}
+
+test('every route asks for a credential, and refuses one that is none', async (t) => {
+  await each(t, guarded, async (spec) => [
+    ...expect(await send(spec, {}), 401, 'unauthorized', 'no credential'),
+    ...expect(await send(spec, { token: 'ssk_made-up' }), 401, 'unauthorized', 'a made-up key'),
+    ...expect(await send(spec, { token: 'eyJhbGciOiJub25lIn0.e30.' }), 401, 'unauthorized', 'a made-up token'),
+  ]);
+});
+
+test('every route refuses a key that lacks one of its scopes; routes for people refuse every key', async (t) => {
+  const tenant = await world.tenant();
+  const keys = new Map<number, string>();
+  const keyWith = async (permissions: number) => {
+    if (!keys.has(permissions)) keys.set(permissions, (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions })).apiKey);
+    return keys.get(permissions)!;
+  };
+  await each(t, guarded.filter((spec) => spec.scope !== 'any'), async (spec) => {
+    if (spec.scope === 'session') return expect(await send(spec, { token: tenant.apiKey }), 403, 'forbidden', 'a key with every scope');
+    const faults = [];
+    for (const scope of spec.scope as readonly Parameters<typeof maskOf>[0][number][]) {
+      faults.push(...expect(await send(spec, { token: await keyWith(ALL_PERMISSIONS - maskOf([scope])) }), 403, 'forbidden', `a key without ${scope}`));
+    }
+    return faults;
+  });
+});
+
+/** Sets of permissions that do not satisfy a rule, each as large as can be. */
+function insufficient(rule: PermissionRule): OrgPermission[][] {
+  const without = (names: readonly (OrgPermission | 'owner')[]) => ORG_PERMISSIONS.filter((permission) => !names.includes(permission));
+  if (typeof rule === 'string') return [without([rule])];
+  return 'anyOf' in rule ? [without(rule.anyOf)] : rule.allOf.map((permission) => without([permission]));
+}
+
+test('every route refuses a person whose role lacks its permission', async (t) => {
+  const tenant = await world.tenant();
+  const people = new Map<string, string>();
+  const personWith = async (permissions: OrgPermission[]) => {
+    const name = permissions.join(' ');
+    if (!people.has(name)) {
+      const now = world.deps.clock.now();
+      await world.deps.db('roles').insert({ id: newId(), organization_id: tenant.organizationId, name, permissions, created_at: now, updated_at: now });
+      people.set(name, (await createMember(world.deps, tenant, name)).sessionToken);
+    }
+    return people.get(name)!;
+  };
+  await each(t, guarded.filter((spec) => spec.permission !== null), async (spec) => {
+    const faults = [];
+    for (const permissions of insufficient(spec.permission!)) faults.push(...expect(await send(spec, { token: await personWith(permissions) }), 403, 'forbidden', 'a role without the permission'));
+    return faults;
+  });
+});
+
+test('routes of a mailbox say so, and refuse a key restricted to other mailboxes', async (t) => {
+  const ofMailboxes = routes.filter((spec) => spec.path.startsWith('/emails/:id'));
+  t.deepEqual(ofMailboxes.filter((spec) => spec.mailboxParam !== 'id' && spec.scope !== 'session').map((spec) => spec.operationId), []);
+  const tenant = await world.tenant();
+  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [newId()] });
+  const faults = [];
+  for (const spec of routes.filter((candidate) => candidate.mailboxParam)) {
+    const params = await makeRows(spec.path, world, tenant);
+    faults.push(...expect(await send(spec, { ...wellFormed(spec), token: apiKey, params }), 403, 'forbidden', `${spec.operationId} with a key for another mailbox`));
+  }
+  t.deepEqual(faults, []);
+});
+
+test('a required Idempotency-Key is asked for', async (t) => {
+  const tenant = await world.tenant();
+  await each(t, guarded.filter((spec) => idempotencyOf(spec) === 'required'), async (spec) => {
+    const answer = await send(spec, { ...wellFormed(spec), headers: {}, token: credential(spec, tenant) });
+    const named = answer.body?.problems?.some((problem: { path: string }) => problem.path === 'headers.Idempotency-Key');
+    return [...expect(answer, 400, 'bad_request', 'no Idempotency-Key'), ...(named ? [] : ['the header is not named'])];
+  });
+});
+
+test('each path parameter has a factory', (t) => {
+  const used = new Set(withParameters.flatMap((spec) => parametersOf(spec.path).map(({ prefix }) => prefix)));
+  t.deepEqual([...used].filter((prefix) => !ROWS[prefix]), []);
+});
+
+test('malformed, unknown and foreign ids are the same 404; own ids are not', async (t) => {
+  const tenant = await world.tenant('Own');
+  const other = await world.tenant('Other');
+  await each(t, withParameters, async (spec) => {
+    const names = parametersOf(spec.path).map(({ name }) => name);
+    const foreign = await makeRows(spec.path, world, other);
+    const faults: string[] = [];
+    for (const [index, name] of names.entries()) {
+      const own = await makeRows(spec.path, world, tenant);
+      const attempt = async (what: string, params: Record<string, string>) => {
+        const answer = await send(spec, { ...wellFormed(spec), token: credential(spec, tenant), params: { ...own, ...params } });
+        faults.push(...expect(answer, 404, spec.errors?.find((code) => code.endsWith('_not_found')) ?? 'not_found', `${what} ${name}`));
+      };
+      await attempt('a malformed', { [name]: 'not-an-id' });
+      await attempt('an unknown', { [name]: newId() });
+      await attempt('a foreign', { [name]: foreign[name]! });
+      if (index === 0 && names.length > 1) await attempt('a wholly foreign', foreign);
+    }
+    const own = await makeRows(spec.path, world, tenant);
+    const answer = await send(spec, { ...wellFormed(spec), token: credential(spec, tenant), params: own });
+    if (answer.status === 404) faults.push(`own ids give 404: ${answer.text}`);
+    return faults;
+  });
+});
+
+test('a wrong type in every field of a body at once: every field is named', async (t) => {
+  const tenant = await world.tenant();
+  await each(t, withJsonBody, async (spec) => {
+    const wrong = wrongBody(spec);
+    const headers = wellFormed(spec).headers!;
+    const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
+    const answer = await send(spec, { body: wrong?.body ?? { wrong: true }, headers, params, ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }) });
+    const paths: string[] = (answer.body?.problems ?? []).map((problem: { path: string }) => problem.path);
+    const faults = expect(answer, 400, 'bad_request', 'a body of wrong types');
+    const fields = wrong ? Object.keys(wrong.body).map((name) => `body.${name}`) : ['body'];
+    for (const field of fields) if (!paths.some((path) => path === field || path.startsWith(`${field}.`))) faults.push(`${field} is not named`);
+    for (const name of wrong?.open ?? []) if (!OPEN_FIELDS.has(`${spec.operationId}.${name}`)) faults.push(`${name} takes anything`);
+    return faults;
+  });
+});
+
+test('an unknown field of a body is refused by its name', async (t) => {
+  const tenant = await world.tenant();
+  await each(t, withJsonBody.filter((spec) => bodySchema(spec).properties), async (spec) => {
+    const sample = wellFormed(spec);
+    const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
+    const body = { ...(sample.body as object), no_such_field: 1 };
+    const answer = await send(spec, { ...sample, body, params, ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }) });
+    const named = answer.body?.problems?.some((problem: { path: string }) => problem.path === 'body.no_such_field');
+    return named ? [] : [`gives ${answer.status} ${answer.text.slice(0, 120)}`];
+  });
+});
+
+interface Documented {
+  operationId: string;
+  'x-scope': string;
+  'x-org-permission': string;
+  'x-idempotency': string;
+  responses: Record<string, unknown>;
+}
+
+test('scopes, permissions and statuses are those of the contract\'s table', (t) => {
+  const { paths } = apiDocument('http://127.0.0.1') as { paths: Record<string, Record<string, Documented>> };
+  const shape = (method: string, path: string) => `${method} ${path.replace(/:\w+|\{\w+\}/g, '*')}`;
+  const operations = new Map<string, Documented>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) operations.set(shape(method.toUpperCase(), path), operation);
+  }
+  const faults: string[] = [];
+  let compared = 0;
+  for (const row of contractTable()) {
+    const operation = operations.get(shape(row.method, row.path));
+    if (!operation) continue;
+    compared += 1;
+    const is = [operation['x-scope'], operation['x-org-permission'], Object.keys(operation.responses)[0]].join(' ');
+    const should = [row.scope, row.permission, row.success].join(' ');
+    if (is !== should) faults.push(`${operation.operationId}: ${is}, not ${should}`);
+    if (/idempotency/i.test(row.note) && operation['x-idempotency'] === 'none') faults.push(`${operation.operationId} takes no Idempotency-Key`);
+    if (/idempotency.*required/i.test(row.note) && operation['x-idempotency'] !== 'required') faults.push(`${operation.operationId} does not require an Idempotency-Key`);
+  }
+  t.deepEqual(faults, []);
+  t.true(compared >= 30, `${compared} routes compared`);
+});
+
+test('operation ids are unique', (t) => {
+  t.is(new Set(routes.map((spec) => spec.operationId)).size, routes.length);
+});
+
+function contractTable() {
+  const lines = readFileSync(new URL('endpoints.tsv', import.meta.url), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'));
+  return lines.map((line) => {
+    const [, , method, path, scope, permission, success, note = ''] = line.split('\t') as [string, string, string, string, string, string, string, string?];
+    return { method, path: path.startsWith('!') ? path.slice(1) : `/v1${path}`, scope, permission, success, note };
+  });
+}

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Worker } from '@temporalio/worker';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import test from 'ava';
+import * as barrel from '../../workflows/index.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { workflowBundle } from '../../workers/bundle.ts';
+import { installRuntime } from '../../workers/runtime.ts';
+
+installRuntime(silentLogger);
+const WORKFLOWS = new URL('../../workflows/', import.meta.url);
+const families = readdirSync(WORKFLOWS, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/workflow.ts`, WORKFLOWS)))
+  .map((entry) => entry.name);
+
+test('every family has a contract, stands in the barrel under its type, and keeps a recorded history', async (t) => {
+  t.true(families.length >= 3);
+  for (const family of families) {
+    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href))
+      .filter((value): value is { type: string; id: unknown } => typeof value === 'object' && value !== null && 'type' in value && 'id' in value);
+    t.true(contracts.length > 0, `${family} has no contract`);
+    for (const contract of contracts) t.is(typeof (barrel as Record<string, unknown>)[contract.type], 'function', `${contract.type} is not in the barrel`);
+    t.true(histories(family).length > 0, `${family} has no recorded history`);
+  }
+});
+
+for (const family of families) {
+  for (const file of histories(family)) {
+    test(`today's ${family} replays ${file}`, async (t) => {
+      const history = historyFromJSON(JSON.parse(readFileSync(new URL(`${family}/histories/${file}`, WORKFLOWS), 'utf8')));
+      await t.notThrowsAsync(async () => {
+        await Worker.runReplayHistory({ workflowBundle: await workflowBundle(silentLogger) }, history, file.replace(/\.json$/, ''));
+      });
+    });
+  }
+}
+
+function histories(family: string): string[] {
+  const folder = new URL(`${family}/histories/`, WORKFLOWS);
+  return existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
+}

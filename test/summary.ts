@@ -1,0 +1,39 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** How many tests ended how. */
+export interface Totals {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const PASSED = /^ {2}[✔√] /;
+const FAILED = /^ {2}[✘×] |^ {2}(Uncaught exception|Unhandled rejection) in /;
+const SKIPPED = /^ {2}- \[skip\] (.*)$/;
+const END_OF_RESULTS = /^ {2}[─-]$/;
+
+/**
+ * Counts along while ava's report goes by. ava prints one line per result, then a rule, then the failures in
+ * full; what is counted stands before the rule, so nothing a failure quotes is mistaken for a result. Files
+ * that crash, time out or hold no test count as one failure each.
+ */
+export class ReportReader {
+  readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
+  /** The titles of the tests that were skipped. */
+  readonly skipped: string[] = [];
+  /** Whether the report has come to its end. */
+  complete = false;
+
+  /** Takes one line without its line break; colours do not matter. */
+  line(coloured: string): void {
+    if (this.complete) return;
+    const line = stripVTControlCharacters(coloured);
+    const skipped = SKIPPED.exec(line);
+    if (skipped) {
+      this.totals.skipped += 1;
+      this.skipped.push(skipped[1]!);
+    } else if (PASSED.test(line)) this.totals.passed += 1;
+    else if (FAILED.test(line)) this.totals.failed += 1;
+    else if (END_OF_RESULTS.test(line)) this.complete = true;
+  }
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import type { Logger } from '../lib/log.ts';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const WORKFLOWS = join(HERE, '..', 'workflows');
+/** Where a production build leaves the bundle. */
+export const BUILT_BUNDLE = join(HERE, 'workflow-bundle.js');
+const CACHE = join(HERE, '..', '.heron', 'cache');
+
+/**
+ * The workflow bundle a worker runs: the built one, or (from source) one bundled now and kept by a hash of its sources,
+ * so that many workers of a test run bundle once. Returns the file's path.
+ */
+export async function workflowBundle(log: Logger): Promise<{ codePath: string }> {
+  if (existsSync(BUILT_BUNDLE)) return { codePath: BUILT_BUNDLE };
+  const codePath = join(CACHE, `workflows-${sourcesHash()}.js`);
+  if (existsSync(codePath)) return { codePath };
+  const code = await bundleWorkflows(log);
+  mkdirSync(CACHE, { recursive: true });
+  const writing = `${codePath}.${process.pid}`;
+  writeFileSync(writing, code);
+  renameSync(writing, codePath);
+  return { codePath };
+}
+
+/** Bundles workflows/index with webpack, as code. */
+export async function bundleWorkflows(log: Logger): Promise<string> {
+  const source = existsSync(join(WORKFLOWS, 'index.ts')) ? 'index.ts' : 'index.js';
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(WORKFLOWS, source),
+    logger: {
+      log: () => {}, trace: () => {}, debug: () => {}, info: () => {},
+      warn: (message, meta) => log.warn({ meta }, message),
+      error: (message, meta) => log.error({ meta }, message),
+    },
+  });
+  return code;
+}
+
+function sourcesHash(): string {
+  const hash = createHash('sha256');
+  const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  hash.update(sdk.version);
+  const walk = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && entry.name !== 'histories') walk(path);
+      else if (/(?<!\.test)\.(ts|js)$/.test(entry.name)) hash.update(entry.name).update(readFileSync(path));
+    }
+  };
+  walk(WORKFLOWS);
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import hoodiecrow from 'hoodiecrow-imap';
+import { eventually } from '../test/harness/engine.ts';
+import { createMailbox } from '../test/harness/factories.ts';
+import { createWorld, type World } from '../test/harness/world.ts';
+import { startSync } from './sync.ts';
+
+const plain = (id: string) => `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello\r\n`;
+
+type Plugin = (server: hoodiecrow.ImapServer) => void;
+
+/** A server of fewer talents than the harness's: no IDLE, a Junk folder, and whatever the plugin breaks. */
+async function poorServer(t: ExecutionContext, plugin: Plugin = () => {}) {
+  const folder = (use?: string) => ({ uidvalidity: 7, messages: [], ...(use ? { 'special-use': use } : {}) });
+  const server = hoodiecrow({
+    plugins: ['SPECIAL-USE', 'NAMESPACE', plugin],
+    users: { 'sam@ours.test': { password: 'secret' } },
+    storage: { INBOX: folder(), '': { separator: '/', folders: { 'Bulk mail': folder('\\Junk') } } },
+  });
+  const sockets = new Set<{ destroy(): void }>();
+  server.server.on('connection', (socket) => sockets.add(socket));
+  const listening = once(server.server, 'listening');
+  server.listen(0, '127.0.0.1', () => {});
+  await listening;
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.server.close();
+  });
+  const deliver = (path: string, id: string) => server.appendMessage(path, [], undefined, plain(id));
+  return { deliver, endpoint: { host: '127.0.0.1', port: (server.server.address() as AddressInfo).port } };
+}
+
+async function watched(t: ExecutionContext, endpoint: { host: string; port: number }): Promise<{ world: World; id: string; stop(): Promise<void> }> {
+  const world = await createWorld({ env: { IMAP_POLL_MS: '200' } });
+  const tenant = await world.tenant();
+  const id = await createMailbox(world.deps, tenant.organizationId, 'sam@ours.test', { smtp: endpoint, imap: endpoint });
+  const sync = await startSync(world.deps, { leaseMs: 2_000, sweepMs: 100, retryMs: 50 });
+  t.teardown(() => world.close());
+  return { world, id, stop: () => sync.stop() };
+}
+
+const rowsOf = (world: World, id: string) => world.deps.db('inbound_messages').where({ mailbox_id: id }).orderBy('id');
+const holds = (world: World, id: string, n: number) => eventually(async () => (await rowsOf(world, id)).length >= n);
+
+test('a server without IDLE is polled, its Junk folder too', async (t) => {
+  const { deliver, endpoint } = await poorServer(t);
+  const { world, id, stop } = await watched(t, endpoint);
+  deliver('INBOX', 'one');
+  await holds(world, id, 1);
+  deliver('Bulk mail', 'junk');
+  await holds(world, id, 2);
+  deliver('INBOX', 'two');
+  await holds(world, id, 3);
+  await stop();
+  t.deepEqual((await rowsOf(world, id)).map(({ folder, subject }) => [folder, subject]), [['INBOX', 'one'], ['Bulk mail', 'junk'], ['INBOX', 'two']]);
+  t.deepEqual((await world.deps.db('mailbox_sync').where({ mailbox_id: id }).orderBy('folder')).map(({ folder, last_uid }) => [folder, last_uid]),
+    [['Bulk mail', 1], ['INBOX', 2]]);
+});
+
+test('a message the server cannot hand over is noted after a few tries and passed by', async (t) => {
+  const { deliver, endpoint } = await poorServer(t, (server) => {
+    const { getCommandHandler } = server as unknown as { getCommandHandler(command: string): Parameters<typeof server.setCommandHandler>[1] };
+    const fetch = getCommandHandler.call(server, 'UID FETCH');
+    server.setCommandHandler('UID FETCH', (connection, parsed, data, done) => {
+      if (!/UID FETCH 2 .*BODY/i.test(data)) return fetch(connection, parsed, data, done);
+      connection.send({ tag: parsed.tag, command: 'BAD', attributes: [{ type: 'TEXT', value: 'internal error' }] }, 'broken', parsed, data);
+      done();
+    });
+  });
+  for (const id of ['one', 'two', 'three']) deliver('INBOX', id);
+  const { world, id, stop } = await watched(t, endpoint);
+  await holds(world, id, 3);
+  await stop();
+  t.deepEqual((await rowsOf(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
+    [[1, 'one', null], [2, '', 'The server could not hand the message over'], [3, 'three', null]]);
+});
+
+test('a server that is away is tried again', async (t) => {
+  const gone = await poorServer(t);
+  const { world, id, stop } = await watched(t, { host: '127.0.0.1', port: 1 });
+  await eventually(async () => (await world.deps.db('mailbox_sync').where({ mailbox_id: id }).first()).failures >= 2);
+  t.is((await world.deps.db('mailboxes').where({ id }).first()).hold_code, null);
+  await world.deps.db('mailboxes').where({ id }).update({ imap: JSON.stringify({ ...gone.endpoint, username: 'sam@ours.test', security: 'none' }) });
+  gone.deliver('INBOX', 'one');
+  await holds(world, id, 1);
+  await stop();
+  t.is((await world.deps.db('mailbox_sync').where({ mailbox_id: id, folder: 'INBOX' }).first()).failures, 0);
+});

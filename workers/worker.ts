@@ -1,0 +1,120 @@
+import type { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createContactImportActivities } from '../activities/contact-import.ts';
+import { createEngineActivities } from '../activities/engine.ts';
+import { createMailboxActivities } from '../activities/mailbox.ts';
+import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import { listenHttp, type Listening } from '../lib/listen.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { createSmtpSender } from '../lib/smtp/index.ts';
+import { ensureSearchAttributes } from '../temporal/attributes.ts';
+import { connectionOptions } from '../temporal/client.ts';
+import { startRelay } from '../temporal/relay.ts';
+import { workflowBundle } from './bundle.ts';
+import { installRuntime } from './runtime.ts';
+import { startSync } from './sync.ts';
+
+export interface WorkerParts {
+  deps: Deps;
+  temporal: Client;
+  metrics: Metrics;
+  /** Port for /health and /metrics; none is opened without it. */
+  httpPort?: number;
+}
+
+/** A running worker process's work, whatever roles it has. */
+export interface RunningWorker {
+  http: Listening | undefined;
+  /** Rejects when a role fails for good. */
+  failed: Promise<never>;
+  /** Stops taking work and waits for what is in hand. */
+  stop(): Promise<void>;
+}
+
+/** Starts the roles of WORKER_ROLES in this process: Temporal worker, outbox relay, mailbox sync. */
+export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerParts): Promise<RunningWorker> {
+  const { config, log } = deps;
+  const stops: (() => Promise<void>)[] = [];
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => {});
+
+  if (config.WORKER_ROLES.includes('temporal')) stops.push(await startTemporalRole({ deps, temporal, metrics }, (error) => fail(error)));
+  if (config.WORKER_ROLES.includes('relay')) {
+    const relay = await startRelay({
+      db: deps.db, databaseUrl: config.PRIMARY_DB, client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log,
+      onDispatched: (done, bad) => {
+        metrics.outboxDispatched.inc({ result: 'ok' }, done);
+        metrics.outboxDispatched.inc({ result: 'failed' }, bad);
+      },
+    });
+    stops.push(() => relay.stop());
+  }
+  if (config.WORKER_ROLES.includes('sync')) {
+    const sync = await startSync(deps, { metrics });
+    stops.push(() => sync.stop());
+  }
+  const http = httpPort === undefined ? undefined : await serveHealth(deps, metrics, httpPort);
+  if (http) stops.push(() => http.close());
+  return {
+    http,
+    failed,
+    async stop() {
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  };
+}
+
+async function startTemporalRole({ deps, temporal, metrics }: Omit<WorkerParts, 'httpPort'>, onFailure: (error: unknown) => void): Promise<() => Promise<void>> {
+  const { config, log } = deps;
+  installRuntime(log);
+  await ensureSearchAttributes(temporal, config.TEMPORAL_NAMESPACE).catch((error: Error) => {
+    log.warn({ err: error }, 'search attributes could not be ensured; make OrganizationId, CampaignId, Kind and State by hand');
+  });
+  const connection = await NativeConnection.connect(connectionOptions(config));
+  const smtp = createSmtpSender({ allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS });
+  const worker = await Worker.create({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    workflowBundle: await workflowBundle(log),
+    activities: {
+      ...createEngineActivities(deps, { smtp, metrics }), ...createContactImportActivities(deps), ...createMailboxActivities(deps, { smtp }),
+      ...createMaintenanceActivities(deps),
+    },
+    maxConcurrentActivityTaskExecutions: config.WORKER_ACTIVITIES,
+    maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+    shutdownGraceTime: '10s',
+    shutdownForceTime: config.SHUTDOWN_GRACE_MS,
+  });
+  const running = worker.run();
+  running.catch(onFailure);
+  return async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running.catch(() => {});
+    await smtp.close();
+    await connection.close();
+  };
+}
+
+function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listening> {
+  return listenHttp((request, response) => {
+    if (request.url === '/health') {
+      response.setHeader('Content-Type', 'application/json');
+      response.end('{"status":"ok"}');
+    } else if (request.url === '/metrics') {
+      void metrics.registry.metrics().then((text) => {
+        response.setHeader('Content-Type', metrics.registry.contentType);
+        response.end(text);
+      });
+    } else {
+      response.statusCode = 404;
+      response.end();
+    }
+  }, deps.config.LISTEN_HOST, port);
+}
