@@ -11,7 +11,8 @@ export const ORG_TABLES = [
   'mailboxes', 'mailbox_tags', 'mailbox_errors', 'mailbox_sync', 'mailbox_checks',
   'campaigns', 'campaign_senders', 'campaign_steps', 'campaign_variants', 'campaign_logs', 'campaign_advanced', 'outreach_settings',
   'enrollments', 'step_runs', 'waits', 'sends', 'tracked_links', 'engagement_events', 'deliverability_events', 'inbound_messages', 'daily_counters',
-  'app_connections', 'product_events', 'dead_letters', 'segments', 'blobs',
+  'app_connections', 'product_events', 'dead_letters', 'segments', 'blobs', 'oauth_applications', 'oauth_grants',
+  'webhook_endpoints', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts', 'webhook_throttle_drops',
 ] as const;
 export type OrgTable = (typeof ORG_TABLES)[number];
 

@@ -3,6 +3,8 @@ import * as foundation from './0001_foundation.ts';
 import * as audience from './0002_audience.ts';
 import * as outreach from './0003_outreach.ts';
 import * as apiKeyUsage from './0004_api_key_usage.ts';
+import * as oauth from './0005_oauth.ts';
+import * as webhooks from './0006_webhooks.ts';
 
 /** All migrations in order. Names are part of the record in every database: never rename, only append. */
 const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
@@ -10,6 +12,8 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0002_audience', up: audience.up },
   { name: '0003_outreach', up: outreach.up },
   { name: '0004_api_key_usage', up: apiKeyUsage.up },
+  { name: '0005_oauth', up: oauth.up },
+  { name: '0006_webhooks', up: webhooks.up },
 ];
 
 const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {

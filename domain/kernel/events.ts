@@ -1,3 +1,6 @@
+/** Channel on which fan-out and realtime gateways are woken after a commit that left events. */
+export const EVENTS_CHANNEL = 'heron_events';
+
 /**
  * Every domain event (contract 1, "Catalogue"). Firehose events reach an endpoint only when it lists them.
  * Published names are never renamed: an incompatible payload gets a new name.

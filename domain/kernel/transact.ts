@@ -4,7 +4,7 @@ import { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import { organizationOf, type Ctx } from './context.ts';
-import type { EventType } from './events.ts';
+import { EVENTS_CHANNEL, type EventType } from './events.ts';
 
 export interface AuditEntry {
   action: string;
@@ -56,6 +56,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (events.length > 0) {
       await tx.org.insert('domain_events', events.map((event) => ({ id: newId(), type: event.type, data: json(event.data), created_at: tx.now })));
+      await trx.raw(`select pg_notify('${EVENTS_CHANNEL}', '')`);
     }
     if (audits.length > 0) await tx.org.insert('audit_logs', audits.map((entry) => auditRow(ctx, entry, tx.now)));
     if (intents.length > 0) await writeIntents(trx, intents);

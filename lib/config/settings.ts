@@ -59,6 +59,8 @@ export const settingsSchema = z.object({
   API_PORT: port.default(8080),
   /** Port of the tracking service (opens, clicks, unsubscribes). */
   TRACKING_PORT: port.default(3000),
+  /** Port of the realtime gateway (WebSocket). */
+  REALTIME_PORT: port.default(4000),
   /** Port on which a worker serves /health and /metrics; 0 picks a free one. */
   WORKER_PORT: port.default(9090),
   /** Public origin of the API as clients reach it. */
