@@ -78,6 +78,8 @@ async function runAva(avaArguments: string[], env: Record<string, string>): Prom
   // ava can also fail without a failed test, for example when no file fits its arguments.
   const failed = succeeded || interruptedBy ? report.totals.failed : Math.max(1, report.totals.failed);
   printSkips(report.skipped);
+  // Once more after the failures in full, which can be long: a log is read from its end.
+  for (const line of report.failed) print(`  ${line}`);
   if (!report.complete) print(`The run ended early${interruptedBy ? `: ${interruptedBy}` : ''}.`);
   print(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 

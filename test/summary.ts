@@ -21,6 +21,8 @@ export class ReportReader {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
   /** The titles of the tests that were skipped. */
   readonly skipped: string[] = [];
+  /** The lines of what failed, as ava gives them. */
+  readonly failed: string[] = [];
   /** Whether the report has come to its end. */
   complete = false;
 
@@ -33,7 +35,10 @@ export class ReportReader {
       this.totals.skipped += 1;
       this.skipped.push(skipped[1]!);
     } else if (PASSED.test(line)) this.totals.passed += 1;
-    else if (FAILED.test(line)) this.totals.failed += 1;
+    else if (FAILED.test(line)) {
+      this.totals.failed += 1;
+      this.failed.push(line.trim());
+    }
     else if (END_OF_RESULTS.test(line)) this.complete = true;
   }
 }
