@@ -77,12 +77,16 @@ test('a program that does not exist is an error, not a crash', async (t) => {
 test('a server is stopped when the process that started it is killed', async (t) => {
   const stopped = join(await scratch(t), 'stopped');
   const script = `
+    import { writeFile } from 'node:fs/promises';
     import { spawnServer } from '${new URL('./servers.ts', import.meta.url).href}';
     const options = { stdio: 'ignore', stopSignal: 'SIGTERM', graceMs: 1000 };
-    await spawnServer('sh', ['-c', ${JSON.stringify(SERVER)}, 'sh', ${JSON.stringify(stopped)}], options);`;
+    await spawnServer('sh', ['-c', ${JSON.stringify(SERVER)}, 'sh', ${JSON.stringify(stopped)}], options);
+    await writeFile(${JSON.stringify(`${stopped}.tied`)}, '');`;
   const args = ['--import=tsx', '--input-type=module', '--eval', script];
   const parent = spawn(process.execPath, args, { stdio: 'ignore' });
   t.true(await appears(`${stopped}.up`));
+  // The server is up before its parent has gone on from starting it.
+  t.true(await appears(`${stopped}.tied`));
   parent.kill('SIGKILL');
   t.true(await appears(stopped));
 });
