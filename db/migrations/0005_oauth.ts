@@ -43,6 +43,7 @@ export async function up(knex: Knex): Promise<void> {
       updated_at timestamptz not null
     );
     create unique index oauth_grants_active on oauth_grants (application_id, organization_id, user_id) where revoked_at is null;
+    create index oauth_grants_application on oauth_grants (application_id);
     create index oauth_grants_org on oauth_grants (organization_id, id desc);
     create index oauth_grants_user on oauth_grants (user_id, id desc);
 
@@ -80,5 +81,8 @@ export async function up(knex: Knex): Promise<void> {
     create index oauth_tokens_grant on oauth_tokens (grant_id);
     create index oauth_tokens_family on oauth_tokens (family_id);
     create index oauth_tokens_expiry on oauth_tokens (expires_at);
+
+    -- Which grant acted, where it was an application's token.
+    alter table audit_logs add column oauth_grant_id uuid;
   `);
 }

@@ -1,15 +1,15 @@
 import type { Deps } from '../kernel/context.ts';
 
-/** A key's last use is written at most this often (ms). */
+/** A credential's last use is written at most this often (ms). */
 export const USAGE_EVERY_MS = 60_000;
 /** How long (ms) a use waits for others to be written with it. */
 const GATHER_MS = 5_000;
 
-/** Keeps `last_used_at` and `last_request_ip` of API keys, without a write per request. One per process. */
+/** Keeps `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. One of each per process. */
 export interface KeyUsage {
-  /** Notes a use, in memory. */
-  touch(apiKeyId: string, ipAddress: string): void;
-  /** Writes what is due: keys not written for {@link USAGE_EVERY_MS}. Runs by itself while there is something to write. */
+  /** Notes a use of a row, in memory. */
+  touch(id: string, ipAddress: string): void;
+  /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Runs by itself while there is something to write. */
   writeDue(): Promise<void>;
   /** Writes everything; for shutdown. */
   flush(): Promise<void>;
@@ -20,8 +20,8 @@ interface Use {
   ipAddress: string;
 }
 
-/** Makes the recorder of one process. */
-export function createKeyUsage({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): KeyUsage {
+/** Makes the recorder of one process for one kind of credential. */
+export function createKeyUsage({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>, table: 'api_keys' | 'oauth_grants' = 'api_keys'): KeyUsage {
   const pending = new Map<string, Use>();
   const written = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -30,12 +30,12 @@ export function createKeyUsage({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
     if (timer || pending.size === 0) return;
     timer = setTimeout(() => {
       timer = undefined;
-      writeDue().catch((error: unknown) => log.warn({ err: error }, 'last use of API keys not written'));
+      writeDue().catch((error: unknown) => log.warn({ err: error, table }, 'last use of credentials not written'));
     }, GATHER_MS);
     timer.unref();
   }
 
-  async function write(isDue: (apiKeyId: string) => boolean): Promise<void> {
+  async function write(isDue: (id: string) => boolean): Promise<void> {
     // In id order, so that two processes that write the same keys do not wait for each other in a circle.
     const due = [...pending].filter(([id]) => isDue(id)).sort(([a], [b]) => (a < b ? -1 : 1));
     if (due.length === 0) return;
@@ -46,7 +46,7 @@ export function createKeyUsage({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
     }
     try {
       await db.raw(
-        `update api_keys k set last_used_at = v.at, last_request_ip = v.ip
+        `update ${table} k set last_used_at = v.at, last_request_ip = v.ip
          from unnest(?::uuid[], ?::timestamptz[], ?::text[]) as v (id, at, ip)
          where k.id = v.id and (k.last_used_at is null or k.last_used_at < v.at)`,
         [due.map(([id]) => id), due.map(([, use]) => use.at), due.map(([, use]) => use.ipAddress)],
@@ -71,8 +71,8 @@ export function createKeyUsage({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
   }
 
   return {
-    touch(apiKeyId, ipAddress) {
-      pending.set(apiKeyId, { at: clock.now(), ipAddress });
+    touch(id, ipAddress) {
+      pending.set(id, { at: clock.now(), ipAddress });
       arm();
     },
     writeDue,

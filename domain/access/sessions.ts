@@ -18,6 +18,8 @@ export interface TokenPair {
   accessTokenExpiresAt: Date;
   refreshToken: string;
   refreshTokenExpiresAt: Date;
+  sessionId: string;
+  userId: string;
   deviceToken?: string;
 }
 
@@ -61,8 +63,7 @@ export async function openSession(
   if (organizationId) {
     await auditOwn(actingAs(ctx, trx, userId, organizationId), { action: 'sign_in', entityType: 'session', entityId: id });
   }
-  const access = await signSessionToken(ctx.config, ctx.clock, { id, userId });
-  return { accessToken: access.token, accessTokenExpiresAt: access.expiresAt, refreshToken, refreshTokenExpiresAt: expiresAt };
+  return tokenPair(ctx, { id, userId }, refreshToken, expiresAt);
 }
 
 /** A context in which a person who has just proved who they are acts in an organization, inside an open transaction. */
@@ -114,8 +115,15 @@ export async function refreshSession(ctx: Ctx, refreshToken: string): Promise<To
     if (replayed.length > 0) ctx.log.warn({ sessionId: replayed[0].id }, 'refresh token replayed; session revoked');
     throw new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
   }
-  const access = await signSessionToken(ctx.config, ctx.clock, { id: session.id, userId: session.user_id });
-  return { accessToken: access.token, accessTokenExpiresAt: access.expiresAt, refreshToken: next, refreshTokenExpiresAt: expiresAt };
+  return tokenPair(ctx, { id: session.id, userId: session.user_id }, next, expiresAt);
+}
+
+async function tokenPair(ctx: Ctx, session: { id: string; userId: string }, refreshToken: string, expiresAt: Date): Promise<TokenPair> {
+  const access = await signSessionToken(ctx.config, ctx.clock, session);
+  return {
+    accessToken: access.token, accessTokenExpiresAt: access.expiresAt, refreshToken, refreshTokenExpiresAt: expiresAt,
+    sessionId: session.id, userId: session.userId,
+  };
 }
 
 /** Ends the current session. Its device stays known. */

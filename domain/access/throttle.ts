@@ -22,6 +22,8 @@ const RULES = {
   organizations: { limit: 20, windowMs: 24 * 60 * MINUTE_MS, what: 'new workspaces' },
   /** Current passwords tried when changing it. */
   password: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'password attempts' },
+  /** OAuth clients that register themselves, from one source; the limit is a setting. */
+  client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'registrations from this address' },
 } as const;
 
 export type ThrottleRule = keyof typeof RULES;
@@ -33,10 +35,12 @@ function keyOf(rule: ThrottleRule, subject: string): string {
 /**
  * Counts one attempt. It is counted in PostgreSQL and at once, outside any transaction of the caller: every process sees
  * it, a restart keeps it, and a failing attempt cannot roll it back.
+ * @param limit instead of the rule's own; 0 is unlimited
  * @throws AppError rate_limit_exceeded (429) with Retry-After
  */
-export async function throttle({ db, clock }: Pick<Deps, 'db' | 'clock'>, rule: ThrottleRule, subject: string): Promise<void> {
-  const { limit, windowMs, what } = RULES[rule];
+export async function throttle({ db, clock }: Pick<Deps, 'db' | 'clock'>, rule: ThrottleRule, subject: string, limit: number = RULES[rule].limit): Promise<void> {
+  if (limit === 0) return;
+  const { windowMs, what } = RULES[rule];
   const now = clock.now();
   const { rows } = await db.raw(
     `insert into auth_throttles as t (key, attempts, window_ends) values (:key, 1, :ends)

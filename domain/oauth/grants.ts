@@ -1,0 +1,128 @@
+import type { Db, Trx } from '../../db/connection.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx, Deps } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { syncGrantEndpoint } from '../webhooks/managed.ts';
+import { grantableWith, scopesOf } from './scopes.ts';
+
+/** Most applications shown to a person; the newest. */
+const LISTED = 500;
+
+/** One application a person lets into one workspace. */
+export interface AuthorizedApp {
+  grant_id: string;
+  organization_id: string;
+  organization_name: string;
+  client_id: string;
+  name: string;
+  description: string;
+  logo_url: string;
+  website_url: string;
+  self_registered: boolean;
+  /** Mask: what its tokens can carry now, at most. */
+  scopes: number;
+  created_at: Date;
+  updated_at: Date;
+  /** Kept to about a minute. */
+  last_used_at: Date | null;
+}
+
+/** The mask of scopes a person may hand to applications in a workspace; 0 for one who is no member. For the consent screen. */
+export async function grantableScopes({ db }: { db: Db | Trx }, userId: string, organizationId: string): Promise<number> {
+  const row = await db('memberships as m').join('roles as r', 'r.id', 'm.role_id')
+    .where({ 'm.user_id': userId, 'm.organization_id': organizationId }).first('r.permissions');
+  return row ? grantableWith(row.permissions as string[]) : 0;
+}
+
+/** The same inside a transaction whose person cannot leave the workspace before it is done. */
+export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
+  await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', { userId });
+  return grantableScopes({ db: tx.trx }, userId, tx.org.organizationId);
+}
+
+/**
+ * Grants an application access for a person, in the transaction's workspace, or changes what was granted.
+ * @returns the grant's id
+ * @throws AppError not_found when the application has just been deleted
+ */
+export async function upsertGrant(tx: Tx, grant: { applicationId: string; userId: string; scopes: number }): Promise<string> {
+  await lockApplication(tx, grant.applicationId);
+  const [row] = await tx.org.sql<{ id: string; created: boolean }>(
+    `insert into oauth_grants as g (id, organization_id, application_id, user_id, scopes, created_at, updated_at)
+     values (:id, :org, :application, :user, :scopes, :now, :now)
+     on conflict (application_id, organization_id, user_id) where revoked_at is null
+       do update set scopes = excluded.scopes, updated_at = excluded.updated_at
+     returning g.id, (xmax = 0) as created`,
+    { id: newId(), application: grant.applicationId, user: grant.userId, scopes: grant.scopes, now: tx.now },
+  );
+  tx.audit({
+    action: row!.created ? 'create' : 'update', entityType: 'oauth_grant', entityId: row!.id,
+    changes: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
+  });
+  await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
+  return row!.id;
+}
+
+/** The applications a person lets into workspaces they are a member of, newest first (contract 1, "authorized apps"). */
+export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
+  const { rows } = await db.raw(
+    `select g.id as grant_id, g.organization_id, o.name as organization_name, a.client_id, a.name, a.description, a.logo_url, a.website_url,
+       a.self_registered, g.scopes & a.scopes as scopes, g.created_at, g.updated_at, g.last_used_at
+     from oauth_grants g
+     join oauth_applications a on a.id = g.application_id
+     join organizations o on o.id = g.organization_id
+     join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
+     where g.user_id = :userId and g.revoked_at is null
+     order by g.id desc limit ${LISTED}`,
+    { userId },
+  );
+  return rows as AuthorizedApp[];
+}
+
+/**
+ * A person takes back what they granted: every token of the grant is invalid within a second, in every process
+ * (contract 1, "States and transitions").
+ * @throws AppError not_found, also for somebody else's grant and one already revoked
+ */
+export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
+  if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', 'Only a signed-in person can do this');
+  const grant = isUuid(grantId)
+    ? await ctx.db('oauth_grants').where({ id: grantId, user_id: ctx.actor.userId }).whereNull('revoked_at').first('organization_id', 'application_id')
+    : undefined;
+  if (!grant) throw notFound('Authorized app');
+  // The person may be in another workspace just now.
+  const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
+  await transact(inWorkspace, async (tx) => {
+    if (!(await endGrant(tx, { id: grantId, applicationId: grant.application_id }, 'person'))) throw notFound('Authorized app');
+  });
+}
+
+/**
+ * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
+ * @param by who wanted it: the person, the application itself, or the end of the membership
+ * @returns whether it was active
+ */
+export async function endGrant(tx: Tx, grant: { id: string; applicationId: string }, by: 'person' | 'application' | 'membership'): Promise<boolean> {
+  await lockApplication(tx, grant.applicationId);
+  const ended = await tx.org.table('oauth_grants').where({ id: grant.id }).whereNull('revoked_at').update({ revoked_at: tx.now, updated_at: tx.now });
+  if (ended === 0) return false;
+  tx.audit({ action: 'revoke', entityType: 'oauth_grant', entityId: grant.id, metadata: { application_id: grant.applicationId, by } });
+  await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
+  return true;
+}
+
+/** Ends what a person granted in the transaction's workspace, because they leave it. Coming back does not bring it back. */
+export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
+  const grants = await tx.org.table('oauth_grants').where({ user_id: userId }).whereNull('revoked_at').orderBy('application_id').select('id', 'application_id');
+  for (const { id, application_id } of grants) await endGrant(tx, { id: id as string, applicationId: application_id as string }, 'membership');
+}
+
+/**
+ * Changes of one application's grants wait for each other, and for its own; taken first, as its endpoints lock it too.
+ * @throws AppError not_found when it is gone
+ */
+async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
+  const row = await tx.trx('oauth_applications').where({ id: applicationId }).forNoKeyUpdate().first('id');
+  if (!row) throw notFound('Application');
+}

@@ -1,0 +1,46 @@
+/** Characters of the longest redirect URI. */
+export const MAX_REDIRECT_URI = 2048;
+
+/** A loopback URI taken apart at its port, as text: nothing is decoded or normalized, so nothing can be confused. */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
+const MAX_PORT = 65_535;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+/** A private-use scheme belongs to who owns the domain it spells backwards (RFC 8252, section 7.1); `javascript:` has no dot. */
+const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
+
+/**
+ * Why a URI cannot be registered as a redirect target, as a sentence; undefined when it can (contract 1, Authentication 4).
+ * @param privateUse whether private-use schemes may stand: only for clients that registered themselves
+ */
+export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): string | undefined {
+  if (uri.length > MAX_REDIRECT_URI) return `Must be ${MAX_REDIRECT_URI} characters or shorter`;
+  if (!PRINTABLE.test(uri) || uri.includes('\\')) return 'Must be printable ASCII without spaces and backslashes';
+  if (!URL.canParse(uri)) return 'Must be an absolute URI';
+  const url = new URL(uri);
+  if (uri.includes('#')) return 'Must not have a fragment';
+  if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri)) return 'Must not have user information';
+  if (uri.includes('*')) return 'Must not have wildcards: every redirect URI is registered as it is';
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme === 'http' && !LOOPBACK.test(url.href)) return 'Must use https; http only on 127.0.0.1, localhost or [::1]';
+  if (scheme !== 'https' && scheme !== 'http') {
+    if (!privateUse) return 'Must use https, or http on 127.0.0.1, localhost or [::1]';
+    if (!PRIVATE_USE.test(scheme)) return 'Must use https, http on a loopback host, or a private-use scheme such as com.example.app';
+  }
+  // One spelling per target: what is registered is what a browser will show and call.
+  if (url.href !== uri && url.href !== `${uri}/`) return `Must be written as ${url.href}`;
+  return undefined;
+}
+
+/**
+ * Whether a requested redirect URI is the registered one: character by character, except that a loopback URI may come with
+ * any port (DECISIONS 4).
+ */
+export function redirectUriMatches(registered: string, requested: string): boolean {
+  if (registered === requested) return true;
+  const ours = LOOPBACK.exec(registered);
+  const theirs = LOOPBACK.exec(requested);
+  if (!ours || !theirs || requested.includes('#')) return false;
+  const port = theirs[2];
+  if (port !== undefined && (Number(port) > MAX_PORT || (port.startsWith('0') && port !== '0'))) return false;
+  return ours[1] === theirs[1] && ours[3] === theirs[3];
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { approveAuthorization, readAuthorizationRequest } from '../../domain/oauth/authorize.ts';
+import { SELF_REGISTERED_MAX } from '../../domain/oauth/scopes.ts';
+import type { Ctx, Deps } from '../../domain/kernel/context.ts';
+import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
+import { newId } from '../../lib/ids.ts';
+import { ALL_PERMISSIONS, type Permission } from '../../lib/permissions.ts';
+import type { Tenant } from './factories.ts';
+import { call, type Answer } from './world.ts';
+
+/** Where the clients of these tests take their answers; nothing listens there. */
+export const CALLBACK = 'https://client.example.com/callback';
+
+export interface TestClient {
+  id: string;
+  clientId: string;
+  /** Empty for a public client. */
+  secret: string;
+}
+
+/** A confidential application of an organization, straight in the database; without fields it may hold every scope. */
+export async function createApplication(deps: Pick<Deps, 'db' | 'clock'>, organizationId: string, fields: Record<string, unknown> = {}): Promise<TestClient> {
+  const secret = newSecret(SECRET_PREFIX.clientSecret);
+  const client = await insertClient(deps, { organization_id: organizationId, client_secret_hash: sha256(secret), scopes: ALL_PERMISSIONS, ...fields });
+  return { ...client, secret };
+}
+
+/** A public client that registered itself, straight in the database. */
+export async function createPublicClient(deps: Pick<Deps, 'db' | 'clock'>, fields: Record<string, unknown> = {}): Promise<TestClient> {
+  return { ...(await insertClient(deps, { self_registered: true, scopes: SELF_REGISTERED_MAX, ...fields })), secret: '' };
+}
+
+async function insertClient({ db, clock }: Pick<Deps, 'db' | 'clock'>, fields: Record<string, unknown>): Promise<{ id: string; clientId: string }> {
+  const now = clock.now();
+  const row = { id: newId(), client_id: newSecret(SECRET_PREFIX.clientId), name: 'Client', redirect_uris: [CALLBACK], created_at: now, updated_at: now, ...fields };
+  await db('oauth_applications').insert(row);
+  return { id: row.id, clientId: row.client_id };
+}
+
+/** A PKCE pair. */
+export function pkce(verifier = newSecret()): { verifier: string; challenge: string } {
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+/** A context in which a person acts in their tenant's workspace, for calling verbs directly. */
+export function personCtx(deps: Deps, tenant: { userId: string; organizationId: string }): Ctx {
+  return {
+    ...deps,
+    requestId: 'test',
+    actor: {
+      kind: 'session', userId: tenant.userId, organizationId: tenant.organizationId, permissions: 0, orgPermissions: new Set(), isOwner: false,
+      isPlatformAdmin: false, allowedMailboxes: null, ipAddress: '127.0.0.1', userAgent: 'test',
+    },
+  };
+}
+
+/**
+ * Lets a person approve what a client asks for, through the verbs, and gives the address the browser is sent to.
+ * @param options.query further parameters of the authorization request, or others than usual
+ */
+export async function approve(
+  deps: Deps,
+  tenant: { userId: string; organizationId: string },
+  client: TestClient,
+  options: { scopes?: readonly Permission[]; query?: Record<string, string | readonly string[]> } = {},
+): Promise<URL> {
+  const request = await readAuthorizationRequest(deps, { response_type: 'code', client_id: client.clientId, redirect_uri: CALLBACK, ...options.query });
+  if (request.kind !== 'request') throw new Error(`the request was refused: ${JSON.stringify(request)}`);
+  const { location } = await approveAuthorization(personCtx(deps, tenant), request, options.scopes ?? request.scopes);
+  return new URL(location);
+}
+
+/** A code a person has approved, and the verifier that goes with it. */
+export async function createCode(
+  deps: Deps,
+  tenant: { userId: string; organizationId: string },
+  client: TestClient,
+  options: Parameters<typeof approve>[3] = {},
+): Promise<{ code: string; verifier: string }> {
+  const { verifier, challenge } = pkce();
+  const query = { code_challenge: challenge, code_challenge_method: 'S256', ...options.query };
+  return { code: (await approve(deps, tenant, client, { ...options, query })).searchParams.get('code')!, verifier };
+}
+
+/** An access token of a public client with these scopes, through approval and exchange. */
+export async function createAccessToken(
+  world: { deps: Deps; url: string },
+  tenant: Tenant,
+  scopes?: readonly Permission[],
+): Promise<{ accessToken: string; refreshToken: string; client: TestClient }> {
+  const client = await createPublicClient(world.deps);
+  const { code, verifier } = await createCode(world.deps, tenant, client, scopes ? { scopes } : {});
+  const answer = await token(world, { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK, client_id: client.clientId });
+  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
+  return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token, client };
+}
+
+/** Calls the token endpoint; a list sends its field several times. */
+export function token(world: { url: string }, form: Record<string, string | readonly string[]>, headers: Record<string, string> = {}): Promise<Answer> {
+  return call(world, 'POST', '/v1/oauth/token', { body: formOf(form), headers });
+}
+
+/** Calls the revocation endpoint. */
+export function revoke(world: { url: string }, form: Record<string, string | readonly string[]>, headers: Record<string, string> = {}): Promise<Answer> {
+  return call(world, 'POST', '/v1/oauth/revoke', { body: formOf(form), headers });
+}
+
+function formOf(form: Record<string, string | readonly string[]>): URLSearchParams {
+  return new URLSearchParams(Object.entries(form).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])));
+}
+
+/** HTTP Basic as OAuth wants it: both halves form-encoded first. */
+export function basic(client: { clientId: string; secret: string }): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${encodeURIComponent(client.clientId)}:${encodeURIComponent(client.secret)}`).toString('base64')}` };
+}
