@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { readProfile } from '../../../domain/access/profile.ts';
+import { listAuthorizedApps, revokeGrant, type AuthorizedApp } from '../../../domain/oauth/grants.ts';
+import { namesOf } from '../../../lib/permissions.ts';
+import type { StreamReply } from '../../http/route.ts';
+import { appCard, websiteLink } from './app-card.ts';
+import { sentForm, shownPage } from './declare.ts';
+import { html, type Html } from './html.ts';
+import { page, redirect } from './layout.ts';
+import { APPS_PATH } from './return-to.ts';
+import { groupedScopes, scopeWords } from './scopes.ts';
+import { hiddenFields, signInPage } from './sign-in.ts';
+import type { Visit } from './visit.ts';
+
+/** A person's authorized apps (contract 1, "OAuth grant"). */
+export const appsRoutes = [
+  shownPage({
+    operationId: 'pages.authorizedApps',
+    path: APPS_PATH,
+    summary: 'The applications a person lets in, over all their workspaces',
+    show: async (visit) => (visit.signedIn ? appsPage(visit) : signInPage(visit, { request: '' })),
+  }),
+  sentForm({
+    operationId: 'pages.revokeApp',
+    path: APPS_PATH,
+    summary: 'Takes back what was granted to an application',
+    description: 'Every token of the grant stops working.',
+    fields: { grant_id: z.string().default('') },
+    errors: ['not_found'],
+    act: async (visit, { grant_id }) => {
+      if (visit.signedIn) await revokeGrant(visit.ctx, grant_id);
+      return redirect(APPS_PATH);
+    },
+  }),
+];
+
+async function appsPage(visit: Visit): Promise<StreamReply> {
+  const [{ user }, apps] = await Promise.all([readProfile(visit.ctx), listAuthorizedApps(visit.ctx, visit.ctx.actor.userId!)]);
+  const signOut = html`<form method="post" action="/account/sign-out">${hiddenFields(visit, '')}<button class="quiet">Sign out</button></form>`;
+  const list = apps.length === 0
+    ? html`<div class="note">No app has access. When you approve one, it stands here.</div>`
+    : html`<ul class="apps">${apps.map((app) => item(visit, app))}</ul>`;
+  return page({
+    title: 'Authorized apps', wide: true, top: signOut,
+    body: html`<h1>Authorized apps</h1><p class="soft">These apps act for <strong>${user.email}</strong> in the workspace named with each.</p>${list}`,
+  });
+}
+
+function item(visit: Visit, app: AuthorizedApp): Html {
+  const website = websiteLink(app);
+  const words = groupedScopes(namesOf(app.scopes)).flatMap(({ entries }) => entries);
+  const facts = html`<p class="soft">${app.organization_name} · since ${day(app.created_at)} · ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}</p>
+<details><summary>${words.length === 1 ? 'One thing it may do' : `${words.length} things it may do`}</summary><ul>${words.map((entry) => html`<li>${scopeWords(entry)}</li>`)}</ul></details>`;
+  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="Revoke access of ${app.name} to ${app.organization_name}">Revoke</button></form>`;
+  return html`<li>${appCard(app, html`<h2>${app.name}</h2>`, facts, revoke)}</li>`;
+}
+
+function day(date: Date): Html {
+  return html`<time datetime="${date.toISOString()}">${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`;
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { readProfile } from '../../../domain/access/profile.ts';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import {
+  approveAuthorization, denyAuthorization, readAuthorizationRequest, type AuthorizationRefusal, type AuthorizationRequest,
+} from '../../../domain/oauth/authorize.ts';
+import { findClient, type Client } from '../../../domain/oauth/clients.ts';
+import { grantableWith, scopeName } from '../../../domain/oauth/scopes.ts';
+import { listMyOrganizations, selectOrganization, type MyOrganization } from '../../../domain/organizations/organizations.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import { maskOf, type Permission } from '../../../lib/permissions.ts';
+import type { StreamReply } from '../../http/route.ts';
+import { appCard, destination, websiteLink } from './app-card.ts';
+import { sentForm, shownPage } from './declare.ts';
+import { html, type Html } from './html.ts';
+import { messagePage, page, redirect } from './layout.ts';
+import { APPS_PATH, AUTHORIZE_PATH, requestText, returnTo } from './return-to.ts';
+import { groupedScopes, scopeWords } from './scopes.ts';
+import { hiddenFields, signInPage } from './sign-in.ts';
+import type { Visit } from './visit.ts';
+
+/** Documents a query parameter. What is wrong with one is said on a page or to the application, never by the envelope. */
+const parameter = (description: string) => z.unknown().optional().meta({ type: 'string', description });
+
+const authorizeQuery = z.looseObject({
+  response_type: parameter('`code`'),
+  client_id: parameter('The application'),
+  redirect_uri: parameter('One the application is registered with, exactly; a loopback one with any port'),
+  scope: parameter('Scopes separated by spaces; all the application is registered for when absent'),
+  state: parameter('Comes back as it was sent'),
+  code_challenge: parameter('PKCE; required from clients without a secret'),
+  code_challenge_method: parameter('`S256`'),
+  resource: parameter('What the tokens are for (RFC 8707)'),
+});
+
+/** The page an application sends people to, and what they answer there (contract 1, "OAuth"). */
+export const consentRoutes = [
+  shownPage({
+    operationId: 'oauth.authorize',
+    path: AUTHORIZE_PATH,
+    summary: 'Asks a person whether an application may have access',
+    description: 'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, leave out what they do not want to give, '
+      + 'and approve or deny; the browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
+    query: authorizeQuery,
+    show: async (visit, query) => {
+      const request = requestText(query);
+      const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
+      if (read.kind !== 'request') return refusedPage(visit.ctx, read, request);
+      return visit.signedIn ? consentPage(visit, request, read) : signInPage(visit, { request });
+    },
+  }),
+  sentForm({
+    operationId: 'pages.decide',
+    path: AUTHORIZE_PATH,
+    summary: 'The consent form: approve or deny',
+    description: 'Each scope that stays ticked comes as a field `scope_<name>`.',
+    fields: { organization_id: z.string().default(''), decision: z.enum(['approve', 'deny']) },
+    act: async (visit, body) => {
+      const { request } = body;
+      if (!visit.signedIn) return redirect(returnTo(request));
+      const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
+      if (read.kind !== 'request') return refusedPage(visit.ctx, read, request, leavingPage);
+      if (body.decision === 'deny') return leavingPage(read.application, denyAuthorization(read).location);
+      // The workspace may have been changed in another tab: nothing is granted anywhere but where the person saw it.
+      if (body.organization_id !== visit.ctx.actor.organizationId) {
+        return consentPage(visit, request, read, new AppError('conflict', 'The workspace has been changed meanwhile. Look at it again'));
+      }
+      const scopes = read.scopes.filter((name) => (body as Record<string, unknown>)[fieldOf(name)] !== undefined);
+      try {
+        return leavingPage(read.application, (await approveAuthorization(visit.ctx, read, scopes)).location);
+      } catch (error) {
+        if (error instanceof AppError && error.status < 500) return consentPage(visit, request, read, explained(error), scopes);
+        throw error;
+      }
+    },
+  }),
+  sentForm({
+    operationId: 'pages.chooseWorkspace',
+    path: '/account/workspace',
+    summary: 'Selects the workspace of the browser session',
+    fields: { organization_id: z.string().default('') },
+    act: async (visit, { request, organization_id }) => {
+      if (visit.signedIn) await selectOrganization(visit.ctx, organization_id);
+      return redirect(returnTo(request));
+    },
+  }),
+];
+
+function fieldOf(scope: Permission): string {
+  return `scope_${scopeName(scope)}`;
+}
+
+/** An error of the verb as the form says it: with its problems, which name no field here. */
+function explained(error: AppError): AppError {
+  const fix = error.fix ?? error.problems?.map((problem) => problem.message).join('. ');
+  return new AppError(error.code, error.message, fix ? { fix: `${fix}.` } : {});
+}
+
+/**
+ * A request that cannot be asked about. Applications of a workspace are told by redirect. A client that registered itself
+ * is not: anybody can make one, and would turn this server into a redirector to anywhere, so there the person decides.
+ * @param leave how the browser goes to an application of a workspace
+ */
+async function refusedPage(
+  ctx: Ctx, refusal: AuthorizationRefusal, request: string, leave: (app: Client, location: string) => StreamReply = (_app, location) => redirect(location),
+): Promise<StreamReply> {
+  if (refusal.kind === 'page') {
+    return messagePage(400, 'This request does not work', html`<div class="note bad" role="alert">${refusal.message}</div>
+<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.</p>`);
+  }
+  const app = await findClient(ctx, new URLSearchParams(request).get('client_id') ?? '');
+  if (!app) throw notFound('Application');
+  if (!app.self_registered) return leave(app, refusal.location);
+  const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
+  return messagePage(400, 'This request does not work', html`<div class="note bad" role="alert">${problem}.</div>
+<p>The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going back to it leads to ${destination(refusal.location)}.</p>
+<p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`);
+}
+
+/**
+ * Takes the browser back to the application. Not a redirect of the form: browsers hold every further redirect of a form to
+ * this page's `form-action`, and where an application goes on to from its redirect URI nobody knows.
+ */
+function leavingPage({ name }: Pick<Client, 'name'>, location: string): StreamReply {
+  return page({
+    title: `Back to ${name}`,
+    refreshTo: location,
+    body: html`<h1>Back to ${name}</h1><p role="status">You are on your way to ${destination(location)}.</p>
+<p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
+  });
+}
+
+async function consentPage(visit: Visit, request: string, read: AuthorizationRequest, refused?: AppError, ticked?: readonly Permission[]): Promise<StreamReply> {
+  const { application, redirectUri } = read;
+  const [{ user }, workspaces] = await Promise.all([readProfile(visit.ctx), listMyOrganizations(visit.ctx)]);
+  const workspace = workspaces.find((row) => row.id === visit.ctx.actor.organizationId);
+  const grantable = workspace ? grantableWith(workspace.permissions) : 0;
+  const website = websiteLink(application);
+  const body = html`
+${appCard(application, html`<h1>${application.name} asks for access</h1>`, html`${website ? html`<p class="soft">${website}</p>` : null}
+${application.description ? html`<p>${application.description}</p>` : null}`)}
+${application.self_registered ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
+    : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`}
+${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
+${workspaceChoice(visit, request, workspaces, workspace)}
+${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`;
+  return page({ title: `${application.name} asks for access`, status: refused?.status ?? 200, body });
+}
+
+function workspaceChoice(visit: Visit, request: string, workspaces: readonly MyOrganization[], chosen: MyOrganization | undefined): Html {
+  if (workspaces.length === 0) return html`<div class="note bad" role="alert">You are not a member of any workspace, so there is nothing to give access to.</div>`;
+  if (workspaces.length === 1 && chosen) return html`<p>Workspace: <strong>${chosen.name}</strong></p>`;
+  const options = workspaces.map(({ id, name, role_name }) => html`<option value="${id}"${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`);
+  return html`<form method="post" action="/account/workspace" class="row">${hiddenFields(visit, request)}
+<label class="field">Workspace<select name="organization_id">${options}</select></label><button>${chosen ? 'Change' : 'Choose'}</button></form>`;
+}
+
+function decisionForm(
+  visit: Visit, request: string, { scopes }: AuthorizationRequest, workspace: MyOrganization, grantable: number, ticked: readonly Permission[] = scopes,
+): Html {
+  const isOpen = (name: Permission) => (maskOf([name]) & grantable) !== 0;
+  const isTicked = new Set<Permission>(ticked);
+  const groups = groupedScopes(scopes).map(({ title, entries }) => html`<fieldset><legend>${title}</legend><ul class="scopes">${entries.map((entry) => (isOpen(entry.name)
+    ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(entry)}</span></label></li>`
+    : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(entry)}<br>Your role in this workspace does not let you give this.</span></label></li>`))}</ul></fieldset>`);
+  const isPossible = scopes.some(isOpen);
+  return html`<form method="post" action="${AUTHORIZE_PATH}">${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}">
+<p>In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out what you do not want to give.</p>
+${groups}
+<div class="actions"><button name="decision" value="deny">Deny</button>${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}</div>
+<p class="soft">What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.</p></form>`;
+}

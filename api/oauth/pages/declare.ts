@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import type { ErrorCode } from '../../../lib/errors.ts';
+import { asAppError } from '../../http/errors.ts';
+import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
+import { html } from './html.ts';
+import { messagePage } from './layout.ts';
+import { returnTo } from './return-to.ts';
+import { assertOwnForm, visitOf, type Visit } from './visit.ts';
+
+/** A form is a few short fields and the authorization request it continues. */
+const FORM_BYTES = 32 * 1024;
+
+/** What every form of the pages carries. */
+const formFields = {
+  csrf: z.string().default('').meta({ description: 'Made for this browser by the page the form is on' }),
+  request: z.string().default('').meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
+};
+
+type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
+
+/** The body of a form; checkboxes come as fields of their own. */
+export function form<S extends z.ZodRawShape>(fields: S) {
+  return z.looseObject({ ...formFields, ...fields });
+}
+
+interface Declaration {
+  operationId: string;
+  path: string;
+  summary: string;
+  description?: string;
+  errors?: readonly ErrorCode[];
+}
+
+const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
+const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
+
+/** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
+export function shownPage<Q extends z.ZodType>(
+  spec: Declaration & { query?: Q; contentType?: string; show: (visit: Visit, query: z.output<Q>) => Promise<StreamReply> },
+): AnyRoute {
+  const { show, contentType = success.contentType, ...declaration } = spec;
+  return route({
+    ...browsers,
+    ...declaration,
+    method: 'get',
+    success: { ...success, contentType },
+    handler: (ctx, { headers, query }) => answered(ctx, headers, (visit) => show(visit, query)),
+  });
+}
+
+/** What a form does. It is refused unless it was sent from our own page, in this browser. */
+export function sentForm<S extends z.ZodRawShape>(
+  spec: Declaration & { fields: S; act: (visit: Visit, body: FormBody<S>) => Promise<StreamReply> },
+): AnyRoute {
+  const { act, fields, ...declaration } = spec;
+  return route({
+    ...browsers,
+    ...declaration,
+    method: 'post',
+    consumes: 'form',
+    bodyLimit: FORM_BYTES,
+    body: form(fields),
+    success,
+    errors: ['forbidden', ...(spec.errors ?? [])],
+    handler: (ctx, { headers, body }) => answered(ctx, headers, async (visit) => {
+      const { csrf, request } = body as z.output<ReturnType<typeof form>>;
+      assertOwnForm(visit, headers, csrf);
+      return act(visit, body as FormBody<S>).catch((error: unknown) => refusal(visit.ctx, error, returnTo(request)));
+    }),
+  });
+}
+
+async function answered(ctx: Ctx, headers: Record<string, string | undefined>, work: (visit: Visit) => Promise<StreamReply>): Promise<StreamReply> {
+  try {
+    const visit = await visitOf(ctx, headers);
+    const reply = await work(visit).catch((error: unknown) => refusal(ctx, error));
+    return { ...reply, cookies: visit.cookies };
+  } catch (error) {
+    return refusal(ctx, error);
+  }
+}
+
+/** An error as people read it. What nobody can help is logged here, as it never reaches the envelope. */
+function refusal(ctx: Ctx, thrown: unknown, back?: string): StreamReply {
+  const error = asAppError(thrown);
+  if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');
+  const title = error.status >= 500 ? 'Something went wrong' : error.status === 429 ? 'Too many attempts' : 'This did not work';
+  return messagePage(error.status, title, html`<div class="note bad" role="alert"><p>${error.message}.</p>
+${error.fix ? html`<p>${error.fix}</p>` : null}</div>
+${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}<p class="soft">Request <code>${ctx.requestId}</code></p>`, error.headers);
+}

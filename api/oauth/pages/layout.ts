@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { StreamReply } from '../../http/route.ts';
+import { Html, html } from './html.ts';
+import { STYLE } from './style.ts';
+
+/** Whatever may stand in a page: its own style, images of this server, forms that come back here. No script, no frame, nothing foreign. */
+const POLICY = [
+  "default-src 'none'", `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`, "img-src 'self'",
+  "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * Headers of every answer a person sees. The referrer policy is `same-origin`: other sites learn nothing, as with
+ * `no-referrer`, but with that one browsers would send our own forms with `Origin: null`, and the origin is checked.
+ */
+export const PAGE_HEADERS: Record<string, string> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+};
+
+const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round" d="M29 7.5 18.5 6a4 4 0 0 0-3.6 6.2c2.3 3.4 3 5.3 1.1 8.3-2 3.1-6.5 3.5-13 3.5 3.5-4 6-8.5 10.500-10M14.5 23.5 13 29M17.5 21.5l2 7.5"/><circle cx="18.7" cy="9" r="1.2" fill="currentColor"/></svg>`;
+
+export interface PageOptions {
+  title: string;
+  body: Html;
+  status?: number;
+  /** Shown at the right of the top line. */
+  top?: Html;
+  wide?: boolean;
+  /** Where the browser goes by itself at once; the page then says so and has a link. */
+  refreshTo?: string;
+  /** Beside {@link PAGE_HEADERS}. */
+  headers?: Record<string, string> | undefined;
+}
+
+/** A page as an answer. */
+export function page(options: PageOptions): StreamReply {
+  const refresh = options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}">`;
+  const document = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${refresh}
+<title>${options.title} · Heron</title><style>${new Html(STYLE)}</style></head>
+<body${options.wide ? html` class="wide"` : null}><header class="top">${MARK}<span>Heron</span>${options.top}</header>
+<main>${options.body}</main></body></html>`;
+  return reply(options.status ?? 200, document.text, options.headers);
+}
+
+/** Sends the browser on with a GET. `location` is a path of ours, or an address that was checked against its application. */
+export function redirect(location: string): StreamReply {
+  return reply(303, '', { Location: location });
+}
+
+function reply(status: number, text: string, headers: Record<string, string> = {}): StreamReply {
+  return { stream: text, contentType: 'text/html; charset=utf-8', status, headers: { ...PAGE_HEADERS, ...headers } };
+}
+
+/** A page that says one thing, such as why a request cannot go on. */
+export function messagePage(status: number, title: string, body: Html, headers?: Record<string, string>): StreamReply {
+  return page({ status, title, body: html`<h1>${title}</h1>${body}`, headers });
+}

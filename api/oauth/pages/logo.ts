@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Ctx } from '../../../domain/kernel/context.ts';
+import { findClient, type Client } from '../../../domain/oauth/clients.ts';
+import type { Egress } from '../../../lib/egress/index.ts';
+import { AppError, notFound } from '../../../lib/errors.ts';
+import type { StreamReply } from '../../http/route.ts';
+import { shownPage } from './declare.ts';
+import { html } from './html.ts';
+import { PAGE_HEADERS } from './layout.ts';
+
+export const LOGO_PATH = '/oauth/logo';
+const MAX_BYTES = 128 * 1024;
+const TIMEOUT_MS = 5_000;
+const FRESH_MS = 3600_000;
+const RETRY_MS = 5 * 60_000;
+const KEPT = 64;
+
+interface Image {
+  type: string;
+  bytes: Buffer;
+}
+/** Per egress, which is one per process: the last logos asked for, and those that could not be had. */
+const caches = new WeakMap<Egress, Map<string, { image: Image | null; until: number }>>();
+
+/** Where the pages load an application's logo from; null for one that has none, or that nobody vouches for. */
+export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
+  return app.logo_url !== '' && !app.self_registered ? `${LOGO_PATH}?${new URLSearchParams({ client_id: app.client_id }).toString()}` : null;
+}
+
+/** Logos come through this server: an image of theirs in our page would tell strangers who looks at it, when and from where. */
+export const logoRoutes = [
+  shownPage({
+    operationId: 'pages.logo',
+    path: LOGO_PATH,
+    summary: 'The logo of an application, for the pages of a signed-in person',
+    query: z.object({ client_id: z.string() }),
+    contentType: 'image/*',
+    show: async (visit, { client_id }) => {
+      if (!visit.signedIn) throw new AppError('unauthorized', 'Nobody is signed in here');
+      const app = await findClient(visit.ctx, client_id);
+      if (!app || logoSource(app) === null) throw notFound('Logo');
+      const image = await logoOf(visit.ctx, app);
+      return image ? imageReply(image.type, Readable.from([image.bytes])) : imageReply('image/svg+xml', letterTile(app.name));
+    },
+  }),
+];
+
+function imageReply(contentType: string, stream: Readable | string): StreamReply {
+  return { stream, contentType, headers: { ...PAGE_HEADERS, 'Cache-Control': 'private, max-age=600' } };
+}
+
+async function logoOf(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null> {
+  const cache = caches.get(ctx.egress) ?? new Map<string, { image: Image | null; until: number }>();
+  caches.set(ctx.egress, cache);
+  const now = ctx.clock.now().getTime();
+  const kept = cache.get(url);
+  if (kept && kept.until > now) return kept.image;
+  const image = await fetchImage(ctx, url);
+  cache.delete(url);
+  cache.set(url, { image, until: now + (image ? FRESH_MS : RETRY_MS) });
+  for (const oldest of cache.keys()) {
+    if (cache.size <= KEPT) break;
+    cache.delete(oldest);
+  }
+  return image;
+}
+
+/** The image behind a URL; null when it cannot be had, is too large, or is none. What it is, its first bytes say. */
+async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
+  try {
+    const answer = await ctx.egress.request({
+      method: 'GET', url, headers: { accept: 'image/png,image/jpeg,image/webp,image/gif', 'user-agent': 'Heron' }, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES,
+    });
+    const type = answer.status === 200 && !answer.truncated ? imageType(answer.body) : undefined;
+    return type === undefined ? null : { type, bytes: answer.body };
+  } catch {
+    return null;
+  }
+}
+
+/** Pictures only: an SVG can hold a document of its own. */
+function imageType(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 12);
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
+  return /^RIFF.{4}WEBP$/s.test(start) ? 'image/webp' : undefined;
+}
+
+/** What stands for a logo that cannot be had. */
+function letterTile(name: string): string {
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`.text;
+}
+
+/** The letter of a tile. */
+export function initial(name: string): string {
+  return [...name.trim()][0]?.toUpperCase() ?? '?';
+}

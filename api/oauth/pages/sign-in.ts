@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { browserSession } from '../../../domain/access/browser-session.ts';
+import { CODE_MINUTES } from '../../../domain/access/challenges.ts';
+import { DEVICE_MS, signOut, type TokenPair } from '../../../domain/access/sessions.ts';
+import { confirmSignIn, signIn } from '../../../domain/access/sign-in.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { StreamReply } from '../../http/route.ts';
+import { emailAddress } from '../../http/schemas.ts';
+import { sentForm } from './declare.ts';
+import { html, type Html, type Part } from './html.ts';
+import { page, redirect } from './layout.ts';
+import { returnTo } from './return-to.ts';
+import type { Visit } from './visit.ts';
+
+export interface SignInOptions {
+  /** The authorization request to come back to; empty for the authorized apps. */
+  request: string;
+  /** What the form answers, and with which status and headers. */
+  refused?: AppError;
+  /** What was typed, to be corrected. */
+  email?: string;
+}
+
+/** What every form carries: that it is ours, and where it leads. */
+export function hiddenFields(visit: Visit, request: string): Html {
+  return html`<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="request" value="${request}">`;
+}
+
+/** Asks who is there: for address and password, or for the mailed code when a sign-in waits for it. */
+export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
+  return visit.cookie('challenge') ? codePage(visit, options) : passwordPage(visit, options);
+}
+
+function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOptions): StreamReply {
+  const purpose = request === '' ? 'to see the apps you have authorized' : 'to go on to the app that asks for access';
+  return asked('Sign in', refused, html`<p class="soft">Sign in ${purpose}.</p>
+${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(visit, request)}
+<label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
+<label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
+<button class="main wide">Sign in</button></form>`);
+}
+
+function codePage(visit: Visit, { request, refused }: SignInOptions): StreamReply {
+  return asked('Check your mail', refused, html`<p class="soft">We sent you a code of six digits. It is good for ${CODE_MINUTES} minutes.</p>
+${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
+<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
+<button class="main wide">Go on</button></form>
+<form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">No mail, or another account?</p><button class="link">Start again</button></form>`);
+}
+
+const AUTOFOCUS = html` autofocus`;
+
+function asked(title: string, refused: AppError | undefined, body: Part): StreamReply {
+  return page({ title, status: refused?.status ?? 200, headers: refused?.headers, body: html`<h1>${title}</h1>${body}` });
+}
+
+function problem(refused: AppError | undefined): Html | null {
+  return refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null;
+}
+
+/** Runs a step of the sign-in; what the person can mend comes back as the same form. */
+async function step(visit: Visit, options: SignInOptions, work: () => Promise<void>): Promise<StreamReply> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return signInPage(visit, { ...options, refused: error });
+    throw error;
+  }
+  return redirect(returnTo(options.request));
+}
+
+/** A new session under a new cookie: one that somebody planted here before is worth nothing. */
+async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
+  const { value, maxAgeMs } = await browserSession(visit.ctx, tokens);
+  if (visit.signedIn) await signOut(visit.ctx);
+  visit.keep('session', value, maxAgeMs);
+  visit.keep('visitor', '', 0);
+  visit.keep('challenge', '', 0);
+  if (tokens.deviceToken) visit.keep('device', tokens.deviceToken, DEVICE_MS);
+}
+
+/** Signing in and out of the pages, over the verbs of the API's own sign-in. */
+export const signInRoutes = [
+  sentForm({
+    operationId: 'pages.signIn',
+    path: '/account/sign-in',
+    summary: 'The sign-in form: address and password',
+    description: 'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',
+    fields: { email: z.string().default(''), password: z.string().default('') },
+    act: async (visit, { request, email, password }) => step(visit, { request, email }, async () => {
+      const address = emailAddress.safeParse(email);
+      if (!address.success || password === '') throw new AppError('bad_request', 'Enter your email address and your password');
+      const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
+      if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
+      else await enter(visit, result);
+    }),
+  }),
+  sentForm({
+    operationId: 'pages.signInCode',
+    path: '/account/sign-in/code',
+    summary: 'The sign-in form: the mailed code',
+    fields: { code: z.string().default('') },
+    act: async (visit, { request, code }) => step(visit, { request }, async () => {
+      const tokens = await confirmSignIn(visit.ctx, { session: visit.cookie('challenge') ?? '', code: code.trim() });
+      await enter(visit, tokens);
+    }),
+  }),
+  sentForm({
+    operationId: 'pages.restartSignIn',
+    path: '/account/sign-in/restart',
+    summary: 'Gives up a sign-in that waits for its code',
+    fields: {},
+    act: async (visit, { request }) => {
+      visit.keep('challenge', '', 0);
+      return redirect(returnTo(request));
+    },
+  }),
+  sentForm({
+    operationId: 'pages.signOut',
+    path: '/account/sign-out',
+    summary: 'Ends the browser session',
+    fields: {},
+    act: async (visit, { request }) => {
+      if (visit.signedIn) await signOut(visit.ctx);
+      visit.keep('session', '', 0);
+      return redirect(returnTo(request));
+    },
+  }),
+];

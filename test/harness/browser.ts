@@ -1,0 +1,69 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { ExecutionContext, TestFn } from 'ava';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+/** Where system packages put Chromium, and the names it goes by on PATH. */
+const USUAL_PLACE = '/usr/bin/chromium';
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+/** Nothing in these tests is about speed; a loaded machine may take this long (ms) over one step. */
+const PATIENCE_MS = 60_000;
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--disable-sync',
+];
+
+/** The Chromium to test with: CHROMIUM_PATH, the usual place, or one on PATH. Undefined when the machine has none. */
+export function findChromium(): string | undefined {
+  const named = process.env.CHROMIUM_PATH;
+  const onPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return (named ? [named] : [USUAL_PLACE, ...onPath]).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A browser with a fresh profile. `visit` opens a page in a context of its own: no cookie of one test is another's. */
+export interface TestBrowser {
+  browser: Browser;
+  visit(options?: Parameters<Browser['newContext']>[0]): Promise<{ page: Page; context: BrowserContext }>;
+  close(): Promise<void>;
+}
+
+/** Starts headless Chromium; one per test file. */
+export async function launchBrowser(): Promise<TestBrowser> {
+  const browser = await chromium.launch({ executablePath: findChromium()!, args: FLAGS, headless: true, timeout: PATIENCE_MS });
+  return {
+    browser,
+    async visit(options) {
+      const context = await browser.newContext(options);
+      context.setDefaultTimeout(PATIENCE_MS);
+      return { context, page: await context.newPage() };
+    },
+    close: () => browser.close(),
+  };
+}
+
+/**
+ * Tests that need Chromium: one after the other, with patience. On a machine without it they are skipped, which the end of
+ * the run prints by title and CI takes for a failure.
+ */
+export function browserTests(test: TestFn): (title: string, implementation: (t: ExecutionContext) => Promise<void>) => void {
+  const isMissing = findChromium() === undefined;
+  return (title, implementation) => {
+    if (isMissing) {
+      test.skip(`${title} (needs Chromium: install it or set CHROMIUM_PATH)`, implementation);
+      return;
+    }
+    test.serial(title, async (t) => {
+      t.timeout(4 * PATIENCE_MS);
+      await implementation(t);
+    });
+  };
+}
