@@ -66,12 +66,15 @@ function named(spec: AnyRoute): Middleware {
   return (koa, next) => {
     koa.state.operationId = spec.operationId;
     koa.state.endpoint = fullPath(spec);
+    koa.state.errorStyle = spec.errorStyle;
+    if (spec.cacheControl) koa.set('Cache-Control', spec.cacheControl);
     return next();
   };
 }
 
 function parseBody(spec: AnyRoute): Middleware {
   if (spec.method === 'get') return (_koa, next) => next();
+  if (spec.consumes === 'raw') return unreadBody;
   const limit = spec.bodyLimit ?? DEFAULT_BODY_LIMIT;
   const parse = koaBody({
     json: spec.consumes !== 'form' && spec.consumes !== 'multipart',
@@ -90,6 +93,12 @@ function parseBody(spec: AnyRoute): Middleware {
   });
   return spec.consumes === 'multipart' ? withoutLeftovers(parse) : parse;
 }
+
+/** The request itself is the body; the route reads it, and holds it to a limit. */
+const unreadBody: Middleware = (koa, next) => {
+  (koa.request as { body?: unknown }).body = koa.req;
+  return next();
+};
 
 /** Uploaded files live as long as their request, whatever becomes of it. */
 function withoutLeftovers(parse: Middleware): Middleware {
@@ -120,7 +129,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     } catch (thrown) {
       const error = asAppError(thrown);
       if (error.status >= 500) koa.state.log.error({ err: error, cause: error.cause }, 'request failed');
-      sendError(koa as Context, error, requestId);
+      sendError(koa as Context, error, requestId, koa.state.errorStyle);
     }
     const seconds = (performance.now() - started) / 1000;
     const operation = koa.state.operationId ?? 'none';
@@ -145,10 +154,10 @@ function cors(origins: readonly string[]): Middleware {
     if (origin && origins.includes(origin)) {
       koa.vary('Origin');
       koa.set('Access-Control-Allow-Origin', origin);
-      koa.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, Idempotent-Replayed');
+      koa.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, Idempotent-Replayed, WWW-Authenticate');
       if (koa.method === 'OPTIONS' && koa.get('access-control-request-method')) {
         koa.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
-        koa.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id');
+        koa.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Mcp-Protocol-Version');
         koa.set('Access-Control-Max-Age', '600');
         koa.status = 204;
         return undefined;

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
 import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
+import { oauthBody } from './oauth-errors.ts';
+import type { ErrorStyle } from './route.ts';
 
 /** The one envelope of every error (contract 1, "Errors"). */
 export interface ErrorEnvelope {
@@ -28,9 +30,9 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', 'Something went wrong on our side', { cause: error });
 }
 
-/** Writes an error as the answer. */
-export function sendError(ctx: Context, error: AppError, requestId: string): void {
-  const envelope: ErrorEnvelope = {
+/** What a client is told of an error. */
+export function errorEnvelope(error: AppError, requestId: string): ErrorEnvelope {
+  return {
     error: statusLabel(error.status),
     message: error.message,
     code: error.code,
@@ -39,7 +41,11 @@ export function sendError(ctx: Context, error: AppError, requestId: string): voi
     ...(error.problems ? { problems: error.problems } : {}),
     ...error.extra,
   };
+}
+
+/** Writes an error as the answer, in the form of its route. */
+export function sendError(ctx: Context, error: AppError, requestId: string, style?: ErrorStyle): void {
   ctx.status = ERROR_CODES[error.code];
   for (const [name, value] of Object.entries(error.headers ?? {})) ctx.set(name, value);
-  ctx.body = envelope;
+  ctx.body = style ? oauthBody(error, style, requestId) : errorEnvelope(error, requestId);
 }

@@ -3,17 +3,22 @@ import type { z } from 'zod';
 import { assertMailboxAllowed, type Actor } from '../../domain/kernel/actor.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { idempotentRequest, performOnce } from '../../domain/kernel/idempotency.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
 import type { ActorResolver } from '../../domain/access/resolve-actor.ts';
 import { refuseIfLimited, type RateLimiter } from './rate-limit.ts';
-import { idempotencyOf, isWrite, type AnyRoute, type PermissionRule, type RouteInput, type StreamReply, type UploadedFile } from './route.ts';
+import { insufficientScope, needsCredential, refusedCredential } from './challenge.ts';
+import {
+  idempotencyOf, isWrite, type AnyRoute, type PermissionRule, type Invoke, type RouteAnswer, type RouteInput, type RouteRequest, type StreamReply, type UploadedFile,
+} from './route.ts';
 
 const ANONYMOUS: Actor = {
   kind: 'system', userId: null, organizationId: null, permissions: 0, orgPermissions: new Set(), isOwner: false,
   isPlatformAdmin: false, allowedMailboxes: null, ipAddress: '', userAgent: '',
 };
-const MAX_KEY_LENGTH = 255;
+/** Characters of an Idempotency-Key. */
+export const MAX_KEY_LENGTH = 255;
 /** Characters of a user agent that are kept. */
 export const MAX_USER_AGENT = 512;
 
@@ -39,51 +44,79 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa) => {
     const actor = koa.state.actor as Actor;
     const ctx: Ctx = { ...parts.deps, log: koa.state.log, actor, requestId: koa.state.requestId };
-    const input = readInput(spec, koa);
-    if (spec.mailboxParam) assertMailboxAllowed(actor, String((koa.params as Record<string, string>)[spec.mailboxParam]));
-    const answer = await perform(spec, parts, ctx, input, koa);
+    const answer = await invoke(spec, parts, ctx, requestOf(koa));
     koa.status = answer.status;
     for (const [name, value] of Object.entries(answer.headers)) koa.set(name, value);
+    if (answer.cookies?.length) koa.set('Set-Cookie', [...answer.cookies]);
     koa.body = answer.body;
+  };
+}
+
+/** What an admitted caller's request comes to. The one way to a handler, over HTTP and in process. */
+async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: RouteRequest): Promise<RouteAnswer> {
+  const input = readInput(spec, request, async (other, inner) => {
+    permit(other, parts, ctx.actor, spec);
+    return invoke(other, parts, ctx, inner);
+  });
+  if (spec.mailboxParam) assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
+  return perform(spec, parts, ctx, input, request);
+}
+
+function requestOf(koa: Context): RouteRequest {
+  return {
+    params: koa.params,
+    query: koa.query,
+    body: (koa.request as { body?: unknown }).body,
+    files: uploadedFiles(koa),
+    headers: koa.headers as Record<string, string | undefined>,
   };
 }
 
 async function identify(spec: AnyRoute, parts: GuardParts, koa: Context, origin: { ipAddress: string; userAgent: string }): Promise<Actor> {
   if (spec.scope === 'public') return { ...ANONYMOUS, ...origin };
   const header = koa.get('authorization');
-  if (!/^Bearer \S/i.test(header)) {
-    throw new AppError('unauthorized', 'This endpoint needs a credential', {
-      fix: 'Send Authorization: Bearer <API key, access token or session token>.',
-      headers: { 'WWW-Authenticate': 'Bearer' },
-    });
-  }
-  const caller = await parts.actors.resolve(header.slice(7).trim(), origin, (known) => {
-    koa.state.apiKeyId = known.apiKeyId;
+  if (!/^Bearer \S/i.test(header)) throw needsCredential(spec, parts.deps.config);
+  const known = (actor: Actor) => {
+    koa.state.apiKeyId = actor.apiKeyId;
+  };
+  const caller = await parts.actors.resolve(header.slice(7).trim(), origin, known).catch((error: unknown) => {
+    throw refusedCredential(spec, parts.deps.config, error);
   });
   if (caller.rate) refuseIfLimited(parts.limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
-  if (spec.organization !== false && !caller.actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
-  }
-  authorize(spec, caller.actor);
-  if (isWrite(spec) && caller.actor.organizationId) {
-    const wait = parts.limiter.take(`org/${caller.actor.organizationId}`, parts.deps.config.ORG_WRITES_PER_MINUTE);
-    refuseIfLimited(wait, 'the write limit of this workspace is reached');
-  }
+  permit(spec, parts, caller.actor);
   return caller.actor;
 }
 
-/** @throws AppError forbidden when the scope (key, token) or the permission (session) is missing */
-function authorize(spec: AnyRoute, actor: Actor): void {
-  if (actor.kind !== 'session') {
-    if (spec.scope === 'session') throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
-    if (Array.isArray(spec.scope) && !holds(actor.permissions, spec.scope)) {
-      throw new AppError('forbidden', `The credential lacks a scope this endpoint needs: ${spec.scope.join(', ')}`);
-    }
-    return;
+/**
+ * Whether a known caller may use a route, and not too often for its workspace.
+ * @param asked the route the request came to, whose challenge a refusal carries
+ */
+function permit(spec: AnyRoute, parts: GuardParts, actor: Actor, asked: AnyRoute = spec): void {
+  if (spec.organization !== false && !actor.organizationId) {
+    throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
   }
-  if (spec.permission !== null && !allows(actor, spec.permission)) {
+  authorize(spec, parts.deps.config, actor, asked);
+  if (isWrite(spec) && actor.organizationId) {
+    const wait = parts.limiter.take(`org/${actor.organizationId}`, parts.deps.config.ORG_WRITES_PER_MINUTE);
+    refuseIfLimited(wait, 'the write limit of this workspace is reached');
+  }
+}
+
+/** Whether the scope (key, token) or the permission (session) of a route is held. */
+export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
+  if (spec.scope === 'public') return true;
+  if (actor.kind === 'session') return spec.permission === null || allows(actor, spec.permission);
+  return spec.scope === 'any' || (spec.scope !== 'session' && holds(actor.permissions, spec.scope));
+}
+
+/** @throws AppError forbidden when the scope (key, token) or the permission (session) is missing */
+function authorize(spec: AnyRoute, config: Config, actor: Actor, asked: AnyRoute): void {
+  if (isPermitted(spec, actor)) return;
+  if (actor.kind === 'session') {
     throw new AppError('forbidden', `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`);
   }
+  if (!Array.isArray(spec.scope)) throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
+  throw insufficientScope(asked, config, actor, spec.scope);
 }
 
 function allows(actor: Actor, rule: PermissionRule): boolean {
@@ -101,8 +134,8 @@ export function permissionText(rule: PermissionRule | null): string {
 
 type Input = RouteInput<unknown, unknown, unknown, undefined>;
 
-/** Checks params, query and body; all faults come back at once, each with its path. */
-function readInput(spec: AnyRoute, koa: Context): Input {
+/** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
+function parse(spec: AnyRoute, request: RouteRequest): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
   const problems: Problem[] = [];
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
@@ -117,19 +150,26 @@ function readInput(spec: AnyRoute, koa: Context): Input {
     }
     return undefined;
   };
-  const body = (koa.request as { body?: unknown }).body;
-  const input: Input = {
-    params: read('params', spec.params, koa.params) ?? {},
-    query: read('query', spec.query, koa.query) ?? {},
-    body: read('body', spec.body, body ?? {}),
-    files: uploadedFiles(koa),
-    headers: koa.headers as Record<string, string | undefined>,
-    prepared: undefined,
+  const values = {
+    params: read('params', spec.params, request.params) ?? {},
+    query: read('query', spec.query, request.query) ?? {},
+    body: read('body', spec.body, request.body ?? {}),
   };
+  return { values, problems };
+}
+
+/** Every fault that keeps a request from being well-formed for a route, each with its path. */
+export function requestProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
+  return parse(spec, request).problems;
+}
+
+/** @throws AppError bad_request with all faults of params, query and body at once */
+function readInput(spec: AnyRoute, request: RouteRequest, invokeOther: Invoke): Input {
+  const { values, problems } = parse(spec, request);
   if (problems.length > 0) {
     throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, { problems });
   }
-  return input;
+  return { ...values, files: request.files, headers: request.headers, prepared: undefined, invoke: invokeOther };
 }
 
 function uploadedFiles(koa: Context): Record<string, UploadedFile> {
@@ -144,9 +184,9 @@ function uploadedFiles(koa: Context): Record<string, UploadedFile> {
   return out;
 }
 
-async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input, koa: Context): Promise<Answer> {
+async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input, request: RouteRequest): Promise<RouteAnswer> {
   const mode = idempotencyOf(spec);
-  const key = mode === 'none' ? '' : koa.get('idempotency-key');
+  const key = mode === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
   if (mode === 'required' && !key) {
     throw new AppError('bad_request', 'This endpoint needs an Idempotency-Key', {
       problems: [{ path: 'headers.Idempotency-Key', message: 'Required' }],
@@ -160,9 +200,8 @@ async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input
   if (!key) return run(ctx, await spec.prepare?.(ctx, input));
 
   const files = Object.entries(input.files).map(([name, file]) => [name, file.sha256]);
-  const asked = [koa.params, koa.query, (koa.request as { body?: unknown }).body ?? null, ...files];
-  const request = idempotentRequest(ctx, spec.operationId, key, asked);
-  const { answer, replayed } = await performOnce(ctx, request, {
+  const asked = [request.params, request.query, request.body ?? null, ...files];
+  const { answer, replayed } = await performOnce(ctx, idempotentRequest(ctx, spec.operationId, key, asked), {
     prepare: async () => spec.prepare?.(ctx, input),
     async run(inner, prepared) {
       const { body, ...rest } = await run(inner, prepared);
@@ -173,17 +212,12 @@ async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input
   return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } } : answer;
 }
 
-interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer | StreamReply['stream'] | null;
-}
-
-function toAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): Answer {
+function toAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
   const schema = spec.success.body;
   if (schema === 'stream') {
     const reply = result as StreamReply;
-    return { status: spec.success.status, headers: { 'Content-Type': reply.contentType, ...reply.headers }, body: reply.stream };
+    const { status = spec.success.status, contentType, headers, cookies = [], stream } = reply;
+    return { status, headers: { 'Content-Type': contentType, ...headers }, body: stream, cookies };
   }
   if (!schema) return { status: spec.success.status, headers: {}, body: Buffer.alloc(0) };
   if (parts.strictResponses || dueForCheck(spec)) {

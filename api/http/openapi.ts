@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './guard.ts';
+import { webhooksSection } from './openapi-webhooks.ts';
+import { oauthErrorSchema } from './oauth-errors.ts';
 import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
 
 /** Codes any authenticated endpoint can answer, beside its own. */
@@ -24,7 +26,8 @@ const errorSchema = {
   },
 };
 
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
+/** The JSON Schema of a zod schema, without its dialect. */
+export function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Record<string, unknown>;
   return rest;
 }
@@ -45,12 +48,13 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set(routes.map((spec) => spec.area))].map((name) => ({ name })),
+    tags: [...new Set([...routes.map((spec) => spec.area), 'webhooks'])].map((name) => ({ name })),
     security: [{ bearer: [] }],
     paths,
+    webhooks: webhooksSection(),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'API key (ssk_…), OAuth access token (ssat_…) or session token' } },
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, OAuthError: oauthErrorSchema },
     },
   };
 }
@@ -94,7 +98,7 @@ function parameters(spec: AnyRoute, idempotency: string): object[] {
 }
 
 function requestBody(spec: AnyRoute): object {
-  const type = { json: 'application/json', form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data' }[spec.consumes ?? 'json'];
+  const type = { json: 'application/json', form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data', raw: 'application/json' }[spec.consumes ?? 'json'];
   return { required: !spec.body!.safeParse({}).success, content: { [type]: { schema: toSchema(spec.body!, 'input') } } };
 }
 
@@ -113,7 +117,7 @@ function responses(spec: AnyRoute): object {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(ERROR_CODES[code], [...(byStatus.get(ERROR_CODES[code]) ?? []), code]);
   for (const [errorStatus, list] of [...byStatus].sort((a, b) => a[0] - b[0])) {
-    out[errorStatus] = { description: list.join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+    out[errorStatus] = { description: list.join(', '), content: { 'application/json': { schema: { $ref: `#/components/schemas/${spec.errorStyle ? 'OAuthError' : 'Error'}` } } } };
   }
   return out;
 }

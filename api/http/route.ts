@@ -23,16 +23,49 @@ export interface RouteInput<P, Q, B, Prepared> {
   files: Record<string, UploadedFile>;
   headers: Record<string, string | undefined>;
   prepared: Prepared;
+  /** Runs another route for the same caller. */
+  invoke: Invoke;
 }
 
-/** A body that is not JSON. */
+/** What a request asks of a route, before anything of it is checked. */
+export interface RouteRequest {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  files: Record<string, UploadedFile>;
+  headers: Record<string, string | undefined>;
+}
+
+/** What a route answers. */
+export interface RouteAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | StreamReply['stream'];
+  cookies?: readonly string[];
+}
+
+/**
+ * Runs a route in process, for the caller who has been admitted already, under all its own rules: scope or permission,
+ * write limit, mailbox restriction, validation, idempotency. The credential's request rate was counted at admission.
+ * @throws AppError what the route answers with an error
+ */
+export type Invoke = (spec: AnyRoute, request: RouteRequest) => Promise<RouteAnswer>;
+
+/** A body that is not JSON, or not always. */
 export interface StreamReply {
   stream: Readable | string;
   contentType: string;
   headers?: Record<string, string>;
+  /** For routes that speak a protocol of their own, and for pages; else the declared status. */
+  status?: number;
+  /** Set-Cookie lines. */
+  cookies?: readonly string[];
 }
 
 type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
+
+/** Errors in OAuth's own form (DECISIONS 1): of the token and revocation endpoints, or of client registration. */
+export type ErrorStyle = 'oauth' | 'registration';
 
 /**
  * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
@@ -59,13 +92,20 @@ export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z
   idempotency?: 'none' | 'required';
   /** Reads that are POSTs (searches) are not writes: no organization write limit, no idempotency. */
   readOnly?: true;
+  /** Path of this route's own protected resource metadata (RFC 9728), where it is not the API's. */
+  resourceMetadata?: string;
   params?: P;
   query?: Q;
   body?: B;
-  consumes?: 'json' | 'form' | 'multipart';
+  /** `raw` leaves the body unread: the handler gets the request's stream as its body. */
+  consumes?: 'json' | 'form' | 'multipart' | 'raw';
   /** Bytes of the largest accepted body; 1 MiB unless said. */
   bodyLimit?: number;
   success: { status: 200 | 201 | 202 | 204; body?: R; description?: string; contentType?: string };
+  /** Cache-Control of every answer, errors too. */
+  cacheControl?: 'no-store' | 'public, max-age=300';
+  /** The error envelope, unless said. */
+  errorStyle?: ErrorStyle;
   /** Codes this endpoint can answer beyond those every endpoint can. */
   errors?: readonly ErrorCode[];
   /** Slow work with the outside (dialing a mail server), before the transaction opens. */

@@ -1,0 +1,69 @@
+import type { Actor } from '../../domain/kernel/actor.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { isPermitted, requestProblems } from '../http/guard.ts';
+import type { Invoke, RouteAnswer } from '../http/route.ts';
+import { AGENT_TOOLS } from './catalogue.ts';
+import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';
+
+const BY_NAME = new Map(AGENT_TOOLS.map((tool) => [tool.name, tool]));
+
+/** The tools a caller may call, in the catalogue's order. */
+export function toolsFor(actor: Actor): AgentTool[] {
+  return AGENT_TOOLS.filter((tool) => isPermitted(tool.route, actor));
+}
+
+/**
+ * A tool by its name.
+ * @throws AppError not_found
+ */
+export function findTool(name: string): AgentTool {
+  const tool = BY_NAME.get(name);
+  if (!tool) throw notFound('Tool');
+  return tool;
+}
+
+/** What a tool answered: the status and the text of its route's answer, which is JSON or empty. */
+export interface ToolAnswer {
+  status: number;
+  text: string;
+}
+
+/**
+ * Calls a tool: its route, for the same caller, under all its own rules.
+ * @param prefix what stands before an argument's name in the paths of problems
+ * @throws AppError what the route answers with an error, its problems told in terms of arguments
+ */
+export async function callTool(ctx: Ctx, invoke: Invoke, tool: AgentTool, args: Record<string, unknown>, prefix: string): Promise<ToolAnswer> {
+  const request = toRequest(tool, args);
+  const own = isPermitted(tool.route, ctx.actor) ? ownProblems(tool, args) : [];
+  if (own.length > 0) {
+    // Faults the route would find come along, so that one answer names them all.
+    const mine = own.map((problem) => ({ ...problem, path: `${prefix}${problem.path}` }));
+    const named = new Set(mine.map(({ path }) => path));
+    const found = requestProblems(tool.route, request).map((problem) => asArgumentProblem(tool, problem, prefix));
+    const all = [...mine, ...found.filter(({ path }) => !named.has(path))];
+    throw new AppError('bad_request', `The call has ${all.length} problem${all.length === 1 ? '' : 's'}`, { problems: all });
+  }
+  const told = { tool: tool.name, operation: tool.route.operationId };
+  try {
+    const answer = read(await invoke(tool.route, request));
+    ctx.log.info({ ...told, status: answer.status }, 'tool called');
+    return answer;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    ctx.log.info({ ...told, status: error.status, code: error.code }, 'tool refused');
+    throw asArgumentError(tool, error, prefix);
+  }
+}
+
+function read({ status, body }: RouteAnswer): ToolAnswer {
+  if (!Buffer.isBuffer(body)) throw new Error('the route of a tool answers with a stream');
+  return { status, text: body.toString('utf8') };
+}
+
+/** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */
+export function withKey(tool: AgentTool, args: Record<string, unknown>, header: string | undefined): Record<string, unknown> {
+  const wanted = header && Object.hasOwn(tool.arguments, IDEMPOTENCY_KEY) && args[IDEMPOTENCY_KEY] === undefined;
+  return wanted ? { ...args, [IDEMPOTENCY_KEY]: header } : args;
+}

@@ -1,0 +1,170 @@
+import type { z } from 'zod';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { toSchema } from '../http/openapi.ts';
+import { MAX_KEY_LENGTH } from '../http/guard.ts';
+import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../http/route.ts';
+
+/** A JSON Schema, as much of it as is read here. */
+export interface JsonSchema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  [keyword: string]: unknown;
+}
+
+/** An argument whose place in the request does not say everything about it. */
+export interface ArgumentSpec {
+  /** Where it goes: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for all of it. */
+  at: string;
+  /** For the model, where the route's own description does not serve. */
+  description?: string;
+  /** Asked for although the route could do without. */
+  required?: true;
+  /** What the model may send, where the route takes text (flags and numbers of a query). */
+  schema?: JsonSchema;
+}
+
+/** One agent tool: a route under the name and with the arguments a model understands. */
+export interface ToolSpec {
+  name: string;
+  title: string;
+  /** Written for a model: what it does, when to use it, what to know before and after. */
+  description: string;
+  route: AnyRoute;
+  arguments: Record<string, string | ArgumentSpec>;
+  /** Whether calling it again with the same arguments changes nothing more; reads always are. */
+  repeatable?: boolean;
+  /** Whether it can overwrite, or do what cannot be undone. */
+  destructive?: boolean;
+  /** Whether it reaches beyond the workspace: mail leaves, apps are asked. */
+  openWorld?: boolean;
+}
+
+/** A tool ready to be listed and called. */
+export interface AgentTool extends ToolSpec {
+  inputSchema: JsonSchema & { type: 'object' };
+  readOnly: boolean;
+}
+
+export const IDEMPOTENCY_KEY = 'idempotency_key';
+const KEY_HEADER = 'headers.idempotency-key';
+const KEY_DESCRIPTION = 'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
+
+/**
+ * Derives a tool's input schema from its route's own schemas.
+ * @throws Error when an argument points to a place the route does not have
+ */
+export function defineTool(spec: ToolSpec): AgentTool {
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  for (const [name, argument] of Object.entries(spec.arguments)) {
+    const { at, description, schema, required: demanded } = placeOf(argument);
+    const found = lookUp(spec.route, at);
+    if (!found) throw new Error(`${spec.name}: ${spec.route.operationId} has no ${at}`);
+    properties[name] = { ...forModels(schema ?? found.schema), ...(description ? { description } : {}) };
+    if (found.required || demanded) required.push(name);
+  }
+  const mode = idempotencyOf(spec.route);
+  const takesKey = mode !== 'none';
+  if (takesKey) properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
+  if (mode === 'required') required.push(IDEMPOTENCY_KEY);
+  return {
+    ...spec,
+    arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
+    inputSchema: { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false },
+    readOnly: !isWrite(spec.route),
+  };
+}
+
+/** The request of a tool's route that its arguments stand for; arguments the tool does not have are left out. */
+export function toRequest(tool: AgentTool, args: Record<string, unknown>): RouteRequest {
+  const request: RouteRequest = { params: {}, query: {}, body: tool.route.method === 'get' ? undefined : {}, files: {}, headers: {} };
+  for (const [name, argument] of Object.entries(tool.arguments)) {
+    const value = args[name];
+    if (value !== undefined) put(request, placeOf(argument).at.split('.'), value);
+  }
+  return request;
+}
+
+/** Faults that only the tool can see: arguments it does not have, and those it asks for by itself. Paths are argument names. */
+export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Problem[] {
+  const problems = Object.keys(args).filter((name) => !Object.hasOwn(tool.arguments, name)).map((path) => ({ path, message: 'Unknown argument' }));
+  for (const [name, argument] of Object.entries(tool.arguments)) {
+    const { at, required } = placeOf(argument);
+    const missing = args[name] === undefined;
+    if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required'))) problems.push({ path: name, message: 'Required' });
+    if (at === KEY_HEADER && !missing && !isKey(args[name])) problems.push({ path: name, message: `Must be a text of at most ${MAX_KEY_LENGTH} characters` });
+  }
+  return problems;
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_KEY_LENGTH;
+}
+
+/** A fault of the route's request as a fault of the tool's arguments; one that is about no argument stays as it is. */
+export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: string): Problem {
+  const path = problem.path.toLowerCase();
+  for (const [name, argument] of Object.entries(tool.arguments)) {
+    const { at } = placeOf(argument);
+    if (path === at || path.startsWith(`${at}.`)) return { ...problem, path: `${prefix}${name}${problem.path.slice(at.length)}` };
+  }
+  return problem;
+}
+
+/** An error of the route with its faults told in terms of the tool's arguments. */
+export function asArgumentError(tool: AgentTool, error: AppError, prefix: string): AppError {
+  if (!error.problems) return error;
+  return new AppError(error.code, error.message, {
+    problems: error.problems.map((problem) => asArgumentProblem(tool, problem, prefix)),
+    ...(error.fix ? { fix: error.fix } : {}),
+    ...(error.extra ? { extra: error.extra } : {}),
+    ...(error.headers ? { headers: error.headers } : {}),
+    cause: error,
+  });
+}
+
+/** A schema without what a model cannot use: patterns that only spell a format out. They are checked all the same. */
+function forModels<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(forModels) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).filter(([keyword]) => !(keyword === 'pattern' && 'format' in schema) && keyword !== 'propertyNames');
+  return Object.fromEntries(entries.map(([keyword, value]) => [keyword, forModels(value)])) as T;
+}
+
+function placeOf(argument: string | ArgumentSpec): ArgumentSpec {
+  return typeof argument === 'string' ? { at: argument } : argument;
+}
+
+function lookUp(spec: AnyRoute, at: string): { schema: JsonSchema; required: boolean } | undefined {
+  const [part, ...path] = at.split('.') as ['params' | 'query' | 'body', ...string[]];
+  const type: z.ZodType | undefined = spec[part];
+  if (!type) return undefined;
+  let schema = toSchema(type, 'input') as JsonSchema;
+  let required = path.length > 0 || !type.safeParse(undefined).success;
+  for (const name of path) {
+    if (schema.items && /^\d+$/.test(name)) {
+      schema = schema.items;
+      continue;
+    }
+    const next: JsonSchema | undefined = schema.properties?.[name];
+    if (!next) return undefined;
+    required &&= schema.required?.includes(name) ?? false;
+    schema = next;
+  }
+  return { schema, required };
+}
+
+/** Writes a value into a request, making the objects and lists on the way. A query is text, as in a URL. */
+function put(request: RouteRequest, path: readonly string[], value: unknown): void {
+  const text = path[0] === 'query' && (typeof value === 'number' || typeof value === 'boolean');
+  let target = request as unknown as Record<string, unknown>;
+  for (const [depth, name] of path.slice(0, -1).entries()) {
+    const wanted = /^\d+$/.test(path[depth + 1]!);
+    if (target[name] === undefined || Array.isArray(target[name]) !== wanted) target[name] = wanted ? [] : {};
+    target = target[name] as Record<string, unknown>;
+  }
+  target[path.at(-1)!] = text ? String(value) : value;
+}

@@ -1,0 +1,48 @@
+import type { Actor } from '../../domain/kernel/actor.ts';
+import { scopesOf } from '../../domain/oauth/scopes.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { maskOf, type Permission } from '../../lib/permissions.ts';
+import type { AnyRoute } from './route.ts';
+
+/** Where the metadata of the protected resource "this API" lies (RFC 9728). */
+const API_METADATA = '/.well-known/oauth-protected-resource';
+
+/**
+ * The WWW-Authenticate value of a refusal (RFC 6750, section 3; RFC 9728, section 5.1): from it a client without a
+ * credential finds the authorization server, and one with too small a credential what to ask for.
+ */
+function challenge(spec: AnyRoute, config: Config, parameters: Record<string, string> = {}): string {
+  const all = { ...parameters, resource_metadata: new URL(spec.resourceMetadata ?? API_METADATA, config.API_PUBLIC_URL).href };
+  return `Bearer ${Object.entries(all).map(([name, value]) => `${name}="${value.replace(/[^ -~]|["\\]/g, '')}"`).join(', ')}`;
+}
+
+/** 401 for a request without a credential. */
+export function needsCredential(spec: AnyRoute, config: Config): AppError {
+  return new AppError('unauthorized', 'This endpoint needs a credential', {
+    fix: 'Send Authorization: Bearer <API key, access token or session token>.',
+    headers: { 'WWW-Authenticate': challenge(spec, config) },
+  });
+}
+
+/** What resolving a credential threw; a 401 among it says that the token is no good. */
+export function refusedCredential(spec: AnyRoute, config: Config, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'unauthorized') return error;
+  return new AppError('unauthorized', error.message, {
+    ...(error.fix ? { fix: error.fix } : {}),
+    headers: { 'WWW-Authenticate': challenge(spec, config, { error: 'invalid_token', error_description: error.message }) },
+    cause: error,
+  });
+}
+
+/**
+ * 403 for a key or token that lacks one of the scopes needed. An OAuth client is told the scopes it has together with
+ * those it lacks: the token it then asks for takes the place of this one.
+ * @param spec the route the request came to
+ */
+export function insufficientScope(spec: AnyRoute, config: Config, actor: Actor, needed: readonly Permission[]): AppError {
+  const scope = scopesOf(maskOf(needed) | (actor.kind === 'oauth' ? actor.permissions : 0)).join(' ');
+  return new AppError('forbidden', `The credential lacks a scope this endpoint needs: ${needed.join(', ')}`, {
+    headers: { 'WWW-Authenticate': challenge(spec, config, { error: 'insufficient_scope', scope }) },
+  });
+}

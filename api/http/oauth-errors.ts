@@ -1,0 +1,37 @@
+import { OAUTH_CODES, OAuthError, type OAuthCode } from '../../domain/oauth/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
+import type { ErrorStyle } from './route.ts';
+
+/** The form of an error of OAuth's endpoints (RFC 6749, section 5.2; RFC 7591, section 3.2.2), in the OpenAPI document. */
+export const oauthErrorSchema = {
+  type: 'object',
+  required: ['error', 'error_description', 'request_id'],
+  properties: {
+    error: { type: 'string', enum: OAUTH_CODES, description: 'Machine code; branch on this' },
+    error_description: { type: 'string', description: 'What went wrong, in words; every fault of a bad request' },
+    request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+  },
+};
+
+/** An error as OAuth's endpoints answer it. */
+export function oauthBody(error: AppError, style: ErrorStyle, requestId: string): { error: OAuthCode; error_description: string; request_id: string } {
+  const faults = (error.problems ?? []).map(({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${message}`);
+  return {
+    error: codeOf(error, style),
+    error_description: printable([error.message, ...faults].join('; ')),
+    request_id: requestId,
+  };
+}
+
+function codeOf(error: AppError, style: ErrorStyle): OAuthCode {
+  if (error instanceof OAuthError) return error.oauthCode;
+  if (error.status >= 500) return 'server_error';
+  if (error.status === 429) return 'temporarily_unavailable';
+  if (style === 'oauth') return 'invalid_request';
+  return error.problems?.some(({ path }) => path.startsWith('body.redirect_uris')) ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+}
+
+/** What RFC 6749 lets a description consist of. */
+function printable(text: string): string {
+  return text.replaceAll('"', '\'').replaceAll('\\', '/').replace(/[^\x20-\x7e]/g, '?');
+}

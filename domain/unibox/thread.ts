@@ -1,0 +1,78 @@
+import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import type { InboundKind } from '../replies/record-inbound.ts';
+import { readableMailboxes } from './threads.ts';
+
+/** One message of a conversation, theirs or ours. What we sent is on record without its text. */
+export interface ThreadMessage {
+  id: string;
+  direction: 'received' | 'sent';
+  mailbox_id: string | null;
+  message_id: string | null;
+  from_address: string;
+  to_addresses: string[];
+  in_reply_to: string | null;
+  subject: string;
+  body_plain: string;
+  size: number;
+  at: Date;
+  seen: boolean;
+  kind: InboundKind | null;
+  intent: string | null;
+  contact_id: string | null;
+  campaign_id: string | null;
+  step_id: string | null;
+  created_at: Date;
+}
+
+/** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/;
+const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
+/** States of a send that may have reached the recipient. */
+const LEFT = `('sent', 'uncertain', 'bounced')`;
+
+/**
+ * The messages of one conversation, the oldest first, across mailboxes unless one is named (supplement part 2,
+ * unibox_get_thread). Any message of ours belongs whose conversation began with the thread's first Message-ID.
+ * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
+ *   thread; forbidden for a mailbox the key may not use
+ */
+export async function readThread(ctx: Ctx, threadId: string, page: PageRequest, mailboxId?: string): Promise<Page<ThreadMessage>> {
+  const mailboxes = readableMailboxes(ctx, mailboxId === undefined ? undefined : [mailboxId]);
+  const bound = [threadId, mailboxes];
+  const position = decodeCursor('unibox.thread', bound, page.cursor, 2);
+  if (position && !(typeof position[0] === 'string' && TIMESTAMP.test(position[0]) && isUuid(position[1]))) {
+    throw badRequest('The cursor is not valid for this list', [{ path: 'query.cursor', message: 'Malformed' }]);
+  }
+  // PostgreSQL cannot store NUL, nor look for it.
+  if (threadId.includes('\0')) throw notFound('Thread');
+  const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
+  const rows = await reader(ctx).sql<ThreadMessage & { at_text: string }>(
+    `with left_ids as (
+       select id from sends where organization_id = :org and message_id = :thread
+       union
+       select s.id from sends r join sends s on s.enrollment_id = r.enrollment_id
+       where r.organization_id = :org and r.message_id = :thread and s.organization_id = :org and s.conversation -> 'messageIds' ->> 0 = :thread
+       union
+       select send_id from inbound_messages where organization_id = :org and thread_id = :thread and send_id is not null
+     ), messages as (
+       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, m.in_reply_to, m.subject,
+         m.body_plain, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+       from inbound_messages m where m.organization_id = :org and m.thread_id = :thread ${narrow('m')}
+       union all
+       select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), array[s.recipient], null, s.subject,
+         '', 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
+       from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id
+       where s.state in ${LEFT} ${narrow('s')}
+     )
+     select *, ${AT_TEXT} as at_text from messages
+     ${position ? `where (${AT_TEXT}, id) > (:at, cast(:id as uuid))` : ''}
+     order by ${AT_TEXT}, id limit :limit`,
+    { thread: threadId, limit: page.limit + 1, ...(mailboxes ? { mailboxes } : {}), ...(position ? { at: position[0]!, id: position[1]! } : {}) },
+  );
+  if (rows.length === 0 && !position) throw notFound('Thread');
+  return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
+}
