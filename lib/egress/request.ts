@@ -2,8 +2,8 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { dial, untilAborted, type DialOptions, type DialTimings } from './dial.ts';
 import { EgressError, errorCode, type EgressErrorKind, type EgressPhase } from './errors.ts';
 import { ConnectionPool, StaleConnectionError, type Connection } from './pool.ts';
-import { createDnsLookup, lookupBySystem, type Lookup } from './resolve.ts';
-import { checkOutboundUrl } from './url.ts';
+import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './resolve.ts';
+import { bareHostname, checkOutboundUrl } from './url.ts';
 
 /** One outbound request. */
 export interface EgressRequest {
@@ -73,6 +73,12 @@ export interface Egress {
    * @throws TypeError when a header is passed that is the egress's own
    */
   request(request: EgressRequest): Promise<EgressResponse>;
+  /**
+   * Checks a URL and every address its host has now, without connecting; a later request checks again.
+   * @param timeoutMs for the resolving, ms
+   * @throws EgressError `blocked`, `dns` or `timeout`
+   */
+  check(url: string | URL, timeoutMs: number): Promise<void>;
   /** Closes the kept connections; those in use close when their request ends. */
   close(): Promise<void>;
 }
@@ -152,6 +158,16 @@ export function createEgress(options: EgressOptions): Egress {
         options.onSettled?.({ ...measured, reused: progress.reused, totalMs });
       }
     },
+    async check(target, timeoutMs) {
+      const check = checkOutboundUrl(target, { allowUnsafe: options.allowUnsafe });
+      if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
+      const deadline = startDeadline({ timeoutMs }, { phase: 'dns' });
+      try {
+        await untilAborted(resolveChecked(bareHostname(check.url), dialOptions.lookup, options.allowUnsafe), deadline.signal);
+      } finally {
+        deadline.clear();
+      }
+    },
     close: () => pool.close(),
   };
 }
@@ -162,7 +178,7 @@ interface Progress {
   startedAt: number;
 }
 
-function startDeadline(request: EgressRequest, progress: Progress): { signal: AbortSignal; clear: () => void } {
+function startDeadline(request: Pick<EgressRequest, 'timeoutMs' | 'signal'>, progress: Pick<Progress, 'phase'>): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const onTimeout = () => {
     controller.abort(new EgressError('timeout', progress.phase, 'The host did not answer in time.'));

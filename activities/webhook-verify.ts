@@ -1,0 +1,14 @@
+import { activityInfo } from '@temporalio/activity';
+import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { challengeManagedEndpoint } from '../domain/webhooks/verify.ts';
+import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
+
+/** Activities that verify endpoints of applications. What a receiver does wrong is an answer, not an error. */
+export function createWebhookVerifyActivities(deps: Deps): WebhookVerifyActivities {
+  return {
+    challengeEndpoint({ organizationId, endpointId }, attempt) {
+      const ctx = systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? endpointId);
+      return challengeManagedEndpoint(ctx, endpointId, attempt);
+    },
+  };
+}

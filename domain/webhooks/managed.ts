@@ -1,0 +1,106 @@
+import { newId } from '../../lib/ids.ts';
+import { signal } from '../../temporal/dispatch.ts';
+import { ARMED_SIGNAL, webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/** An application's webhook settings, as far as its endpoints follow them. */
+interface Application {
+  id: string;
+  webhook_url: string;
+}
+
+const GRANTED = `exists (
+  select 1 from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
+  where g.application_id = :application and g.organization_id = e.organization_id and g.revoked_at is null)`;
+
+/**
+ * Brings an application's endpoints in line with its settings, in every workspace that has an active grant for it:
+ * missing ones come into being, all point to its `webhook_url` (another host must pass a challenge again), all vanish when
+ * it is empty. Endpoints the installation had switched off are on again, and those unverified are challenged anew: saving
+ * the application is how its owner says that the receiver is well (contract 1, "App-level delivery rules").
+ * Call it in the transaction that changes the application, after the change.
+ */
+export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
+  const application = await lockApplication(tx, applicationId);
+  if (!application) return;
+  if (application.webhook_url === '') {
+    await tx.trx('webhook_endpoints').where({ application_id: applicationId }).delete();
+    return;
+  }
+  await tx.trx.raw(`delete from webhook_endpoints e where e.application_id = :application and not ${GRANTED}`, { application: applicationId });
+  await repoint(tx, application);
+  const granting = await tx.trx.raw(
+    `select distinct g.organization_id from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
+     where g.application_id = :application and g.revoked_at is null`,
+    { application: applicationId },
+  ) as { rows: { organization_id: string }[] };
+  await createMissing(tx, application, granting.rows.map((row) => row.organization_id));
+  await armUnverified(tx, { application_id: applicationId });
+}
+
+/**
+ * Brings one workspace's endpoint of an application in line with its grants: it exists while somebody there grants the
+ * application access and the application has a `webhook_url`, and goes with the last grant. Call it in the transaction
+ * that creates, changes or revokes a grant (or ends a membership), after the change.
+ */
+export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
+  const application = await lockApplication(tx, applicationId);
+  if (!application) return;
+  const place = { application: applicationId, organization: organizationId };
+  const { rows } = await tx.trx.raw(`select ${GRANTED} as granted from (select cast(:organization as uuid) as organization_id) e`, place) as { rows: { granted: boolean }[] };
+  if (application.webhook_url === '' || !rows[0]!.granted) {
+    await tx.trx('webhook_endpoints').where({ application_id: applicationId, organization_id: organizationId }).delete();
+    return;
+  }
+  await createMissing(tx, application, [organizationId]);
+  await armUnverified(tx, { application_id: applicationId, organization_id: organizationId });
+}
+
+/** Grants of one application come and go one after the other, so that the last to go is known as the last. */
+async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
+  return tx.trx<Application>('oauth_applications').where({ id }).forNoKeyUpdate().first('id', 'webhook_url');
+}
+
+async function createMissing(tx: Tx, application: Application, organizations: readonly string[]): Promise<void> {
+  await tx.trx.raw(
+    `insert into webhook_endpoints (id, organization_id, application_id, url, created_at, updated_at)
+     select id, organization_id, :application, :url, :now, :now from unnest(cast(:ids as uuid[]), cast(:organizations as uuid[])) as missing (id, organization_id)
+     on conflict (application_id, organization_id) where application_id is not null do nothing`,
+    { application: application.id, url: application.webhook_url, now: tx.now, ids: organizations.map(() => newId()), organizations: [...organizations] },
+  );
+}
+
+async function repoint(tx: Tx, application: Application): Promise<void> {
+  const endpoints = () => tx.trx('webhook_endpoints').where({ application_id: application.id });
+  await endpoints().where({ enabled: false }).update({
+    enabled: true, disabled_reason: null, consecutive_failures: 0, failing_since: null, updated_at: tx.now,
+  });
+  const stale = await endpoints().whereNot({ url: application.webhook_url }).distinct('url') as { url: string }[];
+  for (const { url } of stale) {
+    await endpoints().where({ url }).update({
+      url: application.webhook_url, updated_at: tx.now, ...(sameHost(url, application.webhook_url) ? {} : REARMED),
+    });
+  }
+}
+
+/** What becomes of an endpoint whose host is another one: nothing that was proved or counted is true of the new one. */
+export const REARMED = {
+  verified_at: null, ownership_confirmed: false, consecutive_failures: 0, failing_since: null,
+  last_success_at: null, last_failure_at: null, last_failure_reason: null,
+} as const;
+
+/**
+ * Whether two URLs lead to the same host, so that what one proved holds for the other. Scheme and port count too, where
+ * the development setting lets them differ.
+ */
+export function sameHost(a: string, b: string): boolean {
+  return new URL(a).origin === new URL(b).origin;
+}
+
+/** Has the endpoints that are not verified challenged, from the beginning. */
+async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
+  const endpoints = await tx.trx('webhook_endpoints').where(which).whereNull('verified_at').select('id', 'organization_id') as { id: string; organization_id: string }[];
+  for (const endpoint of endpoints) {
+    tx.intend(signal(webhookVerifyWorkflow, { organizationId: endpoint.organization_id, endpointId: endpoint.id }, ARMED_SIGNAL));
+  }
+}

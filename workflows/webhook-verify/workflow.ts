@@ -1,0 +1,39 @@
+import { allHandlersFinished, condition, continueAsNew, defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { waitUntil } from '../interruptible.ts';
+import { ARMED_SIGNAL, type WebhookVerifyActivities, type WebhookVerifyArgs } from './contract.ts';
+
+const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
+  startToCloseTimeout: '30s',
+  summary: 'send a challenge',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+});
+
+const armed = defineSignal(ARMED_SIGNAL);
+
+/** Verification of an application's endpoint. Whether it is verified stands in PostgreSQL; this run keeps asking. */
+export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
+  let arms = 0;
+  setHandler(armed, () => {
+    arms += 1;
+  });
+  let attempt = 1;
+  for (;;) {
+    const seen = arms;
+    const step = await challengeEndpoint(args, attempt);
+    if (arms === seen) {
+      if (step.over) {
+        setCurrentDetails(step.state.replace('_', ' '));
+        return step.state;
+      }
+      const why = `no echo to challenge ${attempt}; asking again later`;
+      setCurrentDetails(why);
+      await waitUntil(Date.now() + step.retryInMs, () => arms !== seen, why);
+    }
+    // Armed again, whether while it was asked or while it waited: the endpoint may point elsewhere now.
+    attempt = arms === seen ? attempt + 1 : 1;
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof webhookVerify>(args);
+    }
+  }
+}
