@@ -22,7 +22,8 @@ pg.types.setTypeParser(DATE, (value) => value);
 export function connect(options: { url: string; max?: number; name?: string; prepared?: boolean }): Db {
   return knexFactory({
     client: 'pg',
-    connection: { connectionString: options.url, application_name: options.name ?? 'heron' },
+    // Statements of one transaction that do not wait for each other's answers travel together, and run in their order.
+    connection: { connectionString: options.url, application_name: options.name ?? 'heron', pipeline: true } as Knex.StaticConnectionConfig,
     pool: { min: 0, max: options.max ?? 20 },
     acquireConnectionTimeout: 10_000,
     // Knex would print, with a stack, what it throws to the caller as well.

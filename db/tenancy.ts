@@ -11,8 +11,8 @@ export const ORG_TABLES = [
   'mailboxes', 'mailbox_tags', 'mailbox_errors', 'mailbox_sync', 'mailbox_checks',
   'campaigns', 'campaign_senders', 'campaign_steps', 'campaign_variants', 'campaign_logs', 'campaign_advanced', 'outreach_settings',
   'enrollments', 'step_runs', 'waits', 'sends', 'tracked_links', 'engagement_events', 'deliverability_events', 'inbound_messages', 'daily_counters',
-  'app_connections', 'product_events', 'dead_letters', 'segments', 'blobs', 'oauth_applications', 'oauth_grants',
-  'webhook_endpoints', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts', 'webhook_throttle_drops',
+  'app_connections', 'product_events', 'dead_letters', 'removed_steps', 'segments', 'blobs', 'oauth_applications', 'oauth_grants',
+  'webhook_endpoints', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts', 'webhook_throttle_drops', 'webhook_counts',
 ] as const;
 export type OrgTable = (typeof ORG_TABLES)[number];
 
@@ -54,12 +54,19 @@ export class OrgScope {
     return this.#trx(name).insert(list.map((row) => ({ ...row, organization_id: this.organizationId }))) as unknown as Knex.QueryBuilder<Row, Row[]>;
   }
 
-  /** Runs SQL with named bindings; `:org` is bound to the organization. Returns the rows. */
-  async sql<Row = Record<string, any>>(text: OrgSql, bindings: Bindings = {}): Promise<Row[]> {
+  /**
+   * Runs SQL with named bindings; `:org` is bound to the organization. Returns the rows. The statement is sent at once:
+   * several of one transaction that do not wait for each other's answers run in the order of the calls.
+   */
+  sql<Row = Record<string, any>>(text: OrgSql, bindings: Bindings = {}): Promise<Row[]> {
     const query = this.#trx.raw(text, { ...bindings, org: this.organizationId } as never);
     const name = this.#trx.userParams.prepared ? statementName(text) : undefined;
-    const result = await (name ? query.options({ name }) : query);
-    return (result as { rows: Row[] }).rows;
+    return (name ? query.options({ name }) : query).then((result: unknown) => (result as { rows: Row[] }).rows);
+  }
+
+  /** Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}. */
+  lock(name: string): Promise<void> {
+    return this.#trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]).then(() => undefined);
   }
 
   /** A raw fragment for use inside a scoped query. */
@@ -78,7 +85,7 @@ const seen = new Map<string, { count: number; name: string | undefined }>();
 let prepared = 0;
 
 /** The name under which each connection keeps a statement's plan; undefined for one that is not prepared. */
-function statementName(text: string): string | undefined {
+export function statementName(text: string): string | undefined {
   let entry = seen.get(text);
   if (!entry) {
     if (seen.size >= MAX_SEEN) return undefined;

@@ -7,6 +7,12 @@ export function newId(): string {
   return v7();
 }
 
+/** The lowest id {@link newId} makes at a moment: rows made before it have lower ids. */
+export function firstIdAt(moment: Date): string {
+  const hex = moment.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 /** Whether a string is a UUID of any version. Malformed path ids answer 404, never a database error (DECISIONS 3). */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);

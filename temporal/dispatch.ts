@@ -45,11 +45,22 @@ function startSpec<Args>(contract: WorkflowContract<Args>, args: Args): StartSpe
   };
 }
 
-/** Writes intents into the outbox of an open transaction and wakes the relay when it commits. */
-export async function writeIntents(trx: Trx, intents: readonly Intent[]): Promise<void> {
+/**
+ * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
+ * @param withinMs what is not urgent is carried out at some moment within this time, so that many at once hold up nothing else
+ */
+export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
-  await trx('outbox').insert(intents.map((intent) => ({ kind: intent.kind, workflow_id: intent.workflowId, payload: json(intent.payload) })));
-  await trx.raw(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+  await trx.raw(
+    `with written as (
+       insert into outbox (kind, workflow_id, payload, available_at)
+       select t.kind, t.workflow_id, t.payload::jsonb, now() + random() * ?::float8 * interval '1 millisecond' from unnest(?::text[], ?::text[], ?::text[]) with ordinality as t(kind, workflow_id, payload, place)
+       order by t.place
+       returning id
+     )
+     select pg_notify('${OUTBOX_CHANNEL}', '') from written limit 1`,
+    [withinMs, intents.map(({ kind }) => kind), intents.map(({ workflowId }) => workflowId), intents.map(({ payload }) => json(payload))] as never,
+  );
 }
 
 /** What verbs may ask of Temporal directly. Everything else goes through the outbox. */

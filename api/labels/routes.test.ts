@@ -52,13 +52,34 @@ test('a registry holds 100 entries, and an id of one registry is unknown in anot
 test('deleting unfiles campaigns', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const make = async (plural: string) => (await call(world, 'POST', `/v1/${plural}`, { token, body: { title: 'x' } })).body.id as string;
-  const [folder, kept, tag] = [await make('folders'), await make('folders'), await make('tags')];
+  const [folder, kept, tag, other] = [await make('folders'), await make('folders'), await make('tags'), await make('tags')];
   const now = world.deps.clock.now();
-  await world.deps.db('campaigns').insert({ id: newId(), organization_id: organizationId, name: 'C', folders: [folder, kept], email_tags: [tag], created_at: now, updated_at: now });
+  await world.deps.db('campaigns').insert({ id: newId(), organization_id: organizationId, name: 'C', folders: [folder, kept], email_tags: [tag, other], created_at: now, updated_at: now });
   await call(world, 'DELETE', `/v1/folders/${folder}`, { token });
   await call(world, 'DELETE', `/v1/tags/${tag}`, { token });
   const campaign = await world.deps.db('campaigns').where({ organization_id: organizationId }).first();
-  t.deepEqual([campaign.folders, campaign.email_tags], [[kept], []]);
+  t.deepEqual([campaign.folders, campaign.email_tags], [[kept], [other]]);
+});
+
+test('a tag that alone says which mailboxes a campaign sends from stays: without it the campaign would take them all', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  const { db, clock } = world.deps;
+  const tag = (await call(world, 'POST', '/v1/tags', { token, body: { title: 'sales' } })).body.id as string;
+  const campaignId = newId();
+  const now = clock.now();
+  await db('campaigns').insert({ id: campaignId, organization_id: organizationId, name: 'Spring', status: 'active', email_tags: [tag], created_at: now, updated_at: now });
+  const refused = await call(world, 'DELETE', `/v1/tags/${tag}`, { token });
+  t.is(refused.status, 409);
+  t.is(refused.body.code, 'conflict');
+  t.true(refused.text.includes(campaignId) && refused.text.includes('Spring'), refused.text);
+  t.deepEqual((await db('campaigns').where({ id: campaignId }).first()).email_tags, [tag]);
+  t.is((await call(world, 'GET', '/v1/tags', { token })).body.data.length, 1);
+  // An explicit pool never widens, and a campaign that is through sends nothing.
+  for (const harmless of [{ sender_strategy: 'explicit' }, { sender_strategy: 'tags', status: 'completed' }]) {
+    const spare = (await call(world, 'POST', '/v1/tags', { token, body: { title: 'spare' } })).body.id as string;
+    await db('campaigns').where({ id: campaignId }).update({ email_tags: [spare], ...harmless });
+    t.is((await call(world, 'DELETE', `/v1/tags/${spare}`, { token })).status, 204);
+  }
 });
 
 test('a viewer sees and does not change', async (t) => {

@@ -90,6 +90,7 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       path: `/${plural}/:id`,
       summary: `Delete a ${registry}; what it filed stays`,
       params: idParams,
+      ...(registry === 'tag' ? { errors: ['conflict'] as const, description: 'Refused for a tag that alone says which mailboxes a campaign sends from.' } : {}),
       success: { status: 204 },
       handler: async (ctx, { params }) => {
         await deleteLabel(ctx, registry, params.id);

@@ -54,7 +54,6 @@ export class MailboxRow extends OrgModel {
   hold_reason!: string | null;
   hold_until!: Date | null;
   last_slot_at!: Date | null;
-  last_sent_at!: Date | null;
 }
 
 export const Mailboxes = orgEntity(MailboxRow);

@@ -31,7 +31,7 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
   const problems: Problem[] = [];
   let conversation = '';
   const steps = inputs.map((input, position): NewStep => {
-    const kind = input.kind ?? kindOf(input);
+    const kind = input.kind ?? kindOf(input.action ?? null);
     const threadReply = input.thread_reply ?? defaultThreadReply(input.subject, conversation);
     if (kind === 'email' && (conversation === '' || !threadReply)) conversation = input.subject.trim() || conversation;
     const action = input.action ?? null;
@@ -53,9 +53,10 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
   return { steps, problems };
 }
 
-function kindOf(input: StepInput): GraphStep['kind'] {
-  if (!input.action) return 'email';
-  return input.action.type === 'wait' || input.action.type === 'wait_for_event' ? 'wait' : 'action';
+/** The kind of a step that names none, by what it does. */
+export function kindOf(action: GraphStep['action']): GraphStep['kind'] {
+  if (!action) return 'email';
+  return action.type === 'wait' || action.type === 'wait_for_event' ? 'wait' : 'action';
 }
 
 function placed(conditions: NonNullable<StepInput['conditions']>, ids: readonly string[], path: string, problems: Problem[]): StepConditions {

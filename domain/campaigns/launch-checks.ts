@@ -45,6 +45,12 @@ export async function launchRefusal(org: OrgScope, campaign: CampaignRow, option
   return (await copyRefusal(org, campaign, options.now)) ?? (await poolRefusal(org, campaign)) ?? (await leadsRefusal(org, campaign, options));
 }
 
+/** Every reason at once why a person's start would be refused now; see {@link launchRefusal}. */
+export async function launchRefusals(org: OrgScope, campaign: CampaignRow, now: Date): Promise<AppError[]> {
+  const found = [await copyRefusal(org, campaign, now), await poolRefusal(org, campaign), await leadsRefusal(org, campaign, { now })];
+  return found.filter((refusal) => refusal !== null);
+}
+
 async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Promise<AppError | null> {
   if (campaign.end_date !== null && campaign.end_date <= now) {
     return new AppError('campaign_invalid', 'The end date of the campaign has passed', {

@@ -32,7 +32,7 @@ export async function listSenders(ctx: Ctx, campaignId: string): Promise<Campaig
  */
 export async function replaceSenders(ctx: Ctx, campaignId: string, senders: readonly SenderInput[]): Promise<CampaignSenderRow[]> {
   return transact(ctx, async (tx) => {
-    const { id } = await lockCampaign(tx, campaignId);
+    const { id, name } = await lockCampaign(tx, campaignId);
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
@@ -46,7 +46,7 @@ export async function replaceSenders(ctx: Ctx, campaignId: string, senders: read
       { id, ids: mailboxIds, weights: senders.map((sender) => sender.weight), enabled: senders.map((sender) => String(sender.enabled)) },
     );
     await logCampaign(tx, id, 'senders_replaced', `The sender pool holds ${senders.length} mailbox${senders.length === 1 ? '' : 'es'}`);
-    tx.emit('campaign.updated', { campaign_id: id, fields: ['senders'] });
+    tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
     tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
     await poolChanged(tx, id);
     return readSenders(tx.org, id);

@@ -5,7 +5,8 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { nudgeCampaign } from '../enrollment/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { copyWarnings, defaultWaitAfter, toGraphStep } from './build-steps.ts';
+import { defaultThreadReply } from '../messages/threading.ts';
+import { copyWarnings, defaultWaitAfter, kindOf, toGraphStep } from './build-steps.ts';
 import { oneTimeProblems, refuseProblems, stepProblems } from './checks.ts';
 import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from './graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
@@ -32,14 +33,15 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 }
 
 /**
- * Appends an empty email step and links the step before it, when that one ends the flow without being an `end`
- * (supplement, campaigns_create_step).
- * @throws AppError not_found, bad_request when the campaign has its steps
+ * Appends a step, an empty email unless `input` says more, and links the step before it, when that one ends the flow
+ * without being an `end` (supplement, campaigns_create_step).
+ * @throws AppError not_found, bad_request with all faults or when the campaign has its steps
  */
-export async function appendStep(ctx: Ctx, campaignId: string): Promise<WrittenStep> {
+export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate = {}): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
-    refuseProblems(oneTimeProblems(campaign.kind, [...rows.map((row) => checkable(row, row.id)), { kind: 'email', action: null, path: 'body' }]));
+    const kind = input.kind ?? kindOf(input.action ?? null);
+    refuseProblems(oneTimeProblems(campaign.kind, [...rows.map((row) => checkable(row, row.id)), { kind, action: null, path: 'body' }]));
     if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
     const last = rows.at(-1);
     const step = await tx.org.create(CampaignSteps, {
@@ -48,6 +50,10 @@ export async function appendStep(ctx: Ctx, campaignId: string): Promise<WrittenS
     });
     if (last && toGraphStep(last).conditions.branches.length === 0) {
       await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, step.id) } });
+    }
+    if (Object.keys(input).length > 0) {
+      const { rows: linked } = await lockSteps(tx, campaignId);
+      return changeStep(tx, campaign, linked, step, { ...input, kind, ...threading(rows, kind, input) }, 'A step was added');
     }
     await stepsChanged(tx, campaign, 'A step was added', step.id);
     return { step, warnings: [] };
@@ -62,23 +68,27 @@ export async function appendStep(ctx: Ctx, campaignId: string): Promise<WrittenS
 export async function updateStep(ctx: Ctx, campaignId: string, stepId: string, input: StepUpdate): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
-    const row = findStep(rows, stepId);
-    const before = toGraphStep(row);
-    const kind = input.kind ?? row.kind;
-    const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
-    const conditions = input.conditions ?? followAction(before, action);
-    const after = { ...row.$toJson(), ...input, kind, action, conditions } as unknown as CampaignStepRow;
-    const others = rows.filter((other) => other.id !== row.id);
-    refuseProblems([
-      ...(await stepProblems(tx.org, [checkable(after, 'body')])),
-      ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
-      ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) => (step.id === row.id ? 'body' : `steps.${step.id}`)),
-    ]);
-    await store(tx, row.id, { ...input, kind, action: action as Record<string, unknown> | null, conditions: { ...conditions }, updated_at: tx.now });
-    await stepsChanged(tx, campaign, 'A step was changed', row.id);
-    const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
-    return { step, warnings: copyWarnings(step) };
+    return changeStep(tx, campaign, rows, findStep(rows, stepId), input, 'A step was changed');
   });
+}
+
+/** Lays a change over a step of a locked campaign, checks it with the others, and tells of it. */
+async function changeStep(tx: Tx, campaign: CampaignRow, rows: readonly CampaignStepRow[], row: CampaignStepRow, input: StepUpdate, told: string): Promise<WrittenStep> {
+  const before = toGraphStep(row);
+  const kind = input.kind ?? row.kind;
+  const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
+  const conditions = input.conditions ?? followAction(before, action);
+  const after = { ...row.$toJson(), ...input, kind, action, conditions } as unknown as CampaignStepRow;
+  const others = rows.filter((other) => other.id !== row.id);
+  refuseProblems([
+    ...(await stepProblems(tx.org, [checkable(after, 'body')])),
+    ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
+    ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) => (step.id === row.id ? 'body' : `steps.${step.id}`)),
+  ]);
+  await store(tx, row.id, { ...input, kind, action: action as Record<string, unknown> | null, conditions: { ...conditions }, updated_at: tx.now });
+  await stepsChanged(tx, campaign, told, row.id);
+  const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
+  return { step, warnings: copyWarnings(step) };
 }
 
 /**
@@ -97,8 +107,9 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
     }
     await tx.org.query(CampaignSteps).findById(row.id).delete();
+    await tx.org.insert('removed_steps', { step_id: row.id, campaign_id: campaign.id, successor_id: successor, removed_at: tx.now });
     for (const later of rows.filter((other) => other.position > row.position)) await store(tx, later.id, { position: later.position - 1 });
-    await stepsChanged(tx, campaign, 'A step was removed', row.id);
+    await stepsChanged(tx, campaign, 'A step was removed', row.id, { tellRuns: true });
   });
 }
 
@@ -122,6 +133,16 @@ function checkable(row: CampaignStepRow, path: string) {
   return { kind, action, path };
 }
 
+/** Whether an appended email replies in the conversation before it, where its author does not say (contract 2, rule 2). */
+function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
+  if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};
+  let conversation = '';
+  for (const row of rows.filter((earlier) => earlier.kind === 'email')) {
+    if (conversation === '' || !row.thread_reply) conversation = row.subject.trim() || conversation;
+  }
+  return { thread_reply: defaultThreadReply(input.subject, conversation) };
+}
+
 /** The links of a step whose action changed: those by default follow the action, those set by hand stay. */
 function followAction(before: GraphStep, action: GraphStep['action']): GraphStep['conditions'] {
   const to = before.conditions.branches[0]?.to ?? null;
@@ -133,11 +154,15 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
   await tx.org.query(CampaignSteps).findById(stepId).patch(columns);
 }
 
-/** Raises the graph version, so that runs read the steps again, and tells of it. */
-async function stepsChanged(tx: Tx, campaign: CampaignRow, message: string, stepId: string): Promise<void> {
+/**
+ * Raises the graph version, so that runs read the steps again, and tells of it.
+ * @param options.tellRuns have the launcher wake every run: some may stand where nothing will wake them
+ */
+async function stepsChanged(tx: Tx, campaign: CampaignRow, message: string, stepId: string, { tellRuns = false } = {}): Promise<void> {
   await tx.org.sql(
-    'update campaigns set graph_version = graph_version + 1, updated_at = :now where organization_id = :org and id = :id',
-    { id: campaign.id, now: tx.now },
+    `update campaigns set graph_version = graph_version + 1, control_epoch = control_epoch + :told::int, updated_at = :now
+     where organization_id = :org and id = :id`,
+    { id: campaign.id, told: tellRuns ? 1 : 0, now: tx.now },
   );
   await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });

@@ -4,8 +4,8 @@ import { firstStep, matchingBranch, type Facts, type Outcome } from '../campaign
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../sending/release.ts';
-import { finishEnrollment } from './finish.ts';
-import { readGraph, readSnapshot, type EngineStep, type Graph, type Snapshot, type StepRun } from './snapshot.ts';
+import { finishEnrollment, type FinalState } from './finish.ts';
+import { readGraph, readSnapshot, sendOf, type EngineStep, type EnrollmentColumn, type Graph, type Snapshot, type StepRun } from './snapshot.ts';
 import { atStep, type Verdict } from './steps.ts';
 
 /** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
@@ -26,10 +26,10 @@ export async function advanceEnrollment(ctx: Ctx, enrollmentId: string): Promise
     if (campaign.status !== 'active') return held(tx, snapshot, 'the campaign is paused', null);
     if (enrollment.hold_since) {
       if (!enrollment.hold_until || enrollment.hold_until > tx.now) return held(tx, snapshot, 'held', enrollment.hold_until);
-      await tx.org.table('enrollments').where({ id: enrollment.id }).update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+      Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
     }
     if (enrollment.state === 'pending') {
-      await tx.org.table('enrollments').where({ id: enrollment.id }).update({ state: 'active', launched_at: tx.now, last_activity_at: tx.now });
+      Object.assign(snapshot.changes, { state: 'active', launched_at: tx.now, last_activity_at: tx.now });
       enrollment.launched_at = tx.now;
     }
     const decision = await walk(tx, snapshot, await readGraph(tx, campaign));
@@ -38,48 +38,84 @@ export async function advanceEnrollment(ctx: Ctx, enrollmentId: string): Promise
   });
 }
 
-async function store(tx: Tx, { enrollment, changes }: Snapshot): Promise<void> {
-  if (Object.keys(changes).length > 0) await tx.org.table('enrollments').where({ id: enrollment.id }).update(changes);
+/**
+ * Writes what the decision has collected, in one statement. Whatever else reads or ends the enrollment or its run within
+ * the decision comes after this.
+ */
+async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const { enrollment, changes, entered } = snapshot;
+  const columns = Object.keys(changes).sort() as EnrollmentColumn[];
+  if (columns.length === 0 && !entered) return;
+  snapshot.changes = {};
+  snapshot.entered = null;
+  const begun = entered && `begun as (
+       insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
+       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :now)
+     ), linked as (
+       -- The launcher reserves the first email before the run exists; a step can also be met a second time.
+       update sends set step_run_id = :run where organization_id = :org and enrollment_id = :enrollment and step_id = :step and step_run_id is null
+     )`;
+  const text = `${begun ? `with ${begun}` : ''} update enrollments set ${columns.map((column) => `${column} = :${column}`).join(', ')} where organization_id = :org and id = :enrollment`;
+  await tx.org.sql(text as `${string}:org${string}`, {
+    ...changes as Record<string, never>,
+    enrollment: enrollment.id, campaign: enrollment.campaign_id, contact: enrollment.contact_id, now: tx.now,
+    ...(entered ? { run: entered.id, step: entered.step_id, seq: entered.seq, kind: entered.kind, key: entered.output_key } : {}),
+  });
 }
 
 async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision> {
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
-    const { enrollment, run } = snapshot;
-    if (run?.state === 'failed') {
-      await finishEnrollment(tx, enrollment.id, 'failed', { reason: run.outcome ?? 'failed', byRun: true });
-      return { kind: 'done', outcome: 'failed' };
+    const { run } = snapshot;
+    if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
+    if (run && !isOver(run) && graph.removed.has(run.step_id)) {
+      // An email in a worker's hands is waited for: what it is settled as comes before the next one.
+      if (snapshot.send?.state === 'sending') return say(tx, snapshot, 'a step that was removed', { kind: 'send', sendId: snapshot.send.id, at: snapshot.send.slot_at });
+      await abandon(tx, snapshot);
     }
     const step = run === null ? firstStep(graph.steps) : isOver(run) ? after(snapshot, graph, run) : graph.steps.find(({ id }) => id === run.step_id) ?? null;
-    if (step === null) {
-      await finishEnrollment(tx, enrollment.id, 'completed', { byRun: true });
-      return { kind: 'done', outcome: 'completed' };
-    }
-    if (run === null || isOver(run)) await enter(tx, snapshot, step);
+    if (step === null) return finish(tx, snapshot, 'completed');
+    if (run === null || isOver(run)) enter(tx, snapshot, step);
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+    // All but an email reads or writes its run.
+    if (step.kind !== 'email') await store(tx, snapshot);
     const verdict = await atStep(tx, snapshot, graph, step);
     if (verdict.kind === 'passed') {
+      await store(tx, snapshot);
       await leave(tx, snapshot, verdict);
       continue;
     }
-    if (verdict.kind === 'finished') {
-      await finishEnrollment(tx, enrollment.id, verdict.state, { reason: verdict.reason, byRun: true });
-      return { kind: 'done', outcome: verdict.state };
-    }
+    if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
     return say(tx, snapshot, place(graph, step), verdict);
   }
   throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
+}
+
+async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: string): Promise<Decision> {
+  await store(tx, snapshot);
+  const { run, sends, enrollment } = snapshot;
+  const nothingOpen = (run === null || isOver(run)) && !sends.some((send) => send.state === 'reserved');
+  await finishEnrollment(tx, enrollment.id, state, { ...(reason ? { reason } : {}), byRun: true, nothingOpen });
+  return { kind: 'done', outcome: state };
 }
 
 function isOver(run: StepRun): boolean {
   return run.state === 'completed' || run.state === 'skipped';
 }
 
-/** Where the contact goes after a finished step. A step that was deleted meanwhile leads nowhere. */
+/** Where the contact goes after a finished step; after one that was removed, where that normally led. */
 function after(snapshot: Snapshot, graph: Graph, run: StepRun): EngineStep | null {
   const step = graph.steps.find(({ id }) => id === run.step_id);
-  if (!step) return null;
-  const to = matchingBranch(step, factsOf(snapshot, run))?.to;
+  let to = step ? matchingBranch(step, factsOf(snapshot, run))?.to : graph.removed.get(run.step_id);
+  // A removed step has led to one that was removed before or after it.
+  for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
   return graph.steps.find(({ id }) => id === to) ?? null;
+}
+
+/** The step was removed while the contact stood at it. */
+async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
+  if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+  await tx.org.table('waits').where({ step_run_id: snapshot.run!.id, state: 'open' }).update({ state: 'cancelled', settled_at: tx.now });
+  await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
 }
 
 function factsOf({ contact, enrollment, send, wait }: Snapshot, run: StepRun): Facts {
@@ -94,28 +130,15 @@ function factsOf({ contact, enrollment, send, wait }: Snapshot, run: StepRun): F
   };
 }
 
-async function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): Promise<void> {
+function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): void {
   const run: StepRun = {
     id: newId(), step_id: step.id, seq: (snapshot.run?.seq ?? 0) + 1, kind: step.action?.type ?? step.kind, state: 'running', outcome: null,
     attempts: 0, output_key: step.action && 'output_key' in step.action ? step.action.output_key ?? null : null, output: null,
     started_at: tx.now, completed_at: null,
   };
-  const { enrollment } = snapshot;
-  // The launcher reserves the first email before the run exists; a step can also be met a second time.
-  const [send] = await tx.org.sql<NonNullable<Snapshot['send']>>(
-    `with entered as (
-       insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
-       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :now)
-     )
-     update sends set step_run_id = coalesce(step_run_id, :run) where organization_id = :org and enrollment_id = :enrollment and step_id = :step
-     returning id, state, slot_at, opened_at, clicked_at, replied_at`,
-    {
-      run: run.id, enrollment: enrollment.id, campaign: enrollment.campaign_id, contact: enrollment.contact_id, step: step.id,
-      seq: run.seq, kind: run.kind, key: run.output_key, now: tx.now,
-    },
-  );
   snapshot.run = run;
-  snapshot.send = send ?? null;
+  snapshot.entered = run;
+  snapshot.send = sendOf(snapshot.sends, step.id);
   snapshot.wait = null;
   snapshot.changes.current_step_id = step.id;
   snapshot.changes.step_started_at = tx.now;
@@ -137,7 +160,9 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
 
 /** The step was an email when the slot was reserved, and has been edited since. */
 async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
-  await releaseReservedSends(tx, { sendId: snapshot.send!.id });
+  const { id } = snapshot.send!;
+  await releaseReservedSends(tx, { sendId: id });
+  snapshot.sends = snapshot.sends.filter((send) => send.id !== id);
   snapshot.send = null;
 }
 

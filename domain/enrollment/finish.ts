@@ -11,6 +11,8 @@ export interface FinishOptions {
   reason?: string;
   /** The enrollment whose own run says so, and needs no nudge. */
   runOf?: string | null;
+  /** True when the caller, who holds the locks, has seen that no step run, wait or slot is open. */
+  nothingOpen?: boolean;
 }
 
 /**
@@ -18,7 +20,9 @@ export interface FinishOptions {
  * @param options.byRun true when the contact's own run says so and needs no nudge
  * @returns whether this call ended it
  */
-export async function finishEnrollment(tx: Tx, enrollmentId: string, state: FinalState, options: { reason?: string; byRun?: boolean } = {}): Promise<boolean> {
+export async function finishEnrollment(
+  tx: Tx, enrollmentId: string, state: FinalState, options: Omit<FinishOptions, 'runOf'> & { byRun?: boolean } = {},
+): Promise<boolean> {
   const { byRun, ...rest } = options;
   return (await finishEnrollments(tx, [enrollmentId], state, { ...rest, runOf: byRun ? enrollmentId : null })) > 0;
 }
@@ -41,7 +45,15 @@ export async function finishEnrollments(tx: Tx, enrollmentIds: readonly string[]
     { ids: enrollmentIds, state, now: tx.now, reason: options.reason ?? null },
   );
   if (rows.length === 0) return 0;
-  const ids = rows.map(({ id }) => id);
+  if (!options.nothingOpen) await closeWhatIsOpen(tx, rows.map(({ id }) => id), state);
+  for (const row of rows) {
+    if (row.launched_at && row.id !== options.runOf) nudgeEnrollment(tx, row);
+    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => nudgeIfEmptied(tx, row.campaign_id));
+  }
+  return rows.length;
+}
+
+async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState): Promise<void> {
   await tx.org.sql(
     `with due as (
        select id from waits where organization_id = :org and enrollment_id = any(:ids::uuid[]) and state = 'open' order by id for update
@@ -53,18 +65,27 @@ export async function finishEnrollments(tx: Tx, enrollmentIds: readonly string[]
     { ids, state, now: tx.now },
   );
   await releaseReservedSends(tx, { enrollmentIds: ids });
-  for (const row of rows) {
-    if (row.launched_at && row.id !== options.runOf) nudgeEnrollment(tx, row);
-    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => nudgeIfEmptied(tx, row.campaign_id));
-  }
-  return rows.length;
 }
 
 /**
  * Tells the launcher when the last lead has finished. The lock lets of two last leads the second see the first; without
- * it each would take the other for still open, and nobody would tell.
+ * it each would take the other for still open, and nobody would tell. A lead that can be locked is one nobody is
+ * finishing at this moment: it finishes after this transaction, sees it, and is the one to look.
  */
 async function nudgeIfEmptied(tx: Tx, campaignId: string): Promise<void> {
-  await tx.trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`campaign-emptied/${campaignId}`]);
+  const [row] = await tx.org.sql<{ left: boolean }>(
+    `with waiting as (
+       -- The one that is launched last, then the one that waits longest: those nobody else is likely to want now.
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'pending'
+       order by entered_at desc, id desc limit 1 for share skip locked
+     ), active as (
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
+       order by waiting_until desc limit 1 for share skip locked
+     )
+     select exists (select 1 from waiting) or exists (select 1 from active) as "left"`,
+    { campaign: campaignId },
+  );
+  if (row!.left) return;
+  await tx.org.lock(`campaign-emptied/${campaignId}`);
   if (!(await hasOpenLeads(tx, campaignId))) nudgeCampaign(tx, campaignId);
 }

@@ -13,7 +13,7 @@ import { effectiveSettings } from '../settings/outreach.ts';
 import { suppressedAmong } from '../suppressions/check.ts';
 import { finishEnrollment } from './finish.ts';
 import { nudgeEnrollment } from './signals.ts';
-import { readGraph } from './snapshot.ts';
+import { readGraph, type EngineContact } from './snapshot.ts';
 import { candidateFor, closedDoor } from './steps.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
@@ -33,7 +33,7 @@ interface Lead {
   id: string;
   contact_id: string;
   mailbox_id: string | null;
-  contact: { id: string; email: string; esp_provider: string; custom_fields: Record<string, string>; subscribed: boolean; verification_status: string };
+  contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields' | 'subscribed' | 'verification_status'>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ContactRow } from '../../db/models/contact.ts';
 import type { StepAction } from '../campaigns/actions.ts';
 import type { GraphStep, StepConditions } from '../campaigns/graph.ts';
 import type { Tx } from '../kernel/transact.ts';
@@ -49,22 +50,15 @@ export interface EnrollmentState {
   signalled_epoch: number;
 }
 
-export interface EngineContact {
-  id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  company: string;
-  phone: string;
-  custom_fields: Record<string, string>;
-  subscribed: boolean;
-  verification_status: string;
-  verification_checked_at: Date | null;
-  esp_provider: string;
-}
+/** The columns of a contact its steps and conditions see. */
+export type EngineContact = Pick<
+  ContactRow,
+  'id' | 'email' | 'first_name' | 'last_name' | 'company' | 'phone' | 'custom_fields' | 'subscribed' | 'verification_status' | 'verification_checked_at' | 'esp_provider'
+>;
 
 export interface EngineSend {
   id: string;
+  step_id: string | null;
   state: string;
   slot_at: Date;
   opened_at: Date | null;
@@ -86,6 +80,8 @@ export interface Snapshot {
   campaign: CampaignView;
   contact: EngineContact;
   run: StepRun | null;
+  /** Every email of the contact in this campaign. */
+  sends: EngineSend[];
   /** The email of the run's step, if it is one. */
   send: EngineSend | null;
   wait: EngineWait | null;
@@ -93,48 +89,69 @@ export interface Snapshot {
   suppressed: boolean;
   /** The settings in force for the campaign. */
   settings(): OutreachSettings;
-  /** Columns of the enrollment the decision changes, written once at its end. */
-  changes: Record<string, unknown>;
+  /** Columns of the enrollment the decision changes, and the run it has begun: written together (see advance.ts, store). */
+  changes: Partial<Record<EnrollmentColumn, unknown>>;
+  entered: StepRun | null;
 }
 
-type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'send' | 'wait', any> & { has_sent: boolean; suppressed: boolean } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
+/** Columns of an enrollment a decision may change. */
+export type EnrollmentColumn =
+  | 'state' | 'launched_at' | 'last_activity_at' | 'hold_since' | 'hold_until' | 'hold_reason' | 'hold_source' | 'current_step_id' | 'step_started_at'
+  | 'mailbox_id' | 'app_values' | 'waiting_for' | 'waiting_until' | 'blocked';
+
+/** States of an email that has left, or may have. */
+const LEFT = new Set(['sent', 'uncertain', 'sending', 'bounced']);
+
+type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & { sends: any[]; suppressed: boolean } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
 
 /**
  * Locks an enrollment, then reads what the next decision needs; undefined when it is gone. In one statement, what is
  * read beside the locked row would be as old as the wait for the lock.
  */
 export async function readSnapshot(tx: Tx, enrollmentId: string): Promise<Snapshot | undefined> {
-  const [locked] = await tx.org.sql(`select id from enrollments where organization_id = :org and id = :id for update`, { id: enrollmentId });
-  if (!locked) return undefined;
-  const [row] = await tx.org.sql<Row>(
+  const lock = tx.org.sql(`select id from enrollments where organization_id = :org and id = :id for update`, { id: enrollmentId });
+  const read = tx.org.sql<Row>(
     `select to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(ct) as contact,
-       to_jsonb(r) as run, to_jsonb(s) as send,
+       to_jsonb(r) as run,
+       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'step_id', s.step_id, 'state', s.state, 'slot_at', s.slot_at, 'opened_at', s.opened_at,
+          'clicked_at', s.clicked_at, 'replied_at', s.replied_at)), '[]') from sends s where s.enrollment_id = e.id) as sends,
        case when w.id is not null then to_jsonb(w) || jsonb_build_object('event_data', pe.data) end as wait,
-       exists (select 1 from sends p where p.enrollment_id = e.id and p.state in ('sent', 'uncertain', 'sending', 'bounced')) as has_sent,
        ${settingsColumns('c')}, ${suppressedNow('e.organization_id', 'ct.email')} as suppressed
      from enrollments e
      join campaigns c on c.id = e.campaign_id
      join contacts ct on ct.id = e.contact_id
-     left join lateral (select * from step_runs where enrollment_id = e.id order by seq desc limit 1) r on true
-     left join sends s on s.enrollment_id = e.id and s.step_id = r.step_id
+     left join lateral (
+       select id, step_id, seq, kind, state, outcome, attempts, output_key, output, started_at, completed_at
+       from step_runs where enrollment_id = e.id order by seq desc limit 1) r on true
      left join waits w on w.step_run_id = r.id
      left join product_events pe on pe.id = w.event_id
      where e.organization_id = :org and e.id = :id`,
     { id: enrollmentId, now: tx.now },
   );
+  // Sent together; the second begins when the first has its lock.
+  const [, [row]] = await Promise.all([lock, read]);
   if (!row) return undefined;
+  const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at']);
+  const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
   return {
     enrollment: dates(row.enrollment, ['hold_since', 'hold_until', 'entered_at', 'launched_at', 'waiting_until']),
     campaign: dates(row.campaign, ['start_date', 'end_date', 'created_at', 'idle_since']),
     contact: dates(row.contact, ['verification_checked_at']),
-    run: dates(row.run, ['started_at', 'completed_at']),
-    send: dates(row.send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']),
+    run,
+    sends,
+    send: sendOf(sends, run?.step_id),
     wait: dates(row.wait, ['deadline']),
-    hasSent: row.has_sent,
+    hasSent: sends.some(({ state }) => LEFT.has(state)),
     suppressed: row.suppressed,
     settings: () => settingsInForce({ workspace: row.workspace, overrides: row.overrides, mode: row.campaign.unsubscribe_mode }),
     changes: {},
+    entered: null,
   };
+}
+
+/** The email of a step: at most one, however often the step is met. */
+export function sendOf(sends: readonly EngineSend[], stepId: string | undefined): EngineSend | null {
+  return (stepId !== undefined && sends.find(({ step_id: of }) => of === stepId)) || null;
 }
 
 /** jsonb carries times as text; decisions compare them. */
@@ -146,6 +163,8 @@ function dates<T>(row: any, fields: string[]): T {
 export interface Graph {
   steps: EngineStep[];
   variants: EngineVariant[];
+  /** Where steps that were removed led to. */
+  removed: Map<string, string | null>;
 }
 
 const MAX_GRAPHS = 1_000;
@@ -163,7 +182,9 @@ export async function readGraph(tx: Tx, campaign: { id: string; graph_version: n
     .select('id', 'position', 'kind', 'name', 'wait_after', 'conditions', 'action');
   const variants = await tx.org.table('campaign_variants').where({ campaign_id: campaign.id, is_active: true }).where('weight', '>', 0)
     .orderBy('id').select('id', 'step_id', 'weight');
+  const removed = await tx.org.table('removed_steps').where({ campaign_id: campaign.id }).select('step_id', 'successor_id');
   const graph: Graph = {
+    removed: new Map(removed.map(({ step_id: id, successor_id: successor }) => [id, successor])),
     steps: rows.map((row) => ({ ...row, conditions: row.conditions as StepConditions, action: row.action as StepAction | null }) as EngineStep),
     variants: variants as EngineVariant[],
   };

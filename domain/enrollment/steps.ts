@@ -3,6 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import type { StepAction } from '../campaigns/actions.ts';
 import type { Outcome } from '../campaigns/graph.ts';
 import { refusedByVerification } from '../campaigns/launch-checks.ts';
+import { announceUpdate } from '../contacts/announce.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { allocate, type Candidate } from '../sending/allocate.ts';
 import { entryDelayEnds } from '../sending/schedule/slots.ts';
@@ -137,15 +138,17 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
     }
     case 'wait_for_event':
       return atWait(tx, snapshot, action);
-    case 'add_tag':
-      await tx.org.sql(
+    case 'add_tag': {
+      const [filed] = await tx.org.sql(
         `insert into contact_categories (organization_id, contact_id, label_id)
-         select :org, :contact, id from labels where organization_id = :org and id = :label and registry = 'category' on conflict do nothing`,
+         select :org, :contact, id from labels where organization_id = :org and id = :label and registry = 'category' on conflict do nothing returning 1`,
         { contact: contact.id, label: action.category_id },
       );
+      if (filed) await announceUpdate(tx, contact.id);
       return { kind: 'passed', outcome: 'done' };
+    }
     case 'remove_tag':
-      await tx.org.table('contact_categories').where({ contact_id: contact.id, label_id: action.category_id }).delete();
+      if ((await tx.org.table('contact_categories').where({ contact_id: contact.id, label_id: action.category_id }).delete()) > 0) await announceUpdate(tx, contact.id);
       return { kind: 'passed', outcome: 'done' };
     case 'notify':
       tx.emit('campaign.action', {

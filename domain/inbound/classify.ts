@@ -49,6 +49,8 @@ export interface AutomatedClassification extends Threaded {
   readonly intent: ReplyIntent | null;
   /** Set for the mail a mail program sends to a List-Unsubscribe address. */
   readonly unsubscribeRequest: boolean;
+  /** Whom a delivery report says the message was delivered to; empty for anything else. */
+  readonly delivered: readonly DsnRecipient[];
 }
 
 export interface ReplyClassification extends Threaded {
@@ -94,12 +96,14 @@ export function classifyInbound(
     reason: AutomatedClassification['reason'],
     intent: ReplyIntent,
     threadIds: readonly string[],
+    delivered: readonly DsnRecipient[] = [],
   ): AutomatedClassification => ({
     kind: 'automated',
     reason,
     intent: recorded(intent),
     unsubscribeRequest: isUnsubscribeSubject(message.subject),
     threadIds,
+    delivered,
   });
 
   const feedback = parseFeedbackReport(message);
@@ -118,7 +122,8 @@ export function classifyInbound(
     const failed = report.recipients.filter(({ action }) => action === 'failed');
     if (failed.length === 0) {
       const delayed = report.recipients.some(({ action }) => action === 'delayed');
-      return automated(delayed ? 'delivery_delayed' : 'delivery_report', 'automated', threadIds);
+      const delivered = report.source === 'rfc3464' ? report.recipients.filter(({ action }) => action === 'delivered') : [];
+      return automated(delayed ? 'delivery_delayed' : 'delivery_report', 'automated', threadIds, delivered);
     }
     const bounceType = failed.some((recipient) => recipient.bounceType === 'hard') ? 'hard' : 'soft';
     return { kind: 'bounce', bounceType, recipients: failed, source: report.source, threadIds };

@@ -1,5 +1,5 @@
 import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -7,6 +7,8 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 export type { LabelRegistry, LabelRow } from '../../db/models/label.ts';
 
 const MAX_LABELS = 100;
+/** Campaigns a refusal names at most. */
+const MAX_NAMED = 20;
 const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
 /** Where campaigns keep lists of ids of a registry. */
 const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = { folder: 'folders', tag: 'email_tags' };
@@ -57,7 +59,7 @@ export async function updateLabel(
 
 /**
  * Deletes an entry and unfiles what was under it; the records stay.
- * @throws AppError not_found
+ * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from
  */
 export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -65,6 +67,7 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
     const label = await findLabel(tx, registry, id);
     // Contacts and mailboxes are unfiled by their foreign keys.
     const column = CAMPAIGN_COLUMN[registry];
+    if (registry === 'tag') await refuseWidening(tx, id);
     if (column) {
       await tx.org.sql(
         `update campaigns set ${column} = array_remove(${column}, cast(:id as uuid))
@@ -94,6 +97,26 @@ export async function moveLabel(ctx: Ctx, registry: LabelRegistry, id: string, p
     await storeOrder(tx, order);
     tx.audit({ action: 'update', entityType: registry, entityId: id, changes: { position } });
     return order.map((labelId, index) => ({ id: labelId, position: index }));
+  });
+}
+
+/**
+ * A campaign that takes its mailboxes from tags sends from all of them when it has none (contract 2, create rule 1), which
+ * must not come about by deleting a tag elsewhere.
+ * @throws AppError conflict naming the campaigns
+ */
+async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
+  const campaigns = await tx.org.sql<{ id: string; name: string }>(
+    `select c.id, c.name from campaigns c
+     where c.organization_id = :org and c.email_tags = array[cast(:id as uuid)] and c.sender_strategy = 'tags' and c.status <> 'completed'
+       and not exists (select 1 from campaign_senders s where s.campaign_id = c.id)
+     order by c.id limit :limit for no key update of c`,
+    { id: tagId, limit: MAX_NAMED },
+  );
+  if (campaigns.length === 0) return;
+  throw new AppError('conflict', 'The tag alone says which mailboxes a campaign sends from', {
+    problems: campaigns.map(({ id, name }) => ({ path: `campaigns.${id}`, message: `"${name}" would send from every mailbox` })),
+    fix: 'Give these campaigns another tag or senders of their own first.',
   });
 }
 

@@ -29,12 +29,14 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   const reason = hold.reason.slice(0, 500);
   // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
   await releaseReservedSends(tx, { mailboxId });
-  const [mailbox] = await tx.org.sql<{ email: string }>(
-    `update mailboxes set hold_code = :code, hold_reason = :reason, hold_until = :until, updated_at = :now
-     where organization_id = :org and id = :id returning email`,
+  const [mailbox] = await tx.org.sql<HeldMailbox>(
+    `with old as (select id, hold_code, hold_until from mailboxes where organization_id = :org and id = :id for no key update)
+     update mailboxes m set hold_code = :code, hold_reason = :reason, hold_until = :until, updated_at = :now
+     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
     { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
   );
   if (!mailbox) return;
+  announceHealth(tx, mailboxId, mailbox, { hold_code: hold.code, hold_until: hold.until }, reason);
   const error = { error_code: hold.code, title: TITLES[hold.code], message: reason };
   const known = await tx.org.table('mailbox_errors').where({ mailbox_id: mailboxId, error_code: hold.code }).whereNull('resolved_at').first('id');
   if (known) return;
@@ -44,9 +46,13 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
 
 /** Lifts a hold and settles its error; with `code`, only a hold of that kind. Returns whether there was one. */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
-  const rows = await tx.org.sql(
-    `update mailboxes set hold_code = null, hold_reason = null, hold_until = null, updated_at = :now
-     where organization_id = :org and id = :id and hold_code is not null and (:code::text is null or hold_code = :code) returning id`,
+  const [mailbox] = await tx.org.sql<HeldMailbox>(
+    `with old as (
+       select id, hold_code, hold_until from mailboxes
+       where organization_id = :org and id = :id and hold_code is not null and (:code::text is null or hold_code = :code) for no key update
+     )
+     update mailboxes m set hold_code = null, hold_reason = null, hold_until = null, updated_at = :now
+     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
     { id: mailboxId, code, now: tx.now },
   );
   await tx.org.sql(
@@ -54,5 +60,28 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
      where organization_id = :org and mailbox_id = :id and resolved_at is null and (:code::text is null or error_code = :code)`,
     { id: mailboxId, code, now: tx.now },
   );
-  return rows.length > 0;
+  if (mailbox) announceHealth(tx, mailboxId, mailbox, { hold_code: null, hold_until: null }, null);
+  return mailbox !== undefined;
+}
+
+/** A mailbox with its hold as it was before a change. */
+interface HeldMailbox extends Held {
+  email: string;
+}
+
+interface Held {
+  hold_code: string | null;
+  hold_until: Date | null;
+}
+
+/** How a mailbox is: `warning` when its hold ends by itself, `error` when a person has to act. */
+function healthOf({ hold_code: code, hold_until: until }: Held): 'healthy' | 'warning' | 'error' {
+  if (code === null) return 'healthy';
+  return until === null ? 'error' : 'warning';
+}
+
+function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Held, reason: string | null): void {
+  const [previous, health] = [healthOf(before), healthOf(now)];
+  if (previous === health) return;
+  tx.emit('email_account.health_changed', { email_account_id: mailboxId, email: before.email, health, previous_health: previous, reason });
 }

@@ -92,9 +92,9 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
 
 function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'] | undefined): void {
   if (!status || status === mailbox.status) return;
-  const data = { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider, status };
+  const data = { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider };
   if (status === 'active') tx.emit('email_account.connected', { ...data, reconnected: true });
-  else if (mailbox.status === 'active') tx.emit('email_account.disconnected', data);
+  else if (mailbox.status === 'active') tx.emit('email_account.disconnected', { ...data, status });
 }
 
 /** SMTP says nothing of the addresses a mailbox may use, so there is none to choose from. */

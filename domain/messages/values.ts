@@ -18,9 +18,6 @@ export const SAMPLE_CONTACT: MessageContact = {
   custom_fields: {},
 };
 
-/** Names of the merge fields every contact has; with `App` they cannot be taken by custom fields. */
-export const BUILT_IN_FIELDS = ['FirstName', 'LastName', 'Email', 'Company', 'Phone'] as const;
-
 /**
  * The values a template reads: the built-in fields, the contact's custom fields under their own keys, and what earlier
  * app_action and wait_for_event steps captured as `.App.<output_key>` (contract 3, "App connections").

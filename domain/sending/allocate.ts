@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
-import { resolveSenders } from '../campaigns/senders.ts';
+import { poolBindings, SENDER_POOL } from '../campaigns/senders.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from './campaign-view.ts';
-import { countDaily, readCounters, type CounterChange } from './counters.ts';
+import { COUNT_DAILY, countBindings, readCounters, type CounterChange } from './counters.ts';
 import { recipientZone } from './schedule/recipient-zone.ts';
 import { rampLevel } from './schedule/ramp.ts';
 import { nextSlot } from './schedule/slots.ts';
@@ -42,13 +43,13 @@ interface MailboxRow {
   provider: string;
   campaign_limit: number;
   min_wait_time: number;
-  last_slot_at: Date | null;
-  last_sent_at: Date | null;
+  weight: number;
+  /** The latest slot given out, or the latest email that left: whichever is later. */
+  last_at: Date | null;
 }
 
 interface Seat {
   mailbox: MailboxRow;
-  weight: number;
   lastAt: Date | null;
   /** Slots given out per UTC day, over all campaigns. */
   used: Map<string, number>;
@@ -87,8 +88,11 @@ export async function allocate(
   const day = dayKey(schedule, opening);
   // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
   const level = await rampToday(tx, campaign, day);
-  await tx.trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`campaign/${campaign.id}`]);
-  const seats = await seatsOf(tx, campaign);
+  // Sent together, and run in this order.
+  const [, seats] = await Promise.all([
+    tx.org.lock(`campaign/${campaign.id}`),
+    seatsOf(tx, campaign),
+  ]);
   if (seats.length === 0) return candidates.map(() => ({ kind: 'hold', why: 'no_mailbox' }));
 
   const utcDay = opening.toISOString().slice(0, 10);
@@ -108,7 +112,7 @@ export async function allocate(
 
   const tomorrow = nextOpening(schedule, dayEnds);
   const optimize = settings.send_time_optimization;
-  const inserts: Record<string, unknown>[] = [];
+  const slots: Record<string, unknown>[] = [];
   const changes: CounterChange[] = [];
   const answers = candidates.map((candidate): Allocation => {
     const nextDay = (why: string): Allocation =>
@@ -149,50 +153,54 @@ export async function allocate(
     changes.push({ scope: 'campaign', scopeId: campaign.id, day, by: 1 });
     changes.push({ scope: 'mailbox', scopeId: seat.mailbox.id, day: slotDay, by: 1 });
     if (candidate.isFirst) changes.push({ scope: 'campaign_new', scopeId: campaign.id, day, by: 1 });
-    inserts.push({
-      id: sendId, campaign_id: campaign.id, enrollment_id: candidate.enrollmentId, step_id: candidate.stepId, step_run_id: candidate.stepRunId,
-      contact_id: candidate.contactId, mailbox_id: seat.mailbox.id, variant_id: candidate.variantId, state: 'reserved',
-      recipient: candidate.recipient, slot_at: slot.at, slot_day: day, is_first: candidate.isFirst, attempts: candidate.attempts, created_at: now, updated_at: now,
+    slots.push({
+      id: sendId, enrollment_id: candidate.enrollmentId, step_id: candidate.stepId, step_run_id: candidate.stepRunId, contact_id: candidate.contactId,
+      mailbox_id: seat.mailbox.id, variant_id: candidate.variantId, recipient: candidate.recipient, slot_at: slot.at, is_first: candidate.isFirst,
+      attempts: candidate.attempts,
     });
     return { kind: 'slot', sendId, at: slot.at, mailboxId: seat.mailbox.id };
   });
 
-  if (inserts.length > 0) {
-    await tx.org.insert('sends', inserts);
-    const moved = seats.filter((seat) => seat.lastAt !== latest(seat.mailbox));
+  if (slots.length > 0) {
+    const moved = seats.filter((seat) => seat.lastAt !== seat.mailbox.last_at);
     await tx.org.sql(
-      `update mailboxes m set last_slot_at = t.at from unnest(:ids::uuid[], :at::timestamptz[]) as t(id, at)
-       where m.organization_id = :org and m.id = t.id`,
-      { ids: moved.map((seat) => seat.mailbox.id), at: moved.map((seat) => seat.lastAt!.toISOString()) },
+      `with slots as (
+         insert into sends (id, organization_id, campaign_id, enrollment_id, step_id, step_run_id, contact_id, mailbox_id, variant_id, state,
+           recipient, slot_at, slot_day, is_first, attempts, created_at, updated_at)
+         select t.id, :org, :campaign, t.enrollment_id, t.step_id, t.step_run_id, t.contact_id, t.mailbox_id, t.variant_id, 'reserved',
+           t.recipient, t.slot_at, :day, t.is_first, t.attempts, :now, :now
+         from jsonb_to_recordset(:slots) as t(id uuid, enrollment_id uuid, step_id uuid, step_run_id uuid, contact_id uuid, mailbox_id uuid,
+           variant_id uuid, recipient text, slot_at timestamptz, is_first boolean, attempts int)
+       ), moved as (
+         update mailboxes m set last_slot_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
+         where m.organization_id = :org and m.id = t.id
+       )
+       ${COUNT_DAILY}`,
+      {
+        campaign: campaign.id, day, now, slots: json(slots), mailboxes: moved.map((seat) => seat.mailbox.id),
+        at: moved.map((seat) => seat.lastAt!.toISOString()), ...countBindings(changes),
+      },
     );
-    await countDaily(tx.org, changes);
   }
   return answers;
 }
 
 /** The campaign's usable mailboxes, locked in one order so that campaigns which share them cannot deadlock. */
 async function seatsOf(tx: Tx, campaign: CampaignInEffect['campaign']): Promise<Seat[]> {
-  const senders = await resolveSenders(tx.org, campaign);
-  if (senders.length === 0) return [];
-  const weights = new Map(senders.map((sender) => [sender.mailboxId, sender.weight]));
   const rows = await tx.org.sql<MailboxRow>(
-    `select id, provider, campaign_limit, min_wait_time, last_slot_at, last_sent_at from mailboxes
-     where organization_id = :org and id = any(:ids::uuid[]) and status = 'active'
-       and (hold_code is null or hold_until <= :now)
-     order by id for no key update`,
-    { ids: [...weights.keys()], now: tx.now },
+    `with ${SENDER_POOL}
+     select m.id, m.provider, m.campaign_limit, m.min_wait_time, greatest(pool.weight, 1) as weight,
+       greatest(m.last_slot_at, (select max(s.sent_at) from sends s where s.mailbox_id = m.id)) as last_at
+     from mailboxes m join pool on pool.id = m.id
+     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until <= :now)
+     order by m.id for no key update of m`,
+    { ...poolBindings(campaign), now: tx.now },
   );
-  return rows.map((mailbox) => ({ mailbox, weight: Math.max(1, weights.get(mailbox.id) ?? 1), lastAt: latest(mailbox), used: new Map() }));
+  return rows.map((mailbox) => ({ mailbox, lastAt: mailbox.last_at, used: new Map() }));
 }
 
 function usedOn(seat: Seat, day: string): number {
   return seat.used.get(day) ?? 0;
-}
-
-function latest(mailbox: MailboxRow): Date | null {
-  const { last_slot_at: slot, last_sent_at: sent } = mailbox;
-  if (!slot || !sent) return slot ?? sent;
-  return slot > sent ? slot : sent;
 }
 
 /** Mailboxes this contact may come from. A conversation stays with its mailbox while that is in the pool. */
@@ -208,7 +216,7 @@ function fitting(seats: readonly Seat[], candidate: Candidate, mode: 'off' | 'pr
 
 /** Round robin by weight: the mailbox that has given least for its weight today, then the one that rested longest. */
 function before(a: Seat, b: Seat, day: string): boolean {
-  const load = usedOn(a, day) / a.weight - usedOn(b, day) / b.weight;
+  const load = usedOn(a, day) / a.mailbox.weight - usedOn(b, day) / b.mailbox.weight;
   if (load !== 0) return load < 0;
   const rest = (a.lastAt?.getTime() ?? 0) - (b.lastAt?.getTime() ?? 0);
   return rest !== 0 ? rest < 0 : a.mailbox.id < b.mailbox.id;

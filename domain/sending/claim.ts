@@ -6,7 +6,7 @@ import type { SmtpTarget } from '../../lib/smtp/index.ts';
 import { buildMessage, type MessageInput } from '../messages/build.ts';
 import type { Conversation } from '../messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../messages/tracking-urls.ts';
-import { settingsColumns, settingsInForce, type SettingsLayers } from '../settings/outreach.ts';
+import { settingsColumns, settingsInForce, type OutreachSettings, type SettingsLayers } from '../settings/outreach.ts';
 import { suppressedNow } from '../suppressions/check.ts';
 import { trackingToken } from '../tracking/token.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -16,8 +16,12 @@ import { AUTH_HOLD_MS, holdMailbox } from '../mailboxes/hold.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from './mailbox-credentials.ts';
 import { releaseReservedSends } from './release.ts';
 import { isOpen } from './schedule/windows.ts';
+import { sentFacts, type SentFacts } from './settle.ts';
 
-/** A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. */
+/**
+ * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
+ * make it less (contract 2, task_reliability.execution_window_seconds).
+ */
 const STALE_SLOT_MS = 5 * 60_000;
 /** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
 const EARLY_MS = 5_000;
@@ -55,6 +59,9 @@ export interface ClaimedSend {
   envelope: { from: string; to: string[] };
   messageId: string;
   raw: Buffer;
+  /** The lead it belongs to, and what its event will say. */
+  enrollmentId: string;
+  facts: SentFacts;
 }
 
 export type Claim =
@@ -62,7 +69,7 @@ export type Claim =
   /** Settled already, or given back: the run asks anew. */
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
-  | { kind: 'busy'; until: number }
+  | { kind: 'busy'; until: number; inHand: boolean }
   /** A dead worker left it in the middle: find out what became of it. The mailbox may be gone since. */
   | { kind: 'abandoned'; mailbox: SealedMailbox | null; messageId: string; token: string };
 
@@ -79,9 +86,10 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
     if (send.state === 'sending') return abandonedOrBusy(ctx, tx, row);
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
-    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due };
+    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, inHand: false };
 
-    const refusal = refusalOf(tx, row);
+    const settings = settingsInForce({ workspace: row.workspace, overrides: row.overrides, mode: campaign?.unsubscribe_mode ?? null });
+    const refusal = refusalOf(tx, row, settings);
     if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
       await releaseReservedSends(tx, { sendId });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
@@ -91,7 +99,6 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
       await holdMailbox(tx, mailbox.id, { code: 'auth_failed', reason: 'The stored password cannot be read; enter it again', until: new Date(tx.now.getTime() + AUTH_HOLD_MS) });
       return { kind: 'gone', outcome: 'mailbox_held' };
     }
-    const settings = settingsInForce({ workspace: row.workspace, overrides: row.overrides, mode: campaign.unsubscribe_mode });
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
     if (built.errors.length > 0) {
       await failComposition(tx, row, built.errors.map((error) => `${error.field}: ${error.message}`).join('; '));
@@ -100,34 +107,45 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
     const composed = new MailComposer(built.options).compile();
     const envelope = composed.getEnvelope();
     const raw = await composed.build();
-    if (built.links.length > 0) {
-      await tx.org.insert('tracked_links', built.links.map((link) => ({
-        id: link.ticketId, send_id: sendId, campaign_id: campaign.id, step_id: step.id, contact_id: contact.id,
-        url: link.url, label: link.label, position: link.position, created_at: tx.now,
-      }))).onConflict('id').merge(['url', 'label', 'position']);
-    }
     const token = newId();
-    await tx.org.table('sends').where({ id: sendId }).update({
-      state: 'sending', claim_token: token, claimed_at: tx.now, attempts: send.attempts + 1, updated_at: tx.now,
-      message_id: built.options.messageId, subject: built.options.subject, conversation: json(built.conversation),
-    });
+    await tx.org.sql(
+      `with links as (
+         insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
+         select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
+         from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
+         on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
+       )
+       update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+         message_id = :message, subject = :subject, conversation = :conversation
+       where organization_id = :org and id = :send`,
+      {
+        send: sendId, campaign: campaign.id, step: step.id, contact: contact.id, token, now: tx.now,
+        message: built.options.messageId, subject: built.options.subject, conversation: json(built.conversation),
+        links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
+      },
+    );
     return {
       kind: 'claimed', sendId, token, attempts: send.attempts + 1, target, raw,
       messageId: built.options.messageId, recipient: (envelope.to as string[])[0]!,
       mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
       envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
+      enrollmentId: enrollment.id,
+      facts: sentFacts({
+        id: sendId, campaign_id: campaign.id, step_id: step.id, contact_id: contact.id, recipient: send.recipient, mailbox_id: mailbox.id,
+        message_id: built.options.messageId,
+      }),
     };
   });
 }
 
 /** Locks the enrollment before the send, in the order every other writer takes them. */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
-  await tx.org.sql(
+  const lock = tx.org.sql(
     `select e.id from enrollments e where e.organization_id = :org
        and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update`,
     { send: sendId },
   );
-  const [row] = await tx.org.sql<ClaimRow>(
+  const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
@@ -142,12 +160,14 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      for update of s`,
     { send: sendId, now: tx.now },
   );
+  // Sent together; the second begins when the first has its lock.
+  const [, [row]] = await Promise.all([lock, read]);
   return row;
 }
 
 async function abandonedOrBusy(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim> {
   const until = new Date(row.send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
-  if (until > tx.now.getTime()) return { kind: 'busy', until };
+  if (until > tx.now.getTime()) return { kind: 'busy', until, inHand: true };
   // A fresh token makes the settle of an attempt that was only thought dead come to nothing.
   const token = newId();
   await tx.org.table('sends').where({ id: row.send.id }).update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
@@ -155,7 +175,9 @@ async function abandonedOrBusy(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim> 
 }
 
 /** Why this email must not leave now; undefined when it may. */
-function refusalOf(tx: Tx, { send, enrollment, campaign, step, contact, mailbox, suppressed }: ClaimRow): string | undefined {
+function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
+  const { send, enrollment, campaign, step, contact, mailbox, suppressed } = row;
+  const window = reliability.enabled ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS) : STALE_SLOT_MS;
   if (!enrollment) return 'deleted';
   if (!campaign || campaign.status !== 'active') return 'campaign_not_active';
   if (enrollment.state !== 'active') return enrollment.state;
@@ -165,7 +187,7 @@ function refusalOf(tx: Tx, { send, enrollment, campaign, step, contact, mailbox,
   if (!contact.subscribed) return 'unsubscribed';
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
   if (mailbox.hold_code && (!mailbox.hold_until || new Date(mailbox.hold_until) > tx.now)) return 'mailbox_held';
-  if (new Date(send.slot_at).getTime() < tx.now.getTime() - STALE_SLOT_MS) return 'slot_missed';
+  if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
   return suppressed ? 'suppressed' : undefined;
 }

@@ -10,8 +10,14 @@ export interface CounterChange {
   by: number;
 }
 
-/** Adds to daily counters; changes of the same counter are summed first, and rows are touched in one order so writers cannot deadlock. */
-export async function countDaily(org: OrgScope, changes: readonly CounterChange[]): Promise<void> {
+/** Adds to daily counters, as a statement or the last part of one; its bindings are those of {@link countBindings}. */
+export const COUNT_DAILY = `insert into daily_counters (organization_id, scope, scope_id, day, count)
+       select :org, t.scope, t.scope_id, t.day, t.by
+       from unnest(:countScopes::text[], :countIds::uuid[], :countDays::date[], :countBy::int[]) as t(scope, scope_id, day, by)
+       on conflict (scope_id, scope, day) do update set count = greatest(daily_counters.count + excluded.count, 0)`;
+
+/** What {@link COUNT_DAILY} binds: changes of the same counter are summed, and rows are touched in one order so writers cannot deadlock. */
+export function countBindings(changes: readonly CounterChange[]): { countScopes: string[]; countIds: string[]; countDays: string[]; countBy: number[] } {
   const sums = new Map<string, CounterChange>();
   for (const change of changes) {
     const key = `${change.scopeId}/${change.scope}/${change.day}`;
@@ -20,14 +26,15 @@ export async function countDaily(org: OrgScope, changes: readonly CounterChange[
     else sums.set(key, { ...change });
   }
   const rows = [...sums].filter(([, change]) => change.by !== 0).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change);
-  if (rows.length === 0) return;
-  await org.sql(
-    `insert into daily_counters (organization_id, scope, scope_id, day, count)
-     select :org, t.scope, t.scope_id, t.day, t.by
-     from unnest(:scopes::text[], :ids::uuid[], :days::date[], :by::int[]) as t(scope, scope_id, day, by)
-     on conflict (scope_id, scope, day) do update set count = greatest(daily_counters.count + excluded.count, 0)`,
-    { scopes: rows.map((r) => r.scope), ids: rows.map((r) => r.scopeId), days: rows.map((r) => r.day), by: rows.map((r) => r.by) },
-  );
+  return {
+    countScopes: rows.map((row) => row.scope), countIds: rows.map((row) => row.scopeId), countDays: rows.map((row) => row.day), countBy: rows.map((row) => row.by),
+  };
+}
+
+/** Adds to daily counters. */
+export async function countDaily(org: OrgScope, changes: readonly CounterChange[]): Promise<void> {
+  const bindings = countBindings(changes);
+  if (bindings.countIds.length > 0) await org.sql(COUNT_DAILY, bindings);
 }
 
 /** Counts of several (scope, id, day) at once, keyed `scope/id/day`; absent ones are 0. */

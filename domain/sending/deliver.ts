@@ -8,7 +8,7 @@ import { applyBounce } from '../replies/effects.ts';
 import { claimSend, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from './mailbox-credentials.ts';
 import { releaseReservedSends } from './release.ts';
-import { settleBounced, settleDeferred, settleDelivered, settleReturned } from './settle.ts';
+import { settleBounced, settleDeferred, settleDelivered, settleReturned, settleSent } from './settle.ts';
 
 /** What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). */
 export type Delivery = { outcome: string } | { outcome: 'busy'; retryAt: number };
@@ -21,6 +21,10 @@ export interface DeliverParts {
   heartbeatMs?: number;
 }
 
+/** How often (ms) a delivery under way says so: well below the heartbeat timeout of its activity (workflows/enrollment). */
+export const HEARTBEAT_MS = 3_000;
+/** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
+const LOOK_AGAIN_MS = 15_000;
 const SETTLE_RETRY_MS = 500;
 /** Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves any more. */
 const SMTP_SHARE = 0.9;
@@ -30,7 +34,7 @@ const SMTP_SHARE = 0.9;
  * and never twice"). Calling it again is always safe.
  */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
-  const timer = setInterval(() => parts.heartbeat?.(), parts.heartbeatMs ?? 5_000);
+  const timer = setInterval(() => parts.heartbeat?.(), parts.heartbeatMs ?? HEARTBEAT_MS);
   try {
     return await deliver(ctx, parts, sendId);
   } finally {
@@ -42,7 +46,9 @@ async function deliver(ctx: Ctx, { smtp }: DeliverParts, sendId: string): Promis
   const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
   const claim = await claimSend(ctx, sendId);
   if (claim.kind === 'gone') return { outcome: claim.outcome };
-  if (claim.kind === 'busy') return { outcome: 'busy', retryAt: claim.until };
+  if (claim.kind === 'busy') {
+    return { outcome: 'busy', retryAt: claim.inHand ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until };
+  }
   if (claim.kind === 'abandoned') {
     return { outcome: await settleByCopy(ctx, { sendId, token: claim.token }, claim.mailbox, claim.messageId, 'the worker died before the answer') };
   }
@@ -60,7 +66,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
       const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
       // The copies are out, so offering it again would send them twice.
       if (refused) return bounced(ctx, claim, refused.response);
-      await settleDelivered(ctx, hold, 'sent', outcome.response);
+      if (!(await settleSent(ctx, hold, claim.enrollmentId, claim.facts, outcome.response))) await settleDelivered(ctx, hold, 'sent', outcome.response);
       return 'sent';
     }
     case 'unknown':

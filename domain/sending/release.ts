@@ -55,6 +55,35 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
 }
 
 /**
+ * The first time from `from` on that keeps the mailbox's minimum gap to every slot it has given out, itself locked, so
+ * that nobody takes it meanwhile. An email whose mailbox is gone keeps `from`.
+ */
+export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string | null }, from: Date): Promise<Date> {
+  if (!email.mailbox_id) return from;
+  const [mailbox] = await tx.org.sql<{ gap: number }>(
+    `select min_wait_time * 1000 as gap from mailboxes where organization_id = :org and id = :id for no key update`,
+    { id: email.mailbox_id },
+  );
+  if (!mailbox) return from;
+  const taken = await tx.org.sql<{ slot_at: Date }>(
+    `select slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and id <> :id
+       and slot_at > cast(:from as timestamptz) - :gap * interval '1 millisecond'
+     order by slot_at`,
+    { mailbox: email.mailbox_id, id: email.id, from, gap: mailbox.gap },
+  );
+  let at = from.getTime();
+  for (const { slot_at: other } of taken) {
+    if (other.getTime() - at >= mailbox.gap) break;
+    at = Math.max(at, other.getTime() + mailbox.gap);
+  }
+  await tx.org.sql(
+    `update mailboxes set last_slot_at = greatest(last_slot_at, :at) where organization_id = :org and id = :id`,
+    { id: email.mailbox_id, at: new Date(at) },
+  );
+  return new Date(at);
+}
+
+/**
  * Moves the slot of an email to a later time, and its counts with it where that is another day of the campaign (in its
  * timezone) or of the mailbox (UTC). A campaign or mailbox that is gone counts nothing any more.
  */

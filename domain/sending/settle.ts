@@ -1,11 +1,13 @@
 import { json } from '../../db/connection.ts';
+import { isDeadlock } from '../../db/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { finishEnrollment } from '../enrollment/finish.ts';
 import { lockLeadsOfSend } from '../enrollment/lock.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
+import { EVENTS_CHANNEL } from '../kernel/events.ts';
+import { atOnce, transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../settings/outreach.ts';
-import { moveSlot, releaseReservedSends } from './release.ts';
+import { freeSlot, moveSlot, releaseReservedSends } from './release.ts';
 
 /** A send in hand: only the holder of the token may settle it. */
 export interface Hold {
@@ -33,48 +35,102 @@ type HeldRow = SentRow & { lead_state: string | null };
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
 
+/** What the event of an email that has left says, as far as it is known before it leaves. */
+export interface SentFacts {
+  campaign_id: string | null;
+  step_id: string | null;
+  contact_id: string | null;
+  contact_email: string;
+  email_account_id: string | null;
+  task_id: string;
+  message_id: string;
+}
+
 /**
- * Settles an email that has left (`sent`), or may have (`uncertain`: counted, listed, never sent again). The step is
- * done either way. One statement moves the send, its step run, the enrollment and the mailbox.
- * @returns false when the token is no longer the send's
+ * Settles an email that has left: the send, its step run, its lead, its sender and the event, in one statement, so that
+ * the time in which a crash leaves it uncertain is one exchange with PostgreSQL. Locks come in the order of everybody
+ * else: the lead before its email.
+ * @param enrollmentId the lead as the claim found it; where it is gone since, nothing happens
+ * @returns false when it cannot be settled this way; {@link settleDelivered} looks closer then
  */
-export async function settleDelivered(ctx: Ctx, hold: Hold, state: 'sent' | 'uncertain', response: string): Promise<boolean> {
-  return transact(ctx, async (tx) => {
-    if (!(await lockEnrollmentOf(tx, hold))) return false;
-    const [row] = await tx.org.sql<SentRow & { conversation: unknown }>(
-      `with settled as (
-         update sends set state = :state, sent_at = :now, smtp_response = :response, updated_at = :now
-         where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
-         returning *
-       ), run as (
-         update step_runs r set state = 'completed', outcome = 'sent', completed_at = :now,
-           detail = case when :state = 'uncertain' then 'the mail server gave no answer' end
+export async function settleSent(ctx: Ctx, hold: Hold, enrollmentId: string, facts: SentFacts, response: string): Promise<boolean> {
+  const now = ctx.clock.now();
+  const event = json({ ...facts, sent_at: now.toISOString() });
+  try {
+    const rows = await atOnce(ctx).sql(
+      `with lead as (
+         select id from enrollments where organization_id = :org and id = :enrollment for update
+       ), settled as (
+         update sends s set state = 'sent', sent_at = :now, smtp_response = :response, updated_at = :now
+         from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
+         returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
+       ), ${AFTERMATH}, event as (
+         insert into domain_events (id, organization_id, type, data, created_at)
+         select :event, :org, 'campaign.email_sent', :data, :now from settled returning id
+       )
+       select pg_notify('${EVENTS_CHANNEL}', '') from event`,
+      {
+        enrollment: enrollmentId, id: hold.sendId, token: hold.token, response: response.slice(0, 500), now,
+        detail: null, event: newId(), data: event,
+      },
+    );
+    return rows.length > 0;
+  } catch (error) {
+    // Undone as a whole; in a transaction it is tried again.
+    if (isDeadlock(error)) return false;
+    throw error;
+  }
+}
+
+/** What an email that counts as sent means for its step run, its lead and its sender; `settled` is its row. */
+const AFTERMATH = `run as (
+         update step_runs r set state = 'completed', outcome = 'sent', completed_at = :now, detail = :detail
          from settled s where r.id = s.step_run_id and r.state in ('running', 'waiting')
-       ), lead as (
+       ), moved as (
          update enrollments e set last_activity_at = :now, mailbox_id = s.mailbox_id,
            conversation = coalesce(s.conversation, e.conversation), waiting_for = null,
            -- The run goes on at once; one that does not is woken (launch.ts).
            waiting_until = case when e.state = 'active' then :now::timestamptz end
          from settled s where e.id = s.enrollment_id
-       ), box as (
-         update mailboxes m set last_sent_at = :now from settled s where m.id = s.mailbox_id
        ), sender as (
          update campaign_senders c set last_sent_at = :now from settled s where c.campaign_id = s.campaign_id and c.mailbox_id = s.mailbox_id
-       )
+       )`;
+
+/**
+ * Settles an email that has left (`sent`), or may have (`uncertain`: counted, listed, never sent again), whatever has
+ * become of its lead and campaign. The step is done either way.
+ * @returns false when the token is no longer the send's
+ */
+export async function settleDelivered(ctx: Ctx, hold: Hold, state: 'sent' | 'uncertain', response: string): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    if (!(await lockEnrollmentOf(tx, hold))) return false;
+    const [row] = await tx.org.sql<SentRow>(
+      `with settled as (
+         update sends set state = :state, sent_at = :now, smtp_response = :response, updated_at = :now
+         where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
+         returning *
+       ), ${AFTERMATH}
        select * from settled`,
-      { state, now: tx.now, response: response.slice(0, 500), id: hold.sendId, token: hold.token },
+      {
+        state, now: tx.now, response: response.slice(0, 500), id: hold.sendId, token: hold.token,
+        detail: state === 'uncertain' ? 'the mail server gave no answer' : null,
+      },
     );
     if (!row) return false;
-    if (state === 'sent') {
-      tx.emit('campaign.email_sent', {
-        campaign_id: row.campaign_id, step_id: row.step_id, contact_id: row.contact_id, contact_email: row.recipient,
-        email_account_id: row.mailbox_id, task_id: row.id, message_id: row.message_id, sent_at: tx.now.toISOString(),
-      });
-    } else if (row.campaign_id) {
+    if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
+    else if (row.campaign_id) {
       await logCampaign(tx, row.campaign_id, 'send_uncertain', 'An email may have left, but the mail server gave no answer; it is not sent again', row);
     }
     return true;
   });
+}
+
+/** The facts of an email's row. */
+export function sentFacts(row: Pick<SentRow, 'id' | 'campaign_id' | 'step_id' | 'contact_id' | 'recipient' | 'mailbox_id' | 'message_id'>): SentFacts {
+  return {
+    campaign_id: row.campaign_id, step_id: row.step_id, contact_id: row.contact_id, contact_email: row.recipient,
+    email_account_id: row.mailbox_id, task_id: row.id, message_id: row.message_id,
+  };
 }
 
 /**
@@ -95,7 +151,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
     await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
     await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
-    if (row.lead_state === 'active') await moveSlot(tx, row.id, new Date(tx.now.getTime() + wait));
+    if (row.lead_state === 'active') await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });

@@ -31,7 +31,8 @@ test('the last layer that says something of a field decides it, whatever the oth
 test('merging leaves the defaults alone', (t) => {
   const before = structuredClone(DEFAULT_SETTINGS);
   const merged = mergeSettings({ unsubscribe: { mode: 'off' } });
-  merged.reply_intent.positive_keywords.push('yes');
+  t.is(merged.unsubscribe.mode, 'off');
+  t.throws(() => merged.reply_intent.positive_keywords.push('yes'), { instanceOf: TypeError });
   t.deepEqual(DEFAULT_SETTINGS, before);
 });
 

@@ -111,7 +111,7 @@ export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'u
 };
 
 /** What holds where neither the organization nor the campaign says anything. The only place where defaults are written. */
-export const DEFAULT_SETTINGS: OutreachSettings = {
+export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   bounce_pipeline: {
     enabled: true,
     auto_suppress_on_bounce: true,
@@ -157,7 +157,13 @@ export const DEFAULT_SETTINGS: OutreachSettings = {
   dashboard: { enabled: true, show_suppression_log: true, show_intent_summary: true, show_dlq_stats: true },
   unsubscribe: { ...UNSUBSCRIBE_DEFAULTS },
   custom: {},
-};
+});
+
+/** Nobody who is handed a default may change it for everybody. */
+function frozen<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
+  return Object.freeze(value);
+}
 
 /**
  * Settings as they are stored: min_content_score clamped to 1-100 (contract 2: corrected on write, not rejected).
@@ -197,7 +203,8 @@ function isOneOf(words: readonly string[], word: string): boolean {
  * unsubscribe copy that is blank, leaves the layer below in force (contract 2).
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
-  const merged = structuredClone(DEFAULT_SETTINGS) as Record<string, Record<string, unknown>>;
+  // Blocks are shared with the defaults until a layer changes one; the defaults are frozen.
+  const merged = { ...DEFAULT_SETTINGS } as Record<string, Record<string, unknown>>;
   for (const layer of layers) {
     for (const [block, fields] of Object.entries(layer)) {
       for (const [field, value] of Object.entries(fields ?? {})) {

@@ -18,6 +18,7 @@ export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSetting
   await transact(ctx, async (tx) => {
     await tx.org.insert('outreach_settings', { settings: json(stored), updated_at: tx.now })
       .onConflict('organization_id').merge(['settings', 'updated_at']);
+    tx.emit('settings.updated', { section: 'outreach', changed: Object.keys(stored) });
     tx.audit({ action: 'update', entityType: 'outreach_settings', entityId: tx.org.organizationId, metadata: { blocks: Object.keys(stored) } });
   });
 }

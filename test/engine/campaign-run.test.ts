@@ -1,5 +1,6 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { HEARTBEAT_MS } from '../../domain/sending/deliver.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { createWorld, type World } from '../harness/world.ts';
@@ -85,6 +86,10 @@ test.serial('an email step costs at most three workflow tasks and one normal act
   t.is(counts(ACTIVITY_TASK_SCHEDULED), 3);
   t.true(counts(WORKFLOW_TASK_COMPLETED) <= 9, `${counts(WORKFLOW_TASK_COMPLETED)} workflow tasks`);
   t.false(JSON.stringify(history).includes('cost@run.example.org'), 'histories hold ids, never addresses');
+  // A task that is lost on its way comes back after one timeout; a worker that is slow must be able to miss a beat or two.
+  const timeouts = history.events!.flatMap((event) => event.activityTaskScheduledEventAttributes?.heartbeatTimeout?.seconds ?? []).map(Number);
+  t.deepEqual(timeouts, [10, 10, 10]);
+  t.true(3 * HEARTBEAT_MS <= 10_000);
 });
 
 test.serial('pausing stops mail and resuming goes on where it was', async (t) => {

@@ -3,12 +3,14 @@ import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { stopCampaign, startCampaign } from '../../domain/campaigns/start.ts';
 import { deleteContact } from '../../domain/contacts/remove.ts';
 import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { EVENT_PAYLOADS } from '../../domain/kernel/event-payloads.ts';
 import { finishEnrollment } from '../../domain/enrollment/finish.ts';
 import { launchTurn } from '../../domain/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
 import { deliverSend } from '../../domain/sending/deliver.ts';
 import { ManualClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { Crash, createFakeSmtp } from '../harness/fake-smtp.ts';
@@ -91,8 +93,10 @@ for (const [what, act] of Object.entries({
     lead.smtp.next = () => 'die-after';
     await t.throwsAsync(lead.deliver(sendId), { instanceOf: Crash });
     await act(lead);
-    t.like(await lead.deliver(sendId), { outcome: 'busy' });
-    clock.advance(world.deps.config.SEND_CLAIM_MS);
+    t.deepEqual(await lead.deliver(sendId), { outcome: 'busy', retryAt: clock.now().getTime() + 15_000 }, 'mostly it is settled long before the claim ends');
+    clock.advance(world.deps.config.SEND_CLAIM_MS - 5_000);
+    t.deepEqual(await lead.deliver(sendId), { outcome: 'busy', retryAt: clock.now().getTime() + 5_000 });
+    clock.advance(5_000);
     t.deepEqual(await lead.deliver(sendId), { outcome: 'uncertain' });
     t.like(await lead.send(sendId), { state: 'uncertain' });
     t.is(lead.smtp.offered, 1);
@@ -146,6 +150,103 @@ test.serial('attempts count on over pauses, so an address that is always deferre
   t.like(await enrollment(), { state: 'failed' });
   t.deepEqual(await advance(), { kind: 'done', outcome: 'failed' });
   t.like(await world.deps.db('dead_letters').where({ organization_id: ctx.actor.organizationId }).first(), { attempts: 5, max_attempts: 5 });
+});
+
+test.serial('a deferred email keeps the gap of its mailbox to the emails that have slots', async (t) => {
+  const { organizationId, campaignId, mailboxId, smtp, ctx, deliver, reserve, send } = await given();
+  const { db } = world.deps;
+  await db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 600 });
+  const sendId = await reserve();
+  const others = await Promise.all([1, 2].map(() => createContact(db, clock.now(), organizationId)));
+  for (const id of await enroll(world.deps, organizationId, campaignId, others)) t.is((await advanceEnrollment(ctx, id)).kind, 'send');
+  smtp.next = () => UNREACHABLE;
+  await deliver(sendId);
+  const slots = async () => (await db('sends').where({ mailbox_id: mailboxId }).orderBy('slot_at').pluck('slot_at')).map((at: Date) => at.getTime());
+  const spaced = (times: number[]) => times.every((at, index) => index === 0 || at - times[index - 1]! >= 600_000);
+  t.true(spaced(await slots()), String(await slots()));
+  t.true((await send(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
+  // Nor does the next one come near the slot it moved to.
+  const late = await createContact(db, clock.now(), organizationId);
+  const [next] = await enroll(world.deps, organizationId, campaignId, [late]);
+  t.is((await advanceEnrollment(ctx, next!)).kind, 'send');
+  t.true(spaced(await slots()), String(await slots()));
+});
+
+test.serial('a slot given back does not let the next email follow the last one too soon', async (t) => {
+  const { organizationId, campaignId, mailboxId, ctx, deliver, reserve } = await given();
+  const { db } = world.deps;
+  await db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 600 });
+  t.deepEqual(await deliver(await reserve()), { outcome: 'sent' });
+  const sentAt = clock.now().getTime();
+  const [first, second] = await Promise.all([1, 2].map(() => createContact(db, clock.now(), organizationId)));
+  const [one, two] = await enroll(world.deps, organizationId, campaignId, [first!, second!]);
+  await advanceEnrollment(ctx, one!);
+  await transact(ctx, (tx) => finishEnrollment(tx, one!, 'replied'));
+  t.is((await db('mailboxes').where({ id: mailboxId }).first()).last_slot_at, null);
+  await advanceEnrollment(ctx, two!);
+  t.true((await db('sends').where({ enrollment_id: two }).first()).slot_at.getTime() >= sentAt + 600_000);
+});
+
+test.serial('the claim looks at the lead again: one that has ended, or is held, is not mailed', async (t) => {
+  const changes = [
+    ['replied', { state: 'replied' }], ['bounced', { state: 'bounced' }], ['pending', { state: 'pending' }],
+    ['held', { hold_since: MONDAY, hold_until: null, hold_source: 'manual' }],
+  ] as const;
+  for (const [outcome, change] of changes) {
+    const { enrollmentId, smtp, reserve, deliver, sends, counts } = await given();
+    const sendId = await reserve();
+    // Behind the back of finish, which gives the slot back itself: as a reply that comes between the two would.
+    await world.deps.db('enrollments').where({ id: enrollmentId }).update(change);
+    t.deepEqual(await deliver(sendId), { outcome });
+    t.is(smtp.offered, 0, outcome);
+    t.deepEqual(await sends(), []);
+    t.deepEqual(await counts(), {});
+  }
+});
+
+test.serial('an email that missed its slot by more than its window asks for another', async (t) => {
+  const late = async (settings: object | null, lateMs: number) => {
+    const lead = await given();
+    if (settings) await world.deps.db('outreach_settings').insert({ organization_id: lead.organizationId, settings: JSON.stringify({ task_reliability: settings }), updated_at: MONDAY });
+    const sendId = await lead.reserve();
+    clock.advance(lateMs);
+    return (await lead.deliver(sendId)).outcome;
+  };
+  t.is(await late(null, 299_000), 'sent');
+  t.is(await late(null, 301_000), 'slot_missed');
+  t.is(await late({ execution_window_seconds: 7200 }, 301_000), 'slot_missed', 'never later than the engine allows');
+  t.is(await late({ execution_window_seconds: 60 }, 61_000), 'slot_missed');
+  t.is(await late({ execution_window_seconds: 60 }, 59_000), 'sent');
+  t.is(await late({ enabled: false, execution_window_seconds: 60 }, 61_000), 'sent');
+});
+
+test.serial('settling what was accepted is one step: send, run, lead and event agree, and a stale token moves nothing', async (t) => {
+  const { enrollmentId, organizationId, smtp, reserve, deliver, send, enrollment } = await given();
+  const { db } = world.deps;
+  const sendId = await reserve();
+  smtp.next = async () => {
+    // Another worker has taken the email for abandoned meanwhile.
+    await db('sends').where({ id: sendId }).update({ claim_token: newId() });
+    return 'accept' as const;
+  };
+  await deliver(sendId);
+  t.like(await send(sendId), { state: 'sending', sent_at: null });
+  t.deepEqual(await db('domain_events').where({ organization_id: organizationId, type: 'campaign.email_sent' }), []);
+  const other = await given();
+  const otherId = await other.reserve();
+  await other.deliver(otherId);
+  const row = await other.send(otherId);
+  t.like(row, { state: 'sent', sent_at: clock.now() });
+  t.like(await db('step_runs').where({ enrollment_id: other.enrollmentId }).first(), { state: 'completed', outcome: 'sent', detail: null });
+  t.like(await other.enrollment(), { mailbox_id: other.mailboxId, waiting_for: null });
+  const events = await db('domain_events').where({ organization_id: other.organizationId, type: 'campaign.email_sent' });
+  t.is(events.length, 1);
+  t.deepEqual(EVENT_PAYLOADS['campaign.email_sent'].parse(events[0].data), {
+    campaign_id: other.campaignId, step_id: other.stepIds[0], contact_id: other.contactId, contact_email: row.recipient, email_account_id: other.mailboxId,
+    task_id: otherId, message_id: row.message_id, sent_at: clock.now().toISOString(),
+  });
+  t.is(enrollmentId === other.enrollmentId, false);
+  t.like(await enrollment(), { state: 'active' });
 });
 
 test.serial('an attempt that comes again before the retry is due waits for it', async (t) => {

@@ -1,6 +1,8 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { deleteStep } from '../../domain/campaigns/steps.ts';
 import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { launchTurn } from '../../domain/enrollment/launch.ts';
 import { finishEnrollment } from '../../domain/enrollment/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { ManualClock } from '../../lib/clock.ts';
@@ -144,6 +146,77 @@ test.serial('whoever ends an enrollment first decides', async (t) => {
   t.is(results.filter(Boolean).length, 1);
   t.is((await row('waits', { enrollment_id: given.enrollmentId })).state, 'cancelled');
   t.is((await advance(given)).kind, 'done');
+});
+
+test.serial('a contact at a step that is removed moves on to where it led, whatever the step was', async (t) => {
+  const remove = (given: Lead, index: number) => deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[index]!);
+  const send = (given: Lead, index: number) => row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[index] });
+
+  const waiting = await lead([waitStep(), { subject: 'next', body_plain: 'b' }]);
+  await advance(waiting);
+  await remove(waiting, 0);
+  const { organizationId } = waiting.tenant;
+  await launchTurn(world.system(organizationId), waiting.campaignId);
+  t.truthy(await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }), 'its run is told');
+  t.is((await advance(waiting)).kind, 'send');
+  t.truthy(await send(waiting, 1));
+  t.like(await row('waits', { enrollment_id: waiting.enrollmentId }), { state: 'cancelled' });
+  t.like(await row('step_runs', { enrollment_id: waiting.enrollmentId, seq: 1 }), { state: 'skipped' });
+
+  const reserved = await lead([{ subject: 'S', body_plain: 'b' }, { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }, { subject: 'third', body_plain: 'b' }]);
+  await advance(reserved);
+  await remove(reserved, 0);
+  await remove(reserved, 1);
+  t.is((await advance(reserved)).kind, 'send', 'through two removed steps');
+  t.is(await send(reserved, 0), undefined, 'the slot of the removed email went back');
+  t.truthy(await send(reserved, 2));
+  await remove(reserved, 2);
+  t.deepEqual(await advance(reserved), { kind: 'done', outcome: 'completed' });
+  const counts = await world.deps.db('daily_counters').where({ organization_id: reserved.tenant.organizationId }).whereNot({ count: 0 });
+  t.deepEqual(counts, []);
+
+  const sent = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const decision = await advance(sent);
+  t.is(decision.kind, 'send');
+  await world.deps.db('sends').where({ enrollment_id: sent.enrollmentId }).update({ state: 'sent', sent_at: MONDAY });
+  await world.deps.db('step_runs').where({ enrollment_id: sent.enrollmentId }).update({ state: 'completed', outcome: 'sent' });
+  await remove(sent, 0);
+  t.is((await advance(sent)).kind, 'send');
+  t.truthy(await send(sent, 1));
+});
+
+test.serial('an email in a worker\'s hands is waited for when its step is removed', async (t) => {
+  const given = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const { id } = (await advance(given).then(() => row('sends', { enrollment_id: given.enrollmentId })))!;
+  await world.deps.db('sends').where({ id }).update({ state: 'sending', claim_token: newId(), claimed_at: MONDAY });
+  await deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[0]!);
+  t.like(await advance(given), { kind: 'send', sendId: id });
+  await world.deps.db('sends').where({ id }).update({ state: 'sent', sent_at: MONDAY });
+  await world.deps.db('step_runs').where({ enrollment_id: given.enrollmentId }).update({ state: 'completed', outcome: 'sent' });
+  t.is((await advance(given)).kind, 'send');
+  t.truthy(await row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[1] }));
+});
+
+test.serial('of two last leads that finish at once, one tells the launcher; one of many does not', async (t) => {
+  for (let round = 0; round < 6; round += 1) {
+    const given = await lead([waitStep()]);
+    const ctx = world.system(given.tenant.organizationId);
+    const others = await Promise.all([1, 2, 3].map(() => createContact(world.deps.db, clock.now(), given.tenant.organizationId)));
+    const leads = [given.enrollmentId, ...(await enroll(world.deps, given.tenant.organizationId, given.campaignId, others))];
+    for (const id of leads) await advanceEnrollment(ctx, id);
+    const told = () => world.deps.db('outbox').where({ workflow_id: `campaign/${given.campaignId}` });
+    const finish = (id: string, wait = 0) => transact(ctx, async (tx) => {
+      await finishEnrollment(tx, id, 'replied');
+      // Both hold their own lead before either looks for another one.
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    });
+    await world.deps.db('outbox').where({ workflow_id: `campaign/${given.campaignId}` }).delete();
+    await finish(leads[0]!);
+    await finish(leads[1]!);
+    t.deepEqual(await told(), [], 'others are left');
+    await Promise.all([finish(leads[2]!, round * 10), finish(leads[3]!, 50 - round * 10)]);
+    t.true((await told()).length >= 1, `round ${round}`);
+  }
 });
 
 test.serial('app_action asks the app; tags, notify and end act at once', async (t) => {

@@ -20,7 +20,8 @@ const patient = proxyActivities<EnrollmentActivities>({
 
 const MAIL = {
   startToCloseTimeout: '5m',
-  heartbeatTimeout: '30s',
+  // A task that never reached its worker comes back this soon; one that did and is slow is told that another has the email.
+  heartbeatTimeout: '10s',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
 } as const;
 
