@@ -3,6 +3,7 @@ import { addLeads } from '../campaigns/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../suppressions/check.ts';
+import { announceUpdates } from './announce.ts';
 import { cleanText } from './fields.ts';
 import { assertKnown, leaveCampaigns } from './membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
@@ -41,7 +42,7 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 
 /**
  * One edit over a selection of contacts (supplement contacts_bulk_update). Suppressed addresses stay unsubscribed.
- * contact.updated fires once, with `bulk` and `count` (contract 1). Returns the contacts as they are now.
+ * contact.updated fires once, with `bulk` and `count` in its metadata (contract 1). Returns the contacts as they are now.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, unknown category or campaign)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
@@ -69,7 +70,7 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
       'update contacts set updated_at = :now where organization_id = :org and id = any(cast(:ids as uuid[]))',
       { ids, now: tx.now },
     );
-    tx.emit('contact.updated', { bulk: true, count: ids.length });
+    announceUpdates(tx, ids.length);
     tx.audit({ action: 'update', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
     return viewContacts(tx.org, ids);
   });

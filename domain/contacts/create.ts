@@ -3,10 +3,11 @@ import { addLeads } from '../campaigns/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { suppressedAmong } from '../suppressions/check.ts';
+import { announceUpdates } from './announce.ts';
 import { cleanCustomFields, cleanText, type ContactDraft } from './fields.ts';
 import { assertKnown } from './membership.ts';
 import { fileContacts, upsertContacts } from './upsert.ts';
-import { contactPayload, viewContacts, type ContactView } from './view.ts';
+import { contactPayload, contactUpdate, viewContacts, type ContactView } from './view.ts';
 
 /** Contacts of one request; more than this belongs into an import. */
 export const MAX_CONTACTS_PER_REQUEST = 1000;
@@ -55,9 +56,12 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const inserted = new Set(stored.filter((row) => row.inserted).map((row) => row.id));
     const updated = views.filter((view) => !inserted.has(view.id));
     if (inputs.length <= BULK_ARRIVAL) {
-      for (const view of views) tx.emit(inserted.has(view.id) ? 'contact.created' : 'contact.updated', contactPayload(view));
-    } else if (updated.length > 0) {
-      tx.emit('contact.updated', { bulk: true, count: updated.length });
+      for (const view of views) {
+        if (inserted.has(view.id)) tx.emit('contact.created', contactPayload(view));
+        else tx.emit('contact.updated', contactUpdate(view));
+      }
+    } else {
+      announceUpdates(tx, updated.length);
     }
     const one = views.length === 1 ? views[0]! : undefined;
     tx.audit({

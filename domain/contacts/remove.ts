@@ -16,13 +16,13 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
     await leaveCampaigns(tx, [id], null, 'contact_deleted');
     const [contact] = await tx.org.sql<{ email: string }>('delete from contacts where organization_id = :org and id = :id returning email', { id });
     if (!contact) throw notFound('Contact');
-    tx.emit('contact.deleted', { contact_id: id, contact_email: contact.email });
+    tx.emit('contact.deleted', { entity_id: id, contact_id: id, contact_email: contact.email });
     tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: { email: contact.email } });
   });
 }
 
 /**
- * Deletes a selection of contacts; contact.deleted fires once, with `bulk` and `count`.
+ * Deletes a selection of contacts; contact.deleted fires once, with `bulk` and `count` in its metadata.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected)
  */
 export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<number> {
@@ -30,7 +30,7 @@ export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<nu
     const ids = await resolveSelection(tx.org, selection, tx.now);
     await leaveCampaigns(tx, ids, null, 'contact_deleted');
     await tx.org.sql('delete from contacts where organization_id = :org and id = any(cast(:ids as uuid[]))', { ids });
-    tx.emit('contact.deleted', { bulk: true, count: ids.length });
+    tx.emit('contact.deleted', { metadata: { bulk: true, count: ids.length } });
     tx.audit({ action: 'delete', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
     return ids.length;
   });

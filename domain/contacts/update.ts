@@ -9,7 +9,7 @@ import { suppressedAmong } from '../suppressions/check.ts';
 import { cleanCustomFields, cleanText } from './fields.ts';
 import { assertKnown, leaveCampaigns } from './membership.ts';
 import { fileContacts } from './upsert.ts';
-import { contactPayload, viewContacts, type ContactView } from './view.ts';
+import { contactUpdate, viewContacts, type ContactView } from './view.ts';
 
 /** A sparse edit of one contact (supplement ContactUpdate). */
 export interface ContactEdit {
@@ -59,7 +59,7 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
     if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
 
     const [after] = await viewContacts(tx.org, [id]);
-    tx.emit('contact.updated', contactPayload(after!));
+    tx.emit('contact.updated', contactUpdate(after!));
     const fields = Object.keys(edit).filter((key) => edit[key as keyof ContactEdit] !== undefined);
     tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
     return after!;

@@ -1,4 +1,5 @@
 import type { OrgScope } from '../../db/tenancy.ts';
+import type { EventData } from '../kernel/event-payloads.ts';
 
 /** A contact as readers see it: the row, where it is enrolled, how it is filed. */
 export interface ContactView {
@@ -44,8 +45,8 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
   );
 }
 
-/** What contact.created and contact.updated carry (contract 1, "Payload facts that are given"). */
-export function contactPayload(contact: ContactView): Record<string, unknown> {
+/** What contact.created carries, and contact.updated beside its `entity_id` (contract 1, "Payload facts that are given"). */
+export function contactPayload(contact: ContactView): EventData<'contact.created'> {
   return {
     contact_id: contact.id,
     contact_email: contact.email,
@@ -61,4 +62,9 @@ export function contactPayload(contact: ContactView): Record<string, unknown> {
     category_ids: contact.categories.map(({ id }) => id),
     created_at: contact.created_at.toISOString(),
   };
+}
+
+/** What contact.updated carries for one contact. */
+export function contactUpdate(contact: ContactView): EventData<'contact.updated'> {
+  return { entity_id: contact.id, ...contactPayload(contact) };
 }

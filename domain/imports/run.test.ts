@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ test.before(async () => {
   world = await createWorld();
   folder = await mkdtemp(join(tmpdir(), 'heron-import-'));
 });
-test.after.always(() => world?.close());
+test.after.always(async () => {
+  await world?.close();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
 
 async function workspace(): Promise<Ctx> {
   return world.system((await world.tenant()).organizationId);

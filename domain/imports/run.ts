@@ -3,6 +3,7 @@ import { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
+import { announceEnd, type EndedImport } from './announce.ts';
 import { AddressSet } from './address-set.ts';
 import { applyBatch, type ImportBatch, type ImportRow, type RowProblem } from './batch.ts';
 import { deleteBlob, readBlob } from './blob.ts';
@@ -48,12 +49,15 @@ async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | und
 }
 
 async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', error: string | null): Promise<void> {
-  await transact(ctx, (tx) => tx.org.sql(
-    `update contact_imports set status = :status, error = :error, ended_at = :now, updated_at = :now,
-       read_bytes = case when :status = 'completed' then total_bytes else read_bytes end
-     where organization_id = :org and id = :id and status in ('queued', 'running')`,
-    { id: importId, status, error, now: tx.now },
-  ));
+  await transact(ctx, async (tx) => {
+    const [ended] = await tx.org.sql<EndedImport>(
+      `update contact_imports set status = :status, error = :error, ended_at = :now, updated_at = :now,
+         read_bytes = case when :status = 'completed' then total_bytes else read_bytes end
+       where organization_id = :org and id = :id and status in ('queued', 'running') returning id, imported, updated, skipped, failed`,
+      { id: importId, status, error, now: tx.now },
+    );
+    if (ended) announceEnd(tx, ended, status);
+  });
 }
 
 async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {

@@ -7,6 +7,7 @@ import { assertKnown } from '../contacts/membership.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
+import { announceEnd } from './announce.ts';
 import { storeBlob } from './blob.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
 import { detectDialect, firstRow } from './preview.ts';
@@ -83,6 +84,7 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
     if (!job) throw notFound('Import');
     if (job.status !== 'queued' && job.status !== 'running') throw new AppError('conflict', `This import has ended: ${job.status}`);
     await tx.org.query(ContactImports).findById(id).patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
+    announceEnd(tx, job, 'cancelled');
     tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });
     return tx.org.query(ContactImports).findById(id).throwIfNotFound();
   });

@@ -20,6 +20,8 @@ export interface Deps {
   systemMail: SystemMail;
   /** Asks Temporal; for the few verbs that need an answer now (mailbox checks, readiness). */
   workflows: WorkflowGateway;
+  /** Check every event against its schema, and undo the transaction of one that does not fit; on in tests. */
+  strictEvents?: boolean;
 }
 
 /** What a verb gets: the process's parts, who acts, and (inside a guarded write) the open transaction. */

@@ -1,9 +1,26 @@
-/** Channel on which fan-out and realtime gateways are woken after a commit that left events. */
+import type { OrgPermission, Permission } from '../../lib/permissions.ts';
+
+/** Channel on which the fan-out is woken after a commit that left events. */
 export const EVENTS_CHANNEL = 'heron_events';
 
+/** Channel on which realtime gateways are woken once the fan-out has given events their positions. */
+export const POSITIONS_CHANNEL = 'heron_positions';
+
+/** What a notice on {@link POSITIONS_CHANNEL} says: the organizations whose events were placed; null (an empty notice) stands for any. */
+export function placedOrganizations(notice: string): readonly string[] | null {
+  return notice === '' ? null : notice.split(',');
+}
+
+interface EventFacts {
+  category: string;
+  /** High volume: reaches a subscriber only when it lists the event by name. */
+  firehose: boolean;
+  description: string;
+}
+
 /**
- * Every domain event (contract 1, "Catalogue"). Firehose events reach an endpoint only when it lists them.
- * Published names are never renamed: an incompatible payload gets a new name.
+ * Every domain event one can subscribe to (contract 1, "Catalogue"), those of areas to come included. Firehose events
+ * reach a subscriber only when it lists them. Published names are never renamed: an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
   'campaign.created': { category: 'campaign', firehose: false, description: 'A campaign was created.' },
@@ -21,19 +38,35 @@ export const EVENT_TYPES = {
   'campaign.unsubscribed': { category: 'campaign', firehose: false, description: 'A recipient opted out; `source` says how.' },
   'campaign.deliverability_warning': { category: 'campaign', firehose: false, description: 'The rolling bounce or complaint rate entered the early-warning band.' },
   'campaign.action': { category: 'campaign', firehose: false, description: 'A notify action of a campaign step ran.' },
+  'warmup.email_sent': { category: 'warmup', firehose: true, description: 'A warmup email left.' },
+  'warmup.health_changed': { category: 'warmup', firehose: false, description: 'The warmup health of a mailbox changed.' },
+  'warmup.placement_in_spam': { category: 'warmup', firehose: false, description: 'A warmup email landed in spam.' },
+  'warmup.quarantined': { category: 'warmup', firehose: false, description: 'A mailbox was quarantined from the warmup pool.' },
+  'warmup.blocked': { category: 'warmup', firehose: false, description: 'A mailbox was blocked from the warmup pool.' },
   'deliverability.bounce': { category: 'deliverability', firehose: false, description: 'A bounce was recorded for a recipient.' },
   'deliverability.complaint': { category: 'deliverability', firehose: false, description: 'A recipient reported an email as spam.' },
   'inbox.email_received': { category: 'inbox', firehose: true, description: 'A connected mailbox received an email.' },
+  'inbox.email_updated': { category: 'inbox', firehose: true, description: 'An email of a conversation was marked, filed or labelled.' },
+  'inbox.email_deleted': { category: 'inbox', firehose: true, description: 'An email of a conversation was deleted.' },
   'inbox.reply_received': { category: 'inbox', firehose: false, description: 'A connected mailbox received a reply in a known conversation.' },
   'email_account.connected': { category: 'mailbox', firehose: false, description: 'A mailbox was connected.' },
-  'email_account.disconnected': { category: 'mailbox', firehose: false, description: 'A mailbox was switched off or its credentials stopped working.' },
+  'email_account.disconnected': { category: 'mailbox', firehose: false, description: 'A mailbox was switched off.' },
   'email_account.removed': { category: 'mailbox', firehose: false, description: 'A mailbox was removed.' },
-  'email_account.error': { category: 'mailbox', firehose: false, description: 'A mailbox ran into a problem that needs a person.' },
+  'email_account.error': { category: 'mailbox', firehose: false, description: 'A mailbox ran into a problem, such as a refused sign-in.' },
   'email_account.synced': { category: 'mailbox', firehose: true, description: 'New mail of a mailbox was read.' },
-  'email_account.health_changed': { category: 'mailbox', firehose: false, description: 'The health of a mailbox changed.' },
+  'email_account.health_changed': { category: 'mailbox', firehose: false, description: 'The health of a mailbox changed: `healthy`, `warning` (it tries again by itself) or `error` (a person has to act).' },
   'contact.created': { category: 'contact', firehose: false, description: 'A contact was added one by one; bulk arrivals do not fire it.' },
-  'contact.updated': { category: 'contact', firehose: false, description: 'A contact changed; a bulk edit fires once with `bulk` and `count`.' },
-  'contact.deleted': { category: 'contact', firehose: false, description: 'A contact was deleted.' },
+  'contact.updated': { category: 'contact', firehose: false, description: 'A contact changed; a bulk edit fires once, with `metadata.bulk` and `metadata.count`.' },
+  'contact.deleted': { category: 'contact', firehose: false, description: 'A contact was deleted; a bulk deletion fires once, with `metadata.bulk` and `metadata.count`.' },
+  'form.submitted': { category: 'contact', firehose: false, description: 'Somebody sent a form in.' },
+  'bulk_operation.completed': { category: 'bulk_operation', firehose: false, description: 'A contact import ended; `status` says how.' },
+  'crm.deal_created': { category: 'crm', firehose: false, description: 'A deal was created.' },
+  'crm.deal_updated': { category: 'crm', firehose: false, description: 'A deal changed.' },
+  'crm.deal_deleted': { category: 'crm', firehose: false, description: 'A deal was deleted.' },
+  'crm.task_created': { category: 'crm', firehose: false, description: 'A CRM task was created.' },
+  'crm.task_updated': { category: 'crm', firehose: false, description: 'A CRM task changed; a bulk write fires once, with `metadata.bulk` and `metadata.count`.' },
+  'crm.note_created': { category: 'crm', firehose: false, description: 'A note was written about a contact.' },
+  'custom.event': { category: 'custom', firehose: true, description: 'A product event was published with POST /v1/events.' },
   'team.member_invited': { category: 'team', firehose: false, description: 'An address was invited to the workspace.' },
   'team.invitation_cancelled': { category: 'team', firehose: false, description: 'An open invitation was cancelled.' },
   'team.member_joined': { category: 'team', firehose: false, description: 'A person accepted an invitation.' },
@@ -43,6 +76,70 @@ export const EVENT_TYPES = {
   'role.updated': { category: 'role', firehose: false, description: 'The name or permissions of a role changed.' },
   'role.deleted': { category: 'role', firehose: false, description: 'A role was deleted.' },
   'settings.updated': { category: 'settings', firehose: false, description: 'Settings of the workspace changed; `section` says which.' },
-} as const;
+} as const satisfies Record<string, EventFacts>;
 
 export type EventType = keyof typeof EVENT_TYPES;
+
+/** The verification challenge of an endpoint and its later test. It belongs to the vocabulary; nobody subscribes to it. */
+export const TEST_EVENT = 'webhook.test';
+
+/** What a key, token or application needs to get the events of a family, the part of a name before its dot (contract 1, "App-level delivery rules"). */
+export const EVENT_SCOPES = {
+  inbox: 'READ_UNIBOX',
+  campaign: 'READ_CAMPAIGNS',
+  deliverability: 'READ_CAMPAIGNS',
+  meeting: 'READ_CAMPAIGNS',
+  email_account: 'READ_EMAILS',
+  warmup: 'READ_EMAILS',
+  contact: 'READ_CONTACTS',
+  form: 'READ_CONTACTS',
+  bulk_operation: 'READ_CONTACTS',
+  crm: 'READ_CRM',
+  automation: 'INTEGRATIONS',
+  team: 'READ_AUDIT_LOGS',
+  role: 'READ_AUDIT_LOGS',
+  settings: 'READ_AUDIT_LOGS',
+  subscription: 'READ_AUDIT_LOGS',
+  custom: 'REALTIME_SUBSCRIBE',
+} as const satisfies Record<string, Permission>;
+
+export type EventFamily = keyof typeof EVENT_SCOPES;
+
+/** What a signed-in person needs for the same: any one of what the routes of the family ask for. */
+const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
+  inbox: ['view_campaigns'],
+  campaign: ['view_campaigns'],
+  deliverability: ['view_campaigns'],
+  meeting: ['view_campaigns'],
+  email_account: ['view_campaigns'],
+  warmup: ['view_campaigns'],
+  contact: ['view_contacts'],
+  form: ['view_contacts'],
+  bulk_operation: ['view_contacts'],
+  crm: ['view_contacts'],
+  automation: ['manage_settings', 'use_integrations'],
+  team: ['view_analytics'],
+  role: ['view_analytics'],
+  settings: ['view_analytics'],
+  subscription: ['view_analytics'],
+  custom: ['view_campaigns'],
+};
+
+/** Whether a name is an event one can subscribe to. */
+export function isEventType(name: string): name is EventType {
+  return Object.hasOwn(EVENT_TYPES, name);
+}
+
+/** The scope a key, token or application needs for an event. */
+export function scopeOf(type: EventType): Permission {
+  return EVENT_SCOPES[familyOf(type)];
+}
+
+/** The permissions of which a signed-in person needs one for an event. */
+export function permissionsOf(type: EventType): readonly OrgPermission[] {
+  return EVENT_PERMISSIONS[familyOf(type)];
+}
+
+function familyOf(type: EventType): EventFamily {
+  return type.slice(0, type.indexOf('.')) as EventFamily;
+}

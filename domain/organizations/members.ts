@@ -4,6 +4,7 @@ import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { endGrantsOfMember } from '../oauth/grants.ts';
 import { assertMayGrant, assertMayManage, lockOrganization, roleToGrant } from './grants.ts';
 
 export interface MemberRow {
@@ -79,7 +80,8 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 }
 
 /**
- * Removes a member. Their sessions lose the organization at once; keys they made belong to the organization and stay.
+ * Removes a member. Their sessions lose the organization and what they granted to applications ends at once; keys they made
+ * belong to the organization and stay.
  * @throws AppError not_found, forbidden (someone who may do more), conflict (last owner)
  */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
@@ -89,6 +91,7 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
     assertMayManage(ctx.actor, { permissions: member.role_permissions, is_owner: member.is_owner });
     await assertNotLastOwner(tx, member);
     await tx.org.table('memberships').where('user_id', userId).delete();
+    await endGrantsOfMember(tx, userId);
     await tx.trx('sessions').where({ user_id: userId, organization_id: tx.org.organizationId }).update({ organization_id: null });
     tx.audit({ action: 'delete', entityType: 'member', entityId: userId, metadata: { role: member.role_name } });
     tx.emit('team.member_removed', { user_id: userId, role_id: member.role_id });

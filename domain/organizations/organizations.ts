@@ -82,7 +82,7 @@ export async function updateOrganization(ctx: Ctx, changes: { name?: string | un
     await transact(ctx, async (tx) => {
       await tx.trx('organizations').where('id', id).update({ name: changes.name, updated_at: tx.now });
       tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: { name: changes.name } });
-      tx.emit('settings.updated', { section: 'organization', changed: ['name'], name: changes.name });
+      tx.emit('settings.updated', { section: 'organization', changed: ['name'] });
     });
   }
   return readMyOrganization(ctx, id);

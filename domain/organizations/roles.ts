@@ -56,7 +56,7 @@ export async function updateRole(
     if (Object.keys(set).length === 0) return role;
     await tx.org.query(Roles).findById(id).patch({ ...set, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'role', entityId: id, changes: set });
-    tx.emit('role.updated', { role_id: id, ...set });
+    tx.emit('role.updated', { role_id: id, name: role.name, permissions: role.permissions, ...set });
     return { ...role, ...set, updated_at: tx.now } as RoleRow;
   });
 }

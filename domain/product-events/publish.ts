@@ -51,6 +51,9 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
     for (const wait of resumed) {
       nudgeEnrollment(tx, { id: wait.enrollment_id, campaign_id: wait.campaign_id, contact_id: wait.contact_id });
     }
+    tx.emit('custom.event', {
+      event_id: event.id, name: event.name, contact_id: contactId, occurred_at: occurredAt.toISOString(), received_at: tx.now.toISOString(), data: report.data,
+    });
     tx.audit({ action: 'product_event.published', entityType: 'product_event', entityId: event.id, metadata: { name: event.name, matched_waits: resumed.length } });
     return { event, resumed };
   });

@@ -45,7 +45,7 @@ export async function applyBounce(tx: Tx, send: { id: string }, bounce: Bounce):
 /** As {@link applyBounce}, for a recipient whose email may not be known. */
 export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
   const { send } = subject;
-  const kind = bounce.hard ? 'hard' : 'soft';
+  const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
   if (send && (await isRecorded(tx, send.id, 'bounce', bounce.hard))) return;
   const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
   await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
@@ -129,6 +129,12 @@ export async function unsubscribeOf(tx: Tx, subject: Subject, source: Unsubscrib
   if (send) await tx.org.table('sends').where({ id: send.id }).update({ unsubscribed_at: tx.now, updated_at: tx.now });
   await recordEngagement(tx, known, 'unsubscribe', source);
   tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
+}
+
+/** What a receiving server's word that it has delivered an email does: it is told (contract 1, campaign.email_delivered). */
+export function deliveredOf(tx: Tx, subject: Subject, reportedBy: string | null): void {
+  if (!subject.campaignId) return;
+  tx.emit('campaign.email_delivered', { ...subjectPayload(subject), reported_by: reportedBy && storableText(reportedBy, 255), delivered_at: tx.now.toISOString() });
 }
 
 async function isRecorded(tx: Tx, sendId: string, type: 'bounce' | 'complaint', hardOnly: boolean): Promise<boolean> {

@@ -7,13 +7,14 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { recipientZone } from '../sending/schedule/recipient-zone.ts';
 import { effectiveSettings } from '../settings/outreach.ts';
 import { holdAway } from './away.ts';
-import { bounceOf, complaintOf, unsubscribeOf } from './effects.ts';
+import { bounceOf, complaintOf, deliveredOf, unsubscribeOf } from './effects.ts';
 import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
-import { replyOf } from './reply.ts';
+import { replyOf, type Reply } from './reply.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, type Subject } from './subject.ts';
 
-export type InboundKind = 'reply' | 'bounce' | 'complaint' | 'out_of_office' | 'automated' | 'other';
+export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
 
 /** Where in a mailbox a message lies, and when it came (UTC). */
 export interface InboundPlace {
@@ -160,12 +161,15 @@ async function applyEffects(tx: Tx, inbound: Inbound, reading: InboundClassifica
         await holdAway(tx, subject.contactId, { receivedAt: inbound.place.receivedAt, returnDate: reading.returnDate, timezone: await zoneOf(tx, send) });
       }
       return;
-    case 'automated':
+    case 'automated': {
+      const told = reading.delivered.find(({ finalRecipient, originalRecipient }) => finalRecipient === send.recipient || originalRecipient === send.recipient);
+      if (told) deliveredOf(tx, subject, told.remoteMta);
       if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
       return;
+    }
     case 'reply':
       return replyOf(tx, subject, {
-        intent: reading.intent, confidence: reading.confidence, unsubscribeRequest: reading.unsubscribeRequest, source: 'inbox', payload: payloadOf(inbound),
+        intent: reading.intent, confidence: reading.confidence, unsubscribeRequest: reading.unsubscribeRequest, source: 'inbox', message: factsOf(inbound),
       });
   }
 }
@@ -178,15 +182,19 @@ async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
 
 function tell(tx: Tx, inbound: Inbound): void {
   const { send, contactId, kind, intent } = inbound;
-  const data = { ...payloadOf(inbound), kind, intent, campaign_id: send?.campaign_id ?? null, contact_id: contactId };
+  const facts = factsOf(inbound);
+  const data = {
+    email_id: facts.id, email_account_id: inbound.mailbox.id, message_id: facts.messageId, thread_id: facts.threadId, from_email: facts.fromEmail,
+    subject: facts.subject, received_at: facts.receivedAt.toISOString(), kind, intent, campaign_id: send?.campaign_id ?? null, contact_id: contactId,
+  };
   tx.emit('inbox.email_received', data);
   if (kind === 'reply') tx.emit('inbox.reply_received', data);
 }
 
-function payloadOf({ id, message, messageId, threadId, mailbox, place }: Inbound): Record<string, unknown> {
+/** What events say of the message. */
+function factsOf({ id, message, messageId, threadId, place }: Inbound): NonNullable<Reply['message']> {
   return {
-    email_id: id, email_account_id: mailbox.id, reply_message_id: messageId, thread_id: threadId,
-    from_email: storableText(message.from ?? '', 320), subject: storableText(message.subject, MAX_LINE), received_at: place.receivedAt.toISOString(),
+    id, messageId, threadId, fromEmail: storableText(message.from ?? '', 320), subject: storableText(message.subject, MAX_LINE), receivedAt: place.receivedAt,
   };
 }
 

@@ -11,8 +11,8 @@ export interface Reply {
   confidence: number;
   unsubscribeRequest: boolean;
   source: 'inbox' | 'reported';
-  /** Goes into campaign.reply_received beside the ids of the email. */
-  payload: Record<string, unknown>;
+  /** The message itself; null where only a client tells of it. */
+  message: { id: string; messageId: string; threadId: string; fromEmail: string; subject: string; receivedAt: Date } | null;
 }
 
 /**
@@ -24,7 +24,13 @@ export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<v
   const { send, campaignId, enrollmentId } = subject;
   if (send) await tx.org.table('sends').where({ id: send.id }).whereNull('replied_at').update({ replied_at: tx.now, updated_at: tx.now });
   await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
-  tx.emit('campaign.reply_received', { ...subjectPayload(subject), ...reply.payload, intent: reply.intent, intent_confidence: reply.confidence });
+  const { message } = reply;
+  tx.emit('campaign.reply_received', {
+    ...subjectPayload(subject),
+    email_id: message?.id ?? null, reply_message_id: message?.messageId ?? null, thread_id: message?.threadId ?? null,
+    from_email: message?.fromEmail ?? null, subject: message?.subject ?? null, received_at: message?.receivedAt.toISOString() ?? null,
+    intent: reply.intent, intent_confidence: reply.confidence,
+  });
   const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
     await unsubscribeOf(tx, subject, 'reply', true);

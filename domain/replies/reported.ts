@@ -59,7 +59,7 @@ async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: str
     case 'unsubscribe':
       return unsubscribeOf(tx, subject, 'reported', false);
     case 'reply':
-      return replyOf(tx, subject, { intent: null, confidence: 0, unsubscribeRequest: false, source: 'reported', payload: {} });
+      return replyOf(tx, subject, { intent: null, confidence: 0, unsubscribeRequest: false, source: 'reported', message: null });
     case 'open':
     case 'click':
       return engaged(tx, subject, event.event_type);
@@ -72,8 +72,8 @@ async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promis
   const column = type === 'open' ? 'opened_at' : 'clicked_at';
   await tx.org.table('sends').where({ id: subject.send.id }).whereNull(column).update({ [column]: tx.now, updated_at: tx.now });
   if (!subject.campaignId) return;
-  if (type === 'open') tx.emit('campaign.email_opened', { ...subjectPayload(subject), opened_at: tx.now.toISOString() });
-  else tx.emit('campaign.email_clicked', { ...subjectPayload(subject), url: null, link_label: null, clicked_at: tx.now.toISOString() });
+  if (type === 'open') tx.emit('campaign.email_opened', { ...subjectPayload(subject), client: null, device_type: null, opened_at: tx.now.toISOString() });
+  else tx.emit('campaign.email_clicked', { ...subjectPayload(subject), client: null, device_type: null, url: null, link_label: null, clicked_at: tx.now.toISOString() });
 }
 
 async function subjectOf(tx: Tx, event: ReportedEvent): Promise<Subject> {

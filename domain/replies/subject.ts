@@ -1,6 +1,7 @@
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import { lockLeadsOfSend } from '../enrollment/lock.ts';
+import type { EventData } from '../kernel/event-payloads.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** Whom and what a reply, bounce, complaint or opt-out is about. Parts that were deleted meanwhile are null. */
@@ -58,8 +59,10 @@ export async function recordEngagement(
   });
 }
 
+type EmailFacts = Omit<EventData<'campaign.email_sent'>, 'sent_at'>;
+
 /** What the events about a recipient have in common; the ids that are not known are null. */
-export function subjectPayload({ send, campaignId, contactId, email }: Subject): Record<string, unknown> {
+export function subjectPayload({ send, campaignId, contactId, email }: Subject): EmailFacts {
   return {
     campaign_id: campaignId, step_id: send?.step_id ?? null, contact_id: contactId, contact_email: email,
     email_account_id: send?.mailbox_id ?? null, task_id: send?.id ?? null, message_id: send?.message_id ?? null,

@@ -3,6 +3,7 @@ import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } fro
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { likeLiteral } from '../contacts/conditions.ts';
+import { announceUpdate, announceUpdates } from '../contacts/announce.ts';
 import { cleanText } from '../contacts/fields.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -55,7 +56,7 @@ export async function addSuppressions(
   return transact(ctx, async (tx) => {
     if (list.length > 0) {
       await upsert(tx, list);
-      await unsubscribe(tx, list);
+      announceUpdates(tx, await unsubscribe(tx, list));
       tx.audit({ action: 'create', entityType: 'suppression', metadata: { count: list.length, source: 'manual' } });
     }
     return { added: list.length, skipped };
@@ -81,13 +82,20 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
   );
 }
 
-async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<void> {
+/** Returns how many contacts it has switched off. */
+async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
-  const emails = of('email');
-  const hosts = of('domain');
-  const update = 'update contacts set subscribed = false, updated_at = :now where organization_id = :org and subscribed and' as const;
-  if (emails.length > 0) await tx.org.sql(`${update} email = any(cast(:emails as text[]))`, { now: tx.now, emails });
-  if (hosts.length > 0) await tx.org.sql(`${update} split_part(email, '@', 2) = any(cast(:hosts as text[]))`, { now: tx.now, hosts });
+  const off = async (condition: string, values: readonly string[]): Promise<number> => {
+    if (values.length === 0) return 0;
+    const [row] = await tx.org.sql<{ count: number }>(
+      `with changed as (
+         update contacts set subscribed = false, updated_at = :now where organization_id = :org and subscribed and ${condition} returning 1
+       ) select count(*)::int as count from changed`,
+      { now: tx.now, values },
+    );
+    return row!.count;
+  };
+  return (await off('email = any(cast(:values as text[]))', of('email'))) + (await off(`split_part(email, '@', 2) = any(cast(:values as text[]))`, of('domain')));
 }
 
 /**
@@ -102,7 +110,8 @@ export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
     if (!row) throw notFound('Suppression');
     const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
     if (row.kind === 'email' && !covered) {
-      await tx.org.table('contacts').where({ email: row.email, subscribed: false }).update({ subscribed: true, updated_at: tx.now });
+      const [contact] = await tx.org.table('contacts').where({ email: row.email, subscribed: false }).update({ subscribed: true, updated_at: tx.now }).returning('id');
+      if (contact) await announceUpdate(tx, contact.id);
     }
     tx.audit({
       action: 'delete', entityType: 'suppression', entityId: id,

@@ -7,6 +7,7 @@ import test from 'ava';
 import { routes } from '../../api/routes.ts';
 import { fullPath } from '../../api/http/route.ts';
 import { apiDocument } from '../../api/servers/api.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../domain/kernel/events.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -61,4 +62,19 @@ test('every route is in the document, with what agents read beside it', (t) => {
     t.is(operation?.operationId, spec.operationId);
     for (const name of ['x-scope', 'x-org-permission', 'x-idempotency']) t.is(typeof operation![name], 'string', `${spec.operationId} ${name}`);
   }
+});
+
+test('every event is in the document with its envelope and payload, and the challenge beside them', (t) => {
+  const { webhooks } = apiDocument('https://heron.test') as { webhooks: Record<string, { post: Record<string, any> }> };
+  t.deepEqual(Object.keys(webhooks).sort(), [...Object.keys(EVENT_TYPES), TEST_EVENT].sort());
+  const created = webhooks['contact.created']!.post;
+  t.deepEqual(created.parameters.map(({ name }: { name: string }) => name), ['X-Service-Signature', 'X-Service-Event', 'X-Service-Event-Id']);
+  const { properties } = created.requestBody.content['application/json'].schema;
+  t.is(properties.event_type.const, 'contact.created');
+  // Exactly what contract 1 lists.
+  t.deepEqual(properties.data.required, [
+    'contact_id', 'contact_email', 'first_name', 'last_name', 'company', 'phone', 'subscribed', 'custom_fields', 'source', 'source_detail', 'campaign_ids',
+    'category_ids', 'created_at',
+  ]);
+  t.deepEqual(webhooks['campaign.unsubscribed']!.post.requestBody.content['application/json'].schema.properties.data.properties.source.enum, ['one_click', 'link', 'reply', 'action']);
 });

@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import type { EventType } from './events.ts';
+
+const id = z.uuid();
+const idOrNull = id.nullable();
+const at = z.iso.datetime().describe('RFC 3339, UTC');
+const text = z.string();
+const textOrNull = text.nullable();
+const address = text.meta({ format: 'email' });
+const count = z.int().min(0);
+
+/** Whom and what an event about an email is about; parts that are not known, or were deleted, are null. */
+const recipient = {
+  campaign_id: idOrNull,
+  step_id: idOrNull,
+  contact_id: idOrNull,
+  contact_email: address.describe('The address that was mailed'),
+  email_account_id: idOrNull.describe('The mailbox it left from'),
+  task_id: idOrNull.describe('The email; names it in POST /v1/deliverability/events'),
+  message_id: textOrNull.describe('Message-ID of the email'),
+};
+
+const campaign = { campaign_id: id, name: text };
+const mailbox = { email_account_id: id, email: address };
+const provider = z.enum(['gmail', 'outlook', 'smtp_imap']);
+const health = z.enum(['healthy', 'warning', 'error']);
+
+const bounce = {
+  ...recipient,
+  bounce_type: z.enum(['hard', 'soft']),
+  reason: text,
+  source: z.enum(['smtp', 'dsn', 'reported']).describe('The server at once, a report in a mailbox, or a client'),
+};
+
+const engagement = {
+  ...recipient,
+  client: textOrNull.describe('Mail program or browser, as far as it can be told'),
+  device_type: textOrNull,
+};
+
+const inbound = z.strictObject({
+  email_id: id,
+  email_account_id: id.describe('The mailbox it came to'),
+  message_id: text.describe('Its own Message-ID'),
+  thread_id: text,
+  from_email: text,
+  subject: text,
+  received_at: at,
+  kind: z.enum(['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other']),
+  intent: textOrNull,
+  campaign_id: idOrNull,
+  contact_id: idOrNull,
+});
+
+const contact = {
+  contact_id: id,
+  contact_email: address,
+  first_name: text,
+  last_name: text,
+  company: text,
+  phone: text,
+  subscribed: z.boolean(),
+  custom_fields: z.record(z.string(), text),
+  source: text.describe('How the contact came: api, import, form, automation …'),
+  source_detail: text,
+  campaign_ids: z.array(id),
+  category_ids: z.array(id),
+  created_at: at,
+};
+
+/** One event for a write over many: without an `entity_id` (contract 1, "Payload facts that are given"). */
+const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
+
+/** Events of areas to come: what is certain of them already. The area adds its fields; adding is compatible. */
+const entity = z.looseObject({ entity_id: id });
+const warmedMailbox = z.looseObject({ email_account_id: id });
+const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
+
+/**
+ * The `data` of every event (contract 1, "Catalogue" and "Payload facts that are given"). Fields may be added; one that is
+ * published is never removed or changed: an incompatible payload gets a new event name.
+ */
+export const EVENT_PAYLOADS = {
+  'campaign.created': z.strictObject({ ...campaign, status: text }),
+  'campaign.updated': z.strictObject({ ...campaign, fields: z.array(text).describe('What changed') }),
+  'campaign.deleted': z.strictObject(campaign),
+  'campaign.started': z.strictObject({ ...campaign, status: z.literal('active'), previous_status: text }),
+  'campaign.paused': z.strictObject({ ...campaign, status: text.describe('paused, or why: paused_no_accounts, paused_undeliverable …'), reason: text }),
+  'campaign.completed': z.strictObject(campaign),
+  'campaign.email_sent': z.strictObject({ ...recipient, sent_at: at }),
+  'campaign.email_delivered': z.strictObject({ ...recipient, reported_by: textOrNull.describe('The server that says so'), delivered_at: at }),
+  'campaign.email_opened': z.strictObject({ ...engagement, opened_at: at }),
+  'campaign.email_clicked': z.strictObject({ ...engagement, url: textOrNull.describe('Null where a client reported the click'), link_label: textOrNull, clicked_at: at }),
+  'campaign.email_bounced': z.strictObject(bounce),
+  'campaign.reply_received': z.strictObject({
+    ...recipient,
+    email_id: idOrNull.describe('The reply; null, as what follows of it, where a client reported it'),
+    reply_message_id: textOrNull,
+    thread_id: textOrNull,
+    from_email: textOrNull,
+    subject: textOrNull,
+    received_at: at.nullable(),
+    intent: textOrNull,
+    intent_confidence: z.number().min(0).max(1),
+  }),
+  'campaign.unsubscribed': z.strictObject({ ...recipient, source: z.enum(['one_click', 'link', 'reply', 'action']) }),
+  'campaign.deliverability_warning': z.strictObject({
+    campaign_id: id,
+    kind: z.enum(['bounce', 'complaint']),
+    rate: z.number().describe('Percent of the emails of the last 24 hours'),
+    threshold: z.number().describe('Percent at which the campaign is paused'),
+    emails: count,
+    events: count,
+  }),
+  'campaign.action': z.strictObject({
+    campaign_id: id, campaign_name: text, step_id: id, step_name: text, contact_id: id, contact_email: address, message: text,
+  }),
+  'warmup.email_sent': warmedMailbox,
+  'warmup.health_changed': warmedMailbox,
+  'warmup.placement_in_spam': warmedMailbox,
+  'warmup.quarantined': warmedMailbox,
+  'warmup.blocked': warmedMailbox,
+  'deliverability.bounce': z.strictObject(bounce),
+  'deliverability.complaint': z.strictObject({
+    ...recipient, reason: text, source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
+  }),
+  'inbox.email_received': inbound,
+  'inbox.email_updated': storedEmail,
+  'inbox.email_deleted': storedEmail,
+  'inbox.reply_received': inbound,
+  'email_account.connected': z.strictObject({ ...mailbox, provider, reconnected: z.boolean().describe('It was known before') }),
+  'email_account.disconnected': z.strictObject({ ...mailbox, provider, status: text }),
+  'email_account.removed': z.strictObject({ ...mailbox, provider }),
+  'email_account.error': z.strictObject({ ...mailbox, error_code: text, title: text, message: text }),
+  'email_account.synced': z.strictObject({ email_account_id: id, folder: text, new_messages: z.int().min(1) }),
+  'email_account.health_changed': z.strictObject({ ...mailbox, health, previous_health: health, reason: textOrNull }),
+  'contact.created': z.strictObject(contact),
+  'contact.updated': z.union([z.strictObject({ entity_id: id, ...contact }), bulk]),
+  'contact.deleted': z.union([z.strictObject({ entity_id: id, contact_id: id, contact_email: address }), bulk]),
+  'form.submitted': z.strictObject({
+    form_id: id,
+    form_name: text,
+    submission_id: id,
+    data: z.record(z.string(), z.unknown()).describe('The answers'),
+    contact_id: idOrNull.describe('The contact that was created or matched'),
+    contact_email: textOrNull,
+    first_name: textOrNull,
+    last_name: textOrNull,
+    company: textOrNull,
+    phone: textOrNull,
+    source_url: textOrNull,
+  }),
+  'bulk_operation.completed': z.strictObject({
+    operation: z.literal('contact_import'),
+    operation_id: id,
+    status: z.enum(['completed', 'failed', 'cancelled']),
+    imported: count,
+    updated: count,
+    skipped: count,
+    failed: count,
+  }),
+  'crm.deal_created': entity,
+  'crm.deal_updated': entity,
+  'crm.deal_deleted': entity,
+  'crm.task_created': entity,
+  'crm.task_updated': z.union([entity, bulk]),
+  'crm.note_created': entity,
+  'custom.event': z.strictObject({
+    event_id: id.describe('The product event, as GET /v1/events/:id shows it'),
+    name: text,
+    contact_id: id,
+    occurred_at: at,
+    received_at: at,
+    data: z.record(z.string(), z.unknown()),
+  }),
+  'team.member_invited': z.strictObject({ invitation_id: id, email: address, role_id: id, role_name: text }),
+  'team.invitation_cancelled': z.strictObject({ invitation_id: id }),
+  'team.member_joined': z.strictObject({ user_id: id, email: address, role_id: id, invitation_id: id }),
+  'team.member_role_changed': z.strictObject({ user_id: id, role_id: id, role_name: text, previous_role_id: id }),
+  'team.member_removed': z.strictObject({ user_id: id, role_id: id }),
+  'role.created': z.strictObject({ role_id: id, name: text, permissions: z.array(text) }),
+  'role.updated': z.strictObject({ role_id: id, name: text, permissions: z.array(text) }),
+  'role.deleted': z.strictObject({ role_id: id, name: text }),
+  'settings.updated': z.strictObject({ section: text.describe('organization, outreach'), changed: z.array(text) }),
+} as const satisfies Record<EventType, z.ZodType>;
+
+/** What an event of a type carries. */
+export type EventData<T extends EventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
+
+/** What the verification challenge of an endpoint carries (contract 1, "Verification challenge"). */
+export const TEST_PAYLOAD = z.strictObject({ challenge: text.describe('Starts with `whcg_`; an application echoes it'), endpoint_id: id, message: text });
