@@ -88,7 +88,8 @@ program.command('enrollment')
 for (const [name, what] of [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
-  ['worker', 'a worker: workflows, activities, outbox relay, mailbox sync (WORKER_ROLES)'],
+  ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
+  ['worker', 'a worker: workflows, activities, outbox relay, fan-out of events, mailbox sync (WORKER_ROLES)'],
 ] as const) {
   program.command(name)
     .description(`run ${what}`)

@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { startApi } from '../api/servers/api.ts';
+import { startRealtime } from '../api/servers/realtime.ts';
 import { startTracking } from '../api/servers/tracking.ts';
 import { ensureSetupLink } from '../domain/access/setup.ts';
 import type { Config } from '../lib/config/index.ts';
@@ -11,7 +12,7 @@ import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
 /** The processes of an installation; each may run any number of times. */
-export const PROCESS_NAMES = ['api', 'tracking', 'worker'] as const;
+export const PROCESS_NAMES = ['api', 'tracking', 'realtime', 'worker'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
 /** What a process tells its parent (over Node's IPC channel, where there is one) once it serves. */
@@ -36,6 +37,10 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   },
   tracking: async ({ deps }) => {
     const server = await listening('TRACKING_PORT', startTracking(deps, createMetrics()));
+    return { url: server.url, setupUrl: null, stop: () => server.close() };
+  },
+  realtime: async ({ deps }) => {
+    const server = await listening('REALTIME_PORT', startRealtime(deps, createMetrics()));
     return { url: server.url, setupUrl: null, stop: () => server.close() };
   },
   worker: async ({ deps, temporal }) => {

@@ -17,6 +17,7 @@ const DEFAULT_GRACE_MS = 25_000;
 export interface StackPorts {
   api: number;
   tracking: number;
+  realtime: number;
   worker: number;
   postgres: number;
   temporal: number;
@@ -50,6 +51,8 @@ export interface LocalStack {
     api: string;
     docs: string;
     tracking: string;
+    /** The event stream, as a ws:// address. */
+    realtime: string;
     apiMetrics: string;
     workerMetrics: string;
     temporalUi: string | undefined;
@@ -66,8 +69,8 @@ export interface LocalStack {
 }
 
 /**
- * Brings a whole installation up on this machine: PostgreSQL, Temporal, then api, tracking and worker as child
- * processes, each able to end without taking the others along. The schema is brought up to date on the way.
+ * Brings a whole installation up on this machine: PostgreSQL, Temporal, then api, tracking, realtime and worker as
+ * child processes, each able to end without taking the others along. The schema is brought up to date on the way.
  * @throws when a part does not start; what was started is stopped first
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
@@ -105,16 +108,17 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       started.push(managed);
       return managed;
     });
-    const outcomes = await Promise.allSettled([launch('api'), launch('tracking'), launch('worker')]);
+    const outcomes = await Promise.allSettled([launch('api'), launch('tracking'), launch('realtime'), launch('worker')]);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) throw failure.reason;
-    const [api, tracking, worker] = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<Managed>).value) as [Managed, Managed, Managed];
+    const [api, tracking, realtime, worker] = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<Managed>).value) as [Managed, Managed, Managed, Managed];
     const origin = `http://${HOST}:${ports.api}`;
     return {
       urls: {
         api: origin,
         docs: `${origin}/docs`,
         tracking: `http://${HOST}:${ports.tracking}`,
+        realtime: `ws://${HOST}:${ports.realtime}/v1/realtime`,
         apiMetrics: `${origin}/metrics`,
         workerMetrics: `http://${HOST}:${ports.worker}/metrics`,
         temporalUi: backing.temporalUiUrl ?? env.TEMPORAL_UI_URL,
@@ -122,7 +126,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       },
       env,
       dataDir: backing.dataDir,
-      processes: { api, tracking, worker, postgres: backing.postgres, temporal: backing.temporal },
+      processes: { api, tracking, realtime, worker, postgres: backing.postgres, temporal: backing.temporal },
       stop,
     };
   } catch (error) {
@@ -142,6 +146,7 @@ async function choosePorts(wanted: Partial<StackPorts>, log: (line: string) => v
   return {
     api: await choose('api'),
     tracking: await choose('tracking'),
+    realtime: await choose('realtime'),
     worker: await choose('worker'),
     postgres: await choose('postgres'),
     temporal: await choose('temporal'),
@@ -167,6 +172,7 @@ async function settings(backing: Backing, ports: StackPorts, given: Record<strin
     TEMPORAL_ADDRESS: backing.temporalAddress,
     API_PORT: String(ports.api),
     TRACKING_PORT: String(ports.tracking),
+    REALTIME_PORT: String(ports.realtime),
     WORKER_PORT: String(ports.worker),
   };
 }

@@ -34,7 +34,8 @@ try {
     supervise: true,
     env,
     ports: {
-      api: Number(env.API_PORT || 8080), tracking: Number(env.TRACKING_PORT || 3000), worker: Number(env.WORKER_PORT || 9090),
+      api: Number(env.API_PORT || 8080), tracking: Number(env.TRACKING_PORT || 3000), realtime: Number(env.REALTIME_PORT || 4000),
+      worker: Number(env.WORKER_PORT || 9090),
       postgres: 54_329, temporal: 7233, temporalUi: 8233,
     },
     log: (line) => print(`  ${line}`),
@@ -75,6 +76,7 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
     row('API', urls.api),
     row('API docs', urls.docs),
     row('Tracking', urls.tracking),
+    row('Realtime', urls.realtime),
     row('Temporal UI', urls.temporalUi ?? `not known: Temporal at ${env.TEMPORAL_ADDRESS} was given`),
     row('Metrics', `${urls.apiMetrics} and ${urls.workerMetrics}`),
     row('PostgreSQL', processes.postgres ? `${env.PRIMARY_DB}` : 'as given by PRIMARY_DB'),

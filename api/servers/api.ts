@@ -5,11 +5,10 @@ import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
+import { onlyPost } from '../mcp/methods.ts';
 import { routes } from '../routes.ts';
 import { documents, metricsEndpoint } from '../system/documents.ts';
-
-/** Version of this build, as the OpenAPI document and the instance pages show it. */
-export const VERSION = '0.1.0';
+import { VERSION } from '../version.ts';
 
 /** The API's OpenAPI document, without a server running. */
 export function apiDocument(serverUrl: string): object {
@@ -24,7 +23,7 @@ export async function startApi(deps: Deps, metrics: Metrics, options: Partial<Pi
     deps,
     routes,
     metrics,
-    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config.METRICS_TOKEN)],
+    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config.METRICS_TOKEN), onlyPost],
     ...rest,
     actors,
     usage,

@@ -1,0 +1,160 @@
+import type { WebSocket } from 'ws';
+import type { PlacedEvent, StreamPlace } from '../../domain/event-stream/read.ts';
+import type { EventType } from '../../domain/kernel/events.ts';
+import { eventFrame, type ServerMessage } from './protocol.ts';
+import type { Follower, Tail } from './tail.ts';
+
+/** A socket with this many bytes unsent gets no more; it goes on from PostgreSQL once it has caught up to {@link LOW_BYTES}. */
+const HIGH_BYTES = 1024 * 1024;
+const LOW_BYTES = 64 * 1024;
+
+/** What comes next for a reader this slow has been deleted. */
+export class StreamGone extends Error {}
+
+/** Frames are the same for everybody, so they are made once. */
+const frames = new WeakMap<PlacedEvent, Buffer>();
+
+export interface SubscriberParts {
+  socket: WebSocket;
+  tail: Tail;
+  organizationId: string;
+  /** Mailboxes the credential is restricted to; null means all. */
+  mailboxes: readonly string[] | null;
+  onSent: () => void;
+  /** The moment before which nothing can be gone on from. */
+  streamBegin: () => Date;
+  now: () => Date;
+  /** The stream cannot go on. */
+  onFailure: (error: unknown) => void;
+}
+
+/**
+ * One socket's way through its organization's stream. It is either live, and takes what the tail reads, or behind, and
+ * reads for itself from its own place until it has reached the tail. Each event passes once, in order: one at or before
+ * its place is known already, and it goes live only when the tail has nothing that it has not passed.
+ */
+export class Subscriber implements Follower {
+  types: ReadonlySet<EventType> = new Set();
+  /** Everything up to here has been sent, or was not asked for. */
+  place: StreamPlace = { position: 0, eventId: null, at: new Date(0) };
+  readonly #parts: SubscriberParts;
+  #state: 'idle' | 'behind' | 'live' | 'closed' = 'idle';
+  /** Counts subscriptions; what was read for an earlier one is thrown away. */
+  #subscription = 0;
+  #reading = false;
+  #drained: (() => void) | undefined;
+  #progressAt = performance.now();
+
+  constructor(parts: SubscriberParts) {
+    this.#parts = parts;
+    parts.tail.followers.add(this);
+  }
+
+  /** Begins, or begins anew, after a place in the stream. */
+  follow(types: ReadonlySet<EventType>, from: StreamPlace): void {
+    this.#subscription += 1;
+    this.types = types;
+    this.place = from;
+    this.#fallBehind();
+  }
+
+  /** Where it stands now; undefined when it has not subscribed yet. */
+  get here(): StreamPlace | undefined {
+    if (this.#state === 'live') return { ...this.place, at: this.#parts.now() };
+    return this.#state === 'behind' ? this.place : undefined;
+  }
+
+  /** How long (ms) the other side has taken nothing although more is waiting than it may; 0 when all is well. */
+  stalledFor(): number {
+    return this.#parts.socket.bufferedAmount > LOW_BYTES ? performance.now() - this.#progressAt : 0;
+  }
+
+  take(event: PlacedEvent): void {
+    if (this.#state !== 'live' || event.position <= this.place.position) return;
+    if (this.#parts.socket.bufferedAmount <= HIGH_BYTES && this.#pass(event)) return;
+    this.place = { ...this.place, at: event.created_at };
+    this.#fallBehind();
+  }
+
+  say(message: ServerMessage): void {
+    this.#write(JSON.stringify(message));
+  }
+
+  close(): void {
+    this.#state = 'closed';
+    this.#parts.tail.followers.delete(this);
+    this.#drained?.();
+  }
+
+  /** Sends the event where it is wanted, and moves on. False when its payload was not read, because nobody had asked for it yet. */
+  #pass(event: PlacedEvent): boolean {
+    if (this.types.has(event.type)) {
+      if (event.data === null) return false;
+      if (this.#mayRead(event)) {
+        let frame = frames.get(event);
+        if (!frame) frames.set(event, (frame = eventFrame(this.#parts.organizationId, event)));
+        this.#write(frame);
+        this.#parts.onSent();
+      }
+    }
+    this.place = { position: event.position, eventId: event.id, at: event.created_at };
+    return true;
+  }
+
+  /** A key for some mailboxes hears nothing of the others. */
+  #mayRead({ mailbox_id: mailboxId }: PlacedEvent): boolean {
+    const { mailboxes } = this.#parts;
+    return mailboxes === null || mailboxId === null || mailboxes.includes(mailboxId);
+  }
+
+  #write(frame: Buffer | string): void {
+    const { socket } = this.#parts;
+    if (socket.bufferedAmount === 0) this.#progressAt = performance.now();
+    socket.send(frame, { binary: false }, () => {
+      this.#progressAt = performance.now();
+      if (socket.bufferedAmount <= LOW_BYTES) this.#drained?.();
+    });
+  }
+
+  #fallBehind(): void {
+    this.#state = 'behind';
+    if (this.#reading) return;
+    this.#reading = true;
+    this.#catchUp().catch(this.#parts.onFailure);
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      while (this.#state === 'behind') {
+        if (this.#parts.socket.bufferedAmount > LOW_BYTES) await this.#untilDrained();
+        else await this.#readOn();
+      }
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #untilDrained(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+    this.#drained = undefined;
+  }
+
+  async #readOn(): Promise<void> {
+    const { socket, tail } = this.#parts;
+    const subscription = this.#subscription;
+    const { head } = tail;
+    const began = this.#parts.now();
+    if (this.place.at < this.#parts.streamBegin()) throw new StreamGone();
+    const page = await tail.read(this.place.position, [...this.types]);
+    if (subscription !== this.#subscription || this.#state !== 'behind') return;
+    for (const event of page.events) {
+      if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
+    }
+    if (page.full) return;
+    // What the tail had before this read was there for it to see.
+    this.place = { ...(head.position > this.place.position ? head : this.place), at: began };
+    if (this.place.position >= tail.head.position) this.#state = 'live';
+  }
+}

@@ -1,0 +1,64 @@
+import Koa from 'koa';
+import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
+import { watchPositions } from '../../domain/event-stream/watch.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { sendError } from '../http/errors.ts';
+import { createGateway, GATEWAY_TIMES, type GatewayTimes } from '../realtime/gateway.ts';
+import { metricsEndpoint } from '../system/documents.ts';
+
+export interface RealtimeOptions extends Partial<GatewayTimes> {
+  port?: number;
+  actors?: ActorResolver;
+}
+
+/**
+ * Starts the realtime gateway (4000 by default): the stream at /v1/realtime and at /, beside /health and /metrics.
+ * Closing it tells open sockets to come back (close code 1012) and waits until they have gone.
+ */
+export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
+  const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;
+  const gateway = createGateway({ deps, metrics, actors, times: { heartbeatMs: deps.config.REALTIME_HEARTBEAT_MS, ...GATEWAY_TIMES, ...times } });
+  const watch = await watchPositions(deps, (organizationIds) => gateway.wake(organizationIds));
+  const close = async () => {
+    await gateway.close();
+    await watch.close();
+    await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
+  };
+  try {
+    const listening = await listenHttp(createRealtimeApp(deps, metrics).callback(), deps.config.LISTEN_HOST, port);
+    gateway.attach(listening.server);
+    return {
+      ...listening,
+      async close() {
+        await Promise.all([listening.close(), close()]);
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What the gateway's port answers to plain HTTP. */
+function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
+  const app = new Koa();
+  app.use((koa, next) => {
+    if (koa.path !== '/health') return next();
+    koa.body = { status: 'ok' };
+    return undefined;
+  });
+  app.use(metricsEndpoint(metrics, deps.config.METRICS_TOKEN));
+  app.use((koa) => {
+    const stream = koa.path === '/' || koa.path === '/v1/realtime';
+    const error = stream
+      ? new AppError('bad_request', 'This address speaks WebSocket', { fix: 'Open it with a WebSocket client; see docs/realtime.md.' })
+      : new AppError('not_found', 'No such endpoint');
+    sendError(koa, error, newId());
+  });
+  app.silent = true;
+  return app;
+}
