@@ -11,6 +11,9 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   contacts: () => import('./contacts.ts'),
   import: () => import('./import.ts'),
   launch: () => import('./launch.ts'),
+  auth: () => import('./auth.ts'),
+  oauth: () => import('./oauth.ts'),
+  webhooks: () => import('./webhooks.ts'),
 };
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean', default: false } } });

@@ -4,14 +4,19 @@ import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createWebhookActivities } from '../activities/webhooks.ts';
+import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import type { Deps } from '../domain/kernel/context.ts';
+import { createDeliveryEngine } from '../domain/webhooks/delivery/engine.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { ensureSearchAttributes } from '../temporal/attributes.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { startRelay } from '../temporal/relay.ts';
+import { slowQueue } from '../workflows/webhook-batch/contract.ts';
 import { workflowBundle } from './bundle.ts';
+import { startFanOut } from './fanout.ts';
 import { installRuntime } from './runtime.ts';
 import { startSync } from './sync.ts';
 
@@ -32,7 +37,10 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** Starts the roles of WORKER_ROLES in this process: Temporal worker, outbox relay, mailbox sync. */
+/** Webhook receivers that hang, one worker waits for at once. */
+const SLOW_ACTIVITIES = 1_000;
+
+/** Starts the roles of WORKER_ROLES in this process: Temporal worker, outbox relay, fan-out of events, mailbox sync. */
 export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerParts): Promise<RunningWorker> {
   const { config, log } = deps;
   const stops: (() => Promise<void>)[] = [];
@@ -52,6 +60,10 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
       },
     });
     stops.push(() => relay.stop());
+  }
+  if (config.WORKER_ROLES.includes('fanout')) {
+    const fanOut = await startFanOut(deps, metrics);
+    stops.push(() => fanOut.stop());
   }
   if (config.WORKER_ROLES.includes('sync')) {
     const sync = await startSync(deps, { metrics });
@@ -76,27 +88,40 @@ async function startTemporalRole({ deps, temporal, metrics }: Omit<WorkerParts, 
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
   const smtp = createSmtpSender({ allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS });
-  const worker = await Worker.create({
+  const deliveries = await createDeliveryEngine(deps, metrics);
+  const webhooks = createWebhookActivities(deliveries);
+  const common = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+    shutdownGraceTime: '10s',
+    shutdownForceTime: config.SHUTDOWN_GRACE_MS,
+  } as const;
+  const worker = await Worker.create({
+    ...common,
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     workflowBundle: await workflowBundle(log),
     activities: {
       ...createEngineActivities(deps, { smtp, metrics }), ...createContactImportActivities(deps), ...createMailboxActivities(deps, { smtp }),
-      ...createMaintenanceActivities(deps),
+      ...createMaintenanceActivities(deps), ...createWebhookVerifyActivities(deps), ...webhooks,
     },
     maxConcurrentActivityTaskExecutions: config.WORKER_ACTIVITIES,
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-    shutdownGraceTime: '10s',
-    shutdownForceTime: config.SHUTDOWN_GRACE_MS,
   });
-  const running = worker.run();
-  running.catch(onFailure);
+  // Receivers that hang take the places of this queue, never those of sending and of first attempts.
+  const slow = await Worker.create({
+    ...common,
+    taskQueue: slowQueue(config.TEMPORAL_TASK_QUEUE),
+    activities: webhooks,
+    maxConcurrentActivityTaskExecutions: SLOW_ACTIVITIES,
+  });
+  const running = [worker, slow].map((each) => each.run());
+  for (const run of running) run.catch(onFailure);
   return async () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running.catch(() => {});
+    for (const each of [worker, slow]) if (each.getState() === 'RUNNING') each.shutdown();
+    await Promise.allSettled(running);
+    await deliveries.close();
     await smtp.close();
     await connection.close();
   };

@@ -8,7 +8,8 @@ export async function up(knex: Knex): Promise<void> {
     alter table domain_events add column position bigint;
     create index domain_events_unplaced on domain_events (id) where position is null;
     create index domain_events_position on domain_events (organization_id, position) where position is not null;
-    create index domain_events_age on domain_events (created_at);
+    -- Nobody reads them by organization and id: order is by position, age by id.
+    drop index domain_events_org;
 
     -- Signing secrets, sealed. An endpoint's (or application's) newest signs; older ones stay for deliveries that began with them.
     create table webhook_secrets (
@@ -57,7 +58,6 @@ export async function up(knex: Knex): Promise<void> {
       body text not null,
       created_at timestamptz not null
     );
-    create index webhook_payloads_age on webhook_payloads (created_at);
 
     create table webhook_deliveries (
       id uuid primary key,
@@ -66,11 +66,13 @@ export async function up(knex: Knex): Promise<void> {
       application_id uuid,
       event_id uuid not null,
       event_type text not null,
-      -- The batch that makes the first attempt.
+      -- The batch that makes the first attempt; null once a run of its own, or nobody, has the delivery.
       batch_id uuid,
       status text not null check (status in ('pending', 'in_flight', 'delivered', 'failed', 'abandoned')),
       attempt_count integer not null default 0,
       max_attempts integer not null default 8,
+      -- Attempts made before the latest redelivery; the backoff counts from there.
+      earlier_attempts integer not null default 0,
       next_attempt_at timestamptz,
       last_attempt_at timestamptz,
       response_status integer,
@@ -81,24 +83,45 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz not null,
       updated_at timestamptz not null
     ) with (fillfactor = 85);
-    create index webhook_deliveries_org on webhook_deliveries (organization_id, id desc);
-    create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id desc);
-    create index webhook_deliveries_application on webhook_deliveries (application_id, id desc) where application_id is not null;
-    create index webhook_deliveries_batch on webhook_deliveries (batch_id);
-    create index webhook_deliveries_event on webhook_deliveries (event_id);
-    create index webhook_deliveries_age on webhook_deliveries (created_at);
+    -- Three lists (a workspace's own, an endpoint's, an application's), each whole, by status and by event type: any page costs the same.
+    -- Ids are never null; saying nulls last keeps the planner off the primary key, whose order is the same but everybody's.
+    create index webhook_deliveries_org on webhook_deliveries (organization_id, id desc nulls last) where application_id is null;
+    create index webhook_deliveries_org_status on webhook_deliveries (organization_id, status, id desc nulls last) where application_id is null;
+    create index webhook_deliveries_org_type on webhook_deliveries (organization_id, event_type, id desc nulls last) where application_id is null;
+    create index webhook_deliveries_endpoint on webhook_deliveries (endpoint_id, id desc nulls last);
+    create index webhook_deliveries_endpoint_status on webhook_deliveries (endpoint_id, status, id desc nulls last) where application_id is null;
+    create index webhook_deliveries_endpoint_type on webhook_deliveries (endpoint_id, event_type, id desc nulls last) where application_id is null;
+    create index webhook_deliveries_application on webhook_deliveries (application_id, id desc nulls last) where application_id is not null;
+    create index webhook_deliveries_application_status on webhook_deliveries (application_id, status, id desc nulls last) where application_id is not null;
+    create index webhook_deliveries_application_type on webhook_deliveries (application_id, event_type, id desc nulls last) where application_id is not null;
+    create index webhook_deliveries_batch on webhook_deliveries (batch_id, id) where batch_id is not null and status in ('pending', 'in_flight');
+
+    -- A batch is here while the fan-out may still add to it; its run takes the row away, and only then may end.
+    create table webhook_batches (
+      id uuid primary key,
+      opened_at timestamptz not null
+    );
+
+    -- How much was let through per minute: of an endpoint, or of an event type in a workspace.
+    create table webhook_counts (
+      organization_id uuid not null references organizations on delete cascade,
+      minute timestamptz not null,
+      subject text not null,
+      admitted integer not null,
+      primary key (organization_id, minute, subject)
+    );
+    create index webhook_counts_age on webhook_counts (minute);
 
     create table webhook_attempts (
-      id uuid primary key,
-      organization_id uuid not null,
       delivery_id uuid not null references webhook_deliveries on delete cascade,
       attempt integer not null,
+      organization_id uuid not null,
       started_at timestamptz not null,
       duration_ms integer not null,
       response_status integer,
-      error_reason text
+      error_reason text,
+      primary key (delivery_id, attempt)
     );
-    create index webhook_attempts_delivery on webhook_attempts (delivery_id, attempt);
 
     -- Events that were not delivered because of a rate, added up per minute.
     create table webhook_throttle_drops (
@@ -114,6 +137,6 @@ export async function up(knex: Knex): Promise<void> {
       updated_at timestamptz not null,
       unique (endpoint_id, event_type, reason, minute)
     );
-    create index webhook_throttle_drops_org on webhook_throttle_drops (organization_id, id desc);
+    create index webhook_throttle_drops_org on webhook_throttle_drops (organization_id, id desc nulls last);
   `);
 }

@@ -5,6 +5,8 @@ import * as outreach from './0003_outreach.ts';
 import * as apiKeyUsage from './0004_api_key_usage.ts';
 import * as oauth from './0005_oauth.ts';
 import * as webhooks from './0006_webhooks.ts';
+import * as engine from './0007_engine.ts';
+import * as inbox from './0008_inbox.ts';
 
 /** All migrations in order. Names are part of the record in every database: never rename, only append. */
 const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
@@ -14,6 +16,8 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0004_api_key_usage', up: apiKeyUsage.up },
   { name: '0005_oauth', up: oauth.up },
   { name: '0006_webhooks', up: webhooks.up },
+  { name: '0007_engine', up: engine.up },
+  { name: '0008_inbox', up: inbox.up },
 ];
 
 const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {

@@ -1,11 +1,11 @@
 /**
  * Records runs of every workflow family into workflows/<family>/histories, for the replay suite. Run it after adding a
- * path (never to make a failing replay pass: that needs `patched`): npm run record-histories -- <name>
+ * path (never to make a failing replay pass: that needs `patched`): npm run record-histories -- <name> [recorder…]
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,17 +14,26 @@ import { nudgeEnrollment } from '../../domain/enrollment/signals.ts';
 import { startImport } from '../../domain/imports/start.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { dialServers } from '../../domain/mailboxes/check.ts';
+import { enqueueRedelivery } from '../../domain/webhooks/delivery/redeliver.ts';
+import { syncApplicationEndpoints } from '../../domain/webhooks/managed.ts';
 import { newId } from '../../lib/ids.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
+import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
+import { start } from '../../temporal/dispatch.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { eventually, startEngine } from '../harness/engine.ts';
 import { startMailWorld } from '../harness/mail.ts';
+import { approve, createApplication } from '../harness/oauth.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const label = process.argv[2] ?? 'v1';
-const world = await createWorld();
+const folder = await mkdtemp(join(tmpdir(), 'heron-record-'));
+const only = process.argv.slice(3);
+const world = await createWorld({ env: { WEBHOOK_RETRY_BASE_MS: '1000' } });
 const mail = await startMailWorld();
 const engine = await startEngine(world);
 const app = createServer((_request, response) => {
@@ -87,7 +96,7 @@ async function recordEngine(): Promise<void> {
 
 async function recordImport(): Promise<void> {
   const ctx = world.system((await world.tenant()).organizationId);
-  const path = join(await mkdtemp(join(tmpdir(), 'heron-record-')), 'leads.csv');
+  const path = join(folder, 'leads.csv');
   await writeFile(path, 'email\na@example.com\n');
   const file = { path, filename: 'leads.csv', size: 20 };
   const { id } = await startImport(ctx, { file });
@@ -128,12 +137,71 @@ async function recordMaintenance(): Promise<void> {
   await save('maintenance', 'swept', maintenanceWorkflow.id({}));
 }
 
+/** One endpoint that echoes only once its application is saved again, after two challenges; one that is gone before the first. */
+async function recordWebhookVerify(): Promise<void> {
+  const receiver = await startReceiver({ respond: 500 });
+  const tenant = await world.tenant();
+  const client = await createApplication(world.deps, tenant.organizationId, { allowed_webhook_domains: ['127.0.0.1'], webhook_url: receiver.url });
+  await approve(world.deps, tenant, client);
+  const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
+  await receiver.received(2);
+  receiver.respond((request) => ({ status: 200, body: { challenge: request.json.data.challenge } }));
+  const ctx = world.system(tenant.organizationId);
+  await transact(ctx, (tx) => syncApplicationEndpoints(tx, client.id));
+  const gone = newId();
+  await transact(ctx, async (tx) => tx.intend(start(webhookVerifyWorkflow, { organizationId: tenant.organizationId, endpointId: gone })));
+  for (const [name, endpointId] of [['verified-when-armed-again', id], ['gone', gone]]) {
+    const workflowId = `webhook-verify/${endpointId}`;
+    await eventually(async () => (await engine.temporal.workflow.getHandle(workflowId).describe().catch(() => undefined))?.status.name === 'COMPLETED');
+    await save('webhook-verify', name!, workflowId);
+  }
+  await receiver.stop();
+}
+
+/** A batch of which one delivery fails; that delivery, asked for again while it waits; the batch of an endpoint that fails. */
+async function recordWebhooks(): Promise<void> {
+  const receiver = await startReceiver({ respond: ({ index }) => ({ status: index === 1 ? 500 : 204 }) });
+  const { db } = world.deps;
+  const { organizationId } = await world.tenant();
+  const endpoint = await createEndpoint(world.deps, organizationId, receiver.url);
+  world.deps.config.WEBHOOK_RETRY_BASE_MS = 60_000;
+  await emitEvents(world.deps, organizationId, 2);
+  const failed = await eventually(() => db('webhook_deliveries').where({ endpoint_id: endpoint.id, status: 'failed' }).first());
+  await save('webhook-batch', 'one-fails', `webhook-batch/${await completedBatch()}`);
+  await transact(world.system(organizationId), (tx) => enqueueRedelivery(world.deps, tx, failed.id));
+  await eventually(() => db('webhook_deliveries').where({ id: failed.id, status: 'delivered' }).first());
+  world.deps.config.WEBHOOK_RETRY_BASE_MS = 1_000;
+
+  receiver.respond(({ index }) => ({ status: index < 6 ? 500 : 204 }));
+  await db('webhook_endpoints').where({ id: endpoint.id }).update({ consecutive_failures: 5 });
+  await emitEvents(world.deps, organizationId, 1);
+  const retried = await eventually(() => db('webhook_deliveries').where({ endpoint_id: endpoint.id, status: 'delivered' }).where('attempt_count', '>', 2).first());
+  for (const [family, name, id] of [
+    ['webhook-delivery', 'asked-for-while-waiting', failed.id], ['webhook-delivery', 'third-attempt-succeeds', retried.id], ['webhook-batch', 'of-one-endpoint', endpoint.id],
+  ]) {
+    await eventually(async () => (await engine.temporal.workflow.getHandle(`${family}/${id}`).describe()).status.name === 'COMPLETED');
+    await save(family!, name!, `${family}/${id}`);
+  }
+  await receiver.stop();
+}
+
+/** The id of the only batch of this task queue so far, once it has ended. */
+function completedBatch(): Promise<string> {
+  return eventually(async () => {
+    const query = `WorkflowType = 'webhookBatch' AND TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}' AND ExecutionStatus = 'Completed'`;
+    for await (const { workflowId } of engine.temporal.workflow.list({ query })) return workflowId.split('/')[1]!;
+    return undefined;
+  });
+}
+
+const recorders = {
+  maintenance: recordMaintenance, mailboxCheck: recordMailboxCheck, engine: recordEngine, import: recordImport, webhookVerify: recordWebhookVerify, webhooks: recordWebhooks,
+};
+
 try {
-  await recordMaintenance();
-  await recordMailboxCheck();
-  await recordEngine();
-  await recordImport();
+  for (const [name, record] of Object.entries(recorders)) if (only.length === 0 || only.includes(name)) await record();
 } finally {
+  await rm(folder, { recursive: true, force: true });
   app.close();
   await engine.stop();
   await mail.stop();

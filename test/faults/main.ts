@@ -1,27 +1,42 @@
 /**
  * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
- * the customer's app have on record. `npm run test:faults -- --seed N` repeats a run.
+ * the customer's app have on record. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
+ * while events are delivered, and the database is compared with the receiver.
  */
 import { parseArgs } from 'node:util';
+import type { Check } from './reconcile.ts';
 import { isClean, runFaults, type FaultReport } from './run.ts';
+import { runWebhookFaults } from './webhooks.ts';
 
 const { values } = parseArgs({
   options: {
+    webhooks: { type: 'boolean', default: false },
     seed: { type: 'string' },
-    kills: { type: 'string', default: '22' },
+    kills: { type: 'string' },
     contacts: { type: 'string', default: '300' },
     pace: { type: 'string', default: '130' },
   },
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : count('seed', values.seed);
-const kills = count('kills', values.kills);
+const kills = count('kills', values.kills ?? (values.webhooks ? '30' : '22'));
 const contacts = count('contacts', values.contacts);
 const pace = count('pace', values.pace);
 const startedAt = performance.now();
 
+const log = (line: string): void => console.log(`${seconds(performance.now() - startedAt).padStart(6)}  ${line}`);
+
+if (values.webhooks) {
+  const { checks, kills: done, events, repeats, tookMs, folder } = await runWebhookFaults({ seed, kills, workers: 2, pauseMs: 3_500, rate: 100, settleMs: 240_000, log });
+  console.log(`\n${done} kills of workers in ${seconds(tookMs)}: ${events} events, ${repeats} receipts more than those\n`);
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --webhooks --seed ${seed} --kills ${kills}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
 const report = await runFaults({
   seed, kills, contacts, pace, workers: 2, pauseMs: (pace * 1_000) / Math.max(1, kills), slow: true, replies: true, settleMs: 240_000,
-  log: (line) => console.log(`${seconds(performance.now() - startedAt).padStart(6)}  ${line}`),
+  log,
 });
 print(report);
 console.log(`\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace}`);
@@ -31,16 +46,20 @@ function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport):
   const perVictim = new Map<string, number>();
   for (const { victim } of done) perVictim.set(victim, (perVictim.get(victim) ?? 0) + 1);
   console.log(`\n${done.length} kills in ${seconds(tookMs)}: ${[...perVictim].map(([name, times]) => `${name} ${times}`).join(', ')}\n`);
+  printChecks(checks);
+  const onServer = uncertain.filter((send) => send.onServer).length;
+  console.log(`\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`);
+  for (const send of uncertain) console.log(`  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+}
+
+function printChecks(checks: readonly Check[]): void {
   const width = Math.max(...checks.map(({ name }) => name.length));
   for (const { name, seen, faults } of checks) {
     console.log(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${name.padEnd(width)}  ${seen}`);
     for (const fault of faults.slice(0, 20)) console.log(`        ${fault}`);
     if (faults.length > 20) console.log(`        and ${faults.length - 20} more`);
   }
-  const onServer = uncertain.filter((send) => send.onServer).length;
-  console.log(`\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`);
-  for (const send of uncertain) console.log(`  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`);
-  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
 }
 
 function count(name: string, text: string): number {

@@ -12,6 +12,7 @@ import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger, type Logger } from '../../lib/log.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { freePort } from '../../lib/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
@@ -37,6 +38,8 @@ export interface WorldOptions {
   /** What answers verbs that ask Temporal; a world without workers has none. */
   workflows?: WorkflowGateway;
   limiter?: RateLimiter;
+  /** The settings name the server's real address, for clients that find their way by it and for browsers. */
+  ownAddress?: boolean;
 }
 
 const noWorkflows: WorkflowGateway = {
@@ -54,6 +57,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
     ALLOW_PRIVATE_MAIL_HOSTS: 'true',
     ORG_WRITES_PER_MINUTE: '0',
     ORG_CAMPAIGNS_PER_DAY: '0',
+    OAUTH_REGISTRATIONS_PER_HOUR: '0',
     LOG_LEVEL: 'silent',
     ...env,
   });
@@ -62,7 +66,9 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
 /** Brings a world up; call {@link World.close} in `test.after.always`. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const database = await createTestDatabase();
-  const config = testConfig(database.url, options.env);
+  const port = options.ownAddress ? await freePort() : 0;
+  const address = `http://127.0.0.1:${port}`;
+  const config = testConfig(database.url, { ...(options.ownAddress ? { API_PUBLIC_URL: address, APP_URL: address } : {}), ...options.env });
   const outgoing: SystemMessage[] = [];
   const deps: Deps = {
     db: database.db,
@@ -73,11 +79,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     workflows: options.workflows ?? noWorkflows,
+    strictEvents: true,
   };
   const actors = createActorResolver(deps);
   const usage = createUsageLog(deps);
   const api = await startApi(deps, createMetrics(), {
-    port: 0,
+    port,
     strictResponses: true,
     actors,
     usage,

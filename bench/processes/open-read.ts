@@ -1,0 +1,7 @@
+/** The API with its reads open to everybody, as the organization of ORGANIZATION. */
+import { assemble } from '../../deploy/assemble.ts';
+import { loadConfig } from '../../lib/config/index.ts';
+import { startOpenApi } from '../../test/harness/open-api.ts';
+
+const { url } = await startOpenApi(assemble(loadConfig(), 'open-read').deps, process.env.ORGANIZATION!);
+process.send!({ port: Number(new URL(url).port) });

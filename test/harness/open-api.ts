@@ -1,0 +1,23 @@
+import { contactRoutes } from '../../api/contacts/routes.ts';
+import { createApp } from '../../api/http/app.ts';
+import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
+import { systemActor } from '../../domain/kernel/actor.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+
+/**
+ * The API as it is, but with the reads of contacts open to everybody, as one organization: no key, scope, rate limit or usage
+ * record. What those cost is measured against it.
+ */
+export function startOpenApi(deps: Deps, organizationId: string): Promise<Listening> {
+  const actor = systemActor(organizationId);
+  const routes = contactRoutes.filter((spec) => spec.method === 'get').map((spec) => ({
+    ...spec,
+    scope: 'public' as const,
+    permission: null,
+    handler: (ctx: Parameters<typeof spec.handler>[0], input: Parameters<typeof spec.handler>[1]) => spec.handler({ ...ctx, actor }, input),
+  }));
+  const app = createApp({ deps, routes, metrics: createMetrics(), usage: createUsageLog(deps) });
+  return listenHttp(app.callback(), '127.0.0.1', 0);
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../db/listen.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
+import { placeEvents, type FanOutMemory } from '../domain/webhooks/delivery/fan-out.ts';
+import type { Metrics } from '../lib/metrics.ts';
+
+/** Events that are committed this close together (ms) share a turn. */
+const GATHER_MS = 4;
+/** Without a wake-up the fan-out looks anyway: a notification is lost with the connection that carried it. */
+const SWEEP_MS = 1_000;
+/** How soon (ms) to look again while another process has the lock, or after a failure. */
+const AGAIN_MS = 50;
+const FAILED_MS = 500;
+
+export interface FanOut {
+  /** Stops after the turn in hand. */
+  stop(): Promise<void>;
+}
+
+/** Gives events their position and makes their deliveries, as soon as they are committed. Any number of processes may do so: one at a time does. */
+export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
+  const memory: FanOutMemory = { open: undefined };
+  let running = true;
+  let woken = true;
+  let wake: () => void = () => {};
+  const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => {
+    woken = true;
+    wake();
+  }, deps.log);
+
+  const rest = (ms: number): Promise<void> => new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (woken || !running) wake();
+  });
+
+  const loop = (async () => {
+    while (running) {
+      woken = false;
+      try {
+        const turn = await placeEvents(deps, memory);
+        metrics.eventsPlaced.inc(turn.placed);
+        for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
+        if (turn.busy) {
+          await sleep(AGAIN_MS);
+        } else if (!turn.full) {
+          await rest(SWEEP_MS);
+          await sleep(GATHER_MS);
+        }
+      } catch (error) {
+        deps.log.warn({ err: error }, 'fan-out: turn failed, will try again');
+        await sleep(FAILED_MS);
+      }
+    }
+  })();
+
+  return {
+    async stop() {
+      running = false;
+      wake();
+      await loop;
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { allHandlersFinished, condition, continueAsNew, defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { MORE, slowQueue, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
+
+/** A batch takes as long as its slowest receiver; a worker that dies is noticed by its missing heartbeat. */
+const OPTIONS = {
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
+} as const;
+
+const more = defineSignal(MORE);
+
+/** One batch, until nothing in it is without an outcome. What it is and what became of it is in PostgreSQL. */
+export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
+  const { deliverBatch } = proxyActivities<WebhookBatchActivities>(args.lane
+    ? { ...OPTIONS, taskQueue: slowQueue(workflowInfo().taskQueue), summary: 'attempt what waits for this endpoint' }
+    : { ...OPTIONS, summary: 'first attempts, side by side' });
+  let again = true;
+  setHandler(more, () => {
+    again = true;
+  });
+  const total: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
+  while (again) {
+    again = false;
+    const turn = await deliverBatch(args);
+    total.delivered += turn.delivered;
+    total.failed += turn.failed;
+    total.diverted += turn.diverted;
+    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to the batch of their endpoint`);
+    if (turn.more) again = true;
+    if (again && workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof webhookBatch>(args);
+    }
+  }
+  return total;
+}
