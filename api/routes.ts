@@ -4,16 +4,23 @@ import { authRoutes } from './auth/routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
 import { eventsRoutes } from './events/routes.ts';
 import { organizationsRoutes } from './organizations/routes.ts';
+import { oauthRoutes } from './oauth/routes.ts';
+import { pageRoutes } from './oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
 import { stepRunsRoutes } from './step-runs/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
+import { agentToolsRoutes } from './agent-tools/routes.ts';
+import { mcpRoutes } from './mcp/routes.ts';
+import { uniboxRoutes } from './unibox/routes.ts';
 import { contactImportRoutes } from './contacts/import-routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { labelRoutes } from './labels/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
+import { appWebhooksRoutes } from './webhooks/app-routes.ts';
+import { webhooksRoutes } from './webhooks/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
 /** Every endpoint of the API. A new area adds its array here and nowhere else. */
@@ -22,6 +29,8 @@ export const routes: readonly AnyRoute[] = [
   ...authRoutes,
   ...organizationsRoutes,
   ...apiKeysRoutes,
+  ...oauthRoutes,
+  ...pageRoutes,
   ...appConnectionsRoutes,
   ...campaignRoutes,
   ...outreachSettingsRoutes,
@@ -34,4 +43,9 @@ export const routes: readonly AnyRoute[] = [
   ...suppressionRoutes,
   ...deliverabilityRoutes,
   ...mailboxRoutes,
+  ...uniboxRoutes,
+  ...agentToolsRoutes,
+  ...mcpRoutes,
+  ...webhooksRoutes,
+  ...appWebhooksRoutes,
 ];

@@ -9,6 +9,13 @@ export interface Metrics {
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
   keyUsageDropped: Counter;
+  eventsPlaced: Counter;
+  webhookAttempts: Counter<'result'>;
+  webhookDrops: Counter<'reason'>;
+  webhookDuration: Histogram;
+  realtimeConnections: Gauge;
+  realtimeEvents: Counter;
+  realtimeClosed: Counter<'code'>;
 }
 
 /** Makes the metrics of one process; each has its own registry, so tests can run several in one. */
@@ -29,6 +36,15 @@ export function createMetrics(): Metrics {
     sends: new Counter({ name: 'heron_sends_total', help: 'Campaign emails settled, by result', labelNames: ['result'], registers }),
     inbound: new Counter({ name: 'heron_inbound_messages_total', help: 'Messages read from mailboxes, by kind', labelNames: ['kind'], registers }),
     mailboxesWatched: new Gauge({ name: 'heron_mailboxes_watched', help: 'Mailboxes this process watches', registers }),
+    eventsPlaced: new Counter({ name: 'heron_events_placed_total', help: 'Domain events given their position by this process', registers }),
+    webhookAttempts: new Counter({ name: 'heron_webhook_attempts_total', help: 'Webhook delivery attempts settled, by result', labelNames: ['result'], registers }),
+    webhookDrops: new Counter({ name: 'heron_webhook_drops_total', help: 'Webhook deliveries not made because of a rate, by reason', labelNames: ['reason'], registers }),
+    webhookDuration: new Histogram({
+      name: 'heron_webhook_request_duration_seconds', help: 'Duration of webhook requests in seconds', buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15], registers,
+    }),
     keyUsageDropped: new Counter({ name: 'heron_api_key_usage_dropped_total', help: 'Usage records of API keys given up because the database was away too long', registers }),
+    realtimeConnections: new Gauge({ name: 'heron_realtime_connections', help: 'Signed-in sockets of the realtime gateway', registers }),
+    realtimeEvents: new Counter({ name: 'heron_realtime_events_total', help: 'Events sent to sockets', registers }),
+    realtimeClosed: new Counter({ name: 'heron_realtime_closed_total', help: 'Sockets the gateway closed, by close code', labelNames: ['code'], registers }),
   };
 }

@@ -4,3 +4,6 @@ export { contactImport } from './contact-import/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
+export { webhookBatch } from './webhook-batch/workflow.ts';
+export { webhookDelivery } from './webhook-delivery/workflow.ts';
+export { webhookVerify } from './webhook-verify/workflow.ts';

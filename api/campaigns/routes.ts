@@ -12,6 +12,7 @@ import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
+import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
 import { presentCampaign, presentLog, presentWarnings } from './present.ts';
 import {
@@ -231,6 +232,7 @@ export const campaignRoutes = [
   }),
   ...campaignStepRoutes,
   ...campaignLeadRoutes,
+  ...campaignCheckRoutes,
 ];
 
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -31,10 +31,15 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.createStep',
     method: 'post',
     path: '/campaigns/:id/steps',
-    summary: 'Append an empty email step; edit it by PATCH',
+    summary: 'Append a step; without a body, an empty email to edit by PATCH',
+    bodyLimit: COPY_LIMIT,
     params: idParams,
+    body: stepUpdateSchema,
     success: { status: 201, body: writtenStep },
-    handler: async (ctx, { params }) => presentStep((await appendStep(ctx, params.id)).step),
+    handler: async (ctx, { params, body }) => {
+      const { step: row, warnings } = await appendStep(ctx, params.id, body);
+      return { ...presentStep(row), ...presentWarnings(warnings) };
+    },
   }),
   route({
     ...write,

@@ -39,7 +39,7 @@ test('a contact is created, read, changed, looked up and deleted', async (t) => 
 
   t.is((await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token })).status, 204);
   t.is((await call(world, 'GET', `/v1/contacts/${ada.id}`, { token })).status, 404);
-  t.deepEqual(await events(organizationId, 'contact.deleted'), [{ contact_id: ada.id, contact_email: 'ada@example.com' }]);
+  t.deepEqual(await events(organizationId, 'contact.deleted'), [{ entity_id: ada.id, contact_id: ada.id, contact_email: 'ada@example.com' }]);
   const audits = await world.deps.db('audit_logs').where({ organization_id: organizationId, entity_type: 'contact' }).orderBy('id').pluck('action');
   t.deepEqual(audits, ['create', 'update', 'delete']);
 });
@@ -145,7 +145,7 @@ test('bulk edits change fields, categories and subscription, and fire once', asy
     ['a@example.com', false, { city: 'Oslo', tier: 'team' }, 1],
     ['b@example.com', false, { city: 'Bergen', tier: 'team' }, 1],
   ]);
-  t.deepEqual(await events(organizationId, 'contact.updated'), [{ bulk: true, count: 2 }]);
+  t.deepEqual(await events(organizationId, 'contact.updated'), [{ metadata: { bulk: true, count: 2 } }]);
   const removed = await call(world, 'PATCH', '/v1/contacts', {
     token, body: { all: true, filters: { query: '@example' }, exclude: [people[1].id], remove_categories: [category], fields: [{ type: 'DELETE', key: 'tier' }] },
   });

@@ -192,7 +192,7 @@ test.serial('a live check of credentials that stopped working is 200, holds the 
   t.like(failed.body, { smtp: false, imap: false, auth: false, healthy: false, sending_status: 'held', error: { code: 'mailbox_auth_failed' } });
   t.deepEqual(failed.body.recent_errors.map(({ error_code }: { error_code: string }) => error_code).sort(), ['auth_failed', 'imap_auth_failed']);
   await call(world, 'POST', `/v1/emails/${id}/test`, { token });
-  t.deepEqual(await events(tenant), ['email_account.error', 'email_account.error']);
+  t.deepEqual(await events(tenant), ['email_account.health_changed', 'email_account.error', 'email_account.error']);
   box.setPassword('a right password');
   t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, { healthy: true, sending_status: 'active' });
   t.is((await world.deps.db('mailbox_errors').where({ mailbox_id: id }).whereNull('resolved_at')).length, 0);
@@ -295,7 +295,7 @@ test('switched off, a mailbox gives its reserved slots back; switched on, a hold
   t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'inactive' } })).body, { status: 'inactive' });
   t.is((await world.deps.db('sends').where({ mailbox_id: id })).length, 0);
   t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'active' } })).body, { status: 'active', hold: null });
-  t.deepEqual(await events(tenant), ['email_account.disconnected', 'email_account.connected']);
+  t.deepEqual(await events(tenant), ['email_account.disconnected', 'email_account.health_changed', 'email_account.connected']);
 });
 
 test('SPF, DKIM and DMARC are read from DNS', async (t) => {

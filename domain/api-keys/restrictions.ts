@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { isDefinedMask, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { assertActorGrants } from '../oauth/acting.ts';
 
 /** What narrows a key. */
 export interface Restrictions {
@@ -47,11 +48,11 @@ export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Where a key acts: no key may come out of it that can do more than itself.
- * @throws AppError forbidden naming what would be wider; unauthorized when the acting key has just been revoked or deleted
+ * Where a key or an application's token acts: no key may come out of it that can do more than itself.
+ * @throws AppError forbidden naming what would be wider; unauthorized when the acting key or grant has just been revoked
  */
 export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Restrictions): Promise<void> {
-  if (!actor.apiKeyId) return;
+  if (!actor.apiKeyId) return assertActorGrants(tx, actor, result.permissions);
   const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
   // Its caller may still be believed for a moment: long enough for a thief to make a key that outlives the revoked one.
   if (!acting) throw new AppError('unauthorized', 'The API key has been revoked');

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ManualClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
+import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { createUsageLog } from '../api-keys/usage-log.ts';
 import { sweepExpired } from './sweep.ts';
@@ -25,6 +26,28 @@ test.serial('what has expired goes, what has not stays', async (t) => {
   clock.advance(1_000);
   t.is(await sweepExpired(world.deps), 1);
   t.is(await sweepExpired(world.deps), 0);
+});
+
+test.serial('of OAuth: tokens go a day after they end, codes later, and clients that registered themselves when nobody let them in', async (t) => {
+  const tenant = await world.tenant();
+  const start = clock.now();
+  const { client } = await createAccessToken(world, tenant);
+  const unused = await createPublicClient(world.deps);
+  const owned = await createApplication(world.deps, tenant.organizationId);
+  const left = async (days: number) => {
+    clock.set(new Date(start.getTime() + days * 86_400_000));
+    await sweepExpired(world.deps);
+    const kinds = await world.deps.db('oauth_tokens').orderBy('kind').pluck('kind');
+    const clients = await world.deps.db('oauth_applications').whereIn('id', [client.id, unused.id, owned.id]).orderBy('id').pluck('id');
+    return { kinds, codes: (await world.deps.db('oauth_codes')).length, clients };
+  };
+  const all = [client.id, unused.id, owned.id].sort();
+  t.deepEqual(await left(1), { kinds: ['access', 'refresh'], codes: 1, clients: all });
+  t.deepEqual(await left(29.9), { kinds: ['refresh'], codes: 1, clients: all });
+  t.deepEqual(await left(30), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
+  t.deepEqual(await left(90), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
+  t.deepEqual(await left(91), { kinds: [], codes: 0, clients: [client.id, owned.id].sort() });
+  clock.set(start);
 });
 
 test.serial('single requests of API keys are kept for 30 days, their counts for 100', async (t) => {

@@ -45,7 +45,7 @@ function knownSettings(env: Record<string, string | undefined>): Record<string, 
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST) faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
-  const roles = (config.WORKER_ROLES ?? []).filter((role) => !['temporal', 'relay', 'sync'].includes(role));
+  const roles = (config.WORKER_ROLES ?? []).filter((role) => !['temporal', 'relay', 'fanout', 'sync'].includes(role));
   if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
   if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {
     for (const [name, value] of Object.entries(PUBLISHED_DEFAULTS)) {

@@ -61,6 +61,14 @@ export const settingsSchema = z.object({
   TRACKING_PORT: port.default(3000),
   /** Port of the realtime gateway (WebSocket). */
   REALTIME_PORT: port.default(4000),
+  /** Sockets one realtime process holds at most, those still signing in included. */
+  REALTIME_MAX_CONNECTIONS: count.min(1).default(10_000),
+  /** Sockets one organization may have open at one realtime process; 0 is unlimited. */
+  REALTIME_ORG_CONNECTIONS: count.default(500),
+  /** Sockets one API key, OAuth grant or session may have open at one realtime process; 0 is unlimited. */
+  REALTIME_KEY_CONNECTIONS: count.default(50),
+  /** How often (ms) an open socket hears from the gateway; one that does not answer until the next time is closed. */
+  REALTIME_HEARTBEAT_MS: count.min(1000).default(25_000),
   /** Port on which a worker serves /health and /metrics; 0 picks a free one. */
   WORKER_PORT: port.default(9090),
   /** Public origin of the API as clients reach it. */
@@ -95,12 +103,36 @@ export const settingsSchema = z.object({
   AUTH_LOGIN_CODE: z.enum(['always', 'new_device', 'off']).default('new_device'),
   /** Lets webhooks, app connections and app actions reach http, any port and private addresses (development). */
   ALLOW_UNSAFE_WEBHOOK_URLS: flag.default(false),
+  /** Attempts of a webhook delivery before it is abandoned. */
+  WEBHOOK_MAX_ATTEMPTS: count.min(1).default(8),
+  /** Wait (ms) after the first failed attempt of a webhook delivery; it doubles from attempt to attempt. */
+  WEBHOOK_RETRY_BASE_MS: count.min(1).default(30_000),
+  /** Longest wait (ms) between two attempts of a webhook delivery. */
+  WEBHOOK_RETRY_CAP_MS: count.min(1).default(3_600_000),
+  /** How long (ms) a webhook receiver may take for everything together. */
+  WEBHOOK_TIMEOUT_MS: count.min(1).default(15_000),
+  /** Requests one worker has open to one webhook endpoint at most. */
+  WEBHOOK_ENDPOINT_CONCURRENCY: count.min(1).default(20),
+  /** Events one webhook endpoint gets per minute; what is more is dropped and counted. 0 is unlimited. */
+  WEBHOOK_ENDPOINT_PER_MINUTE: count.default(6_000),
+  /** Events of one type that one workspace has delivered per minute; what is more is dropped and counted. 0 is unlimited. */
+  WEBHOOK_EVENT_TYPE_PER_MINUTE: count.default(30_000),
+  /** An endpoint that has failed this long (ms) without a success in between is switched off. */
+  WEBHOOK_DISABLE_AFTER_MS: count.default(86_400_000),
+  /** ... and so many times in a row at least. */
+  WEBHOOK_DISABLE_AFTER_FAILURES: count.min(1).default(20),
+  /** Days events, webhook deliveries and their attempts are kept; a realtime client can resume that far back. */
+  EVENT_RETENTION_DAYS: count.min(1).default(30),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
   /** Write requests one organization may make per minute, over all its keys and people; 0 is unlimited. */
   ORG_WRITES_PER_MINUTE: count.default(600),
+  /** OAuth clients one source address may register per hour (POST /v1/oauth/register); 0 is unlimited. */
+  OAUTH_REGISTRATIONS_PER_HOUR: count.default(20),
   /** Campaigns one organization may create per UTC day (create and duplicate); 0 is unlimited. */
   ORG_CAMPAIGNS_PER_DAY: count.default(200),
+  /** Webhook endpoints one organization may have, those of OAuth applications not counted; 0 is unlimited. */
+  ORG_WEBHOOK_ENDPOINTS: count.default(100),
   /** Enrollments per campaign whose first email may be under way at once; bounds open workflows. */
   LAUNCH_MAX_IN_FLIGHT: count.min(1).default(200),
   /** How far ahead (ms) the launcher opens workflows for leads whose first slot is reserved. */
@@ -111,8 +143,8 @@ export const settingsSchema = z.object({
   IMAP_POLL_MS: count.min(200).default(60_000),
   /** Mailboxes one worker watches at most. */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
-  /** What a worker process does: `temporal` (workflows and activities), `relay` (outbox), `sync` (IMAP). */
-  WORKER_ROLES: list.default(['temporal', 'relay', 'sync']),
+  /** What a worker process does: `temporal` (workflows and activities), `relay` (outbox), `fanout` (events to webhooks), `sync` (IMAP). */
+  WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'sync']),
   /** Activities one worker runs at once. */
   WORKER_ACTIVITIES: count.min(1).default(100),
   /** Workflows one worker keeps in memory. */

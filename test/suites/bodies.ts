@@ -23,6 +23,8 @@ type JsonType = (typeof TYPES)[number];
 /** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
 const BY_HAND: Record<string, unknown> = {
   'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
+  'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
 

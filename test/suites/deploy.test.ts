@@ -79,6 +79,7 @@ test('nothing works on a schema that lacks migrations, and each says which', asy
     heron(['bootstrap', '--email', 'ada@example.com', '--organization', 'Acme'], { PRIMARY_DB }),
     heron(['api'], { PRIMARY_DB, API_PORT: '0' }),
     heron(['tracking'], { PRIMARY_DB, TRACKING_PORT: '0' }),
+    heron(['realtime'], { PRIMARY_DB, REALTIME_PORT: '0' }),
     heron(['worker'], { PRIMARY_DB, WORKER_PORT: '0' }),
   ]);
   for (const { code, stdout, stderr } of outcomes) {
@@ -273,11 +274,12 @@ test('a stack runs its processes apart: one is killed, comes back at its address
   const healthy = async (url: string) => (await fetch(`${url}/health`)).status;
   t.is(await healthy(stack.urls.api), 200);
   t.is(await healthy(stack.urls.tracking), 200);
+  t.is(await healthy(new URL(stack.urls.realtime).origin.replace('ws', 'http')), 200);
   t.is((await fetch(stack.urls.workerMetrics)).status, 200);
 
   await t.throwsAsync(startLocalStack({ dataDir, persistent: true, env: { PRIMARY_DB, TEMPORAL_ADDRESS: '127.0.0.1:1' }, log: () => {} }), { message: /^Heron already runs on / });
 
-  const { api, tracking } = stack.processes;
+  const { api, tracking, realtime } = stack.processes;
   const before = api.pid;
   await api.kill('SIGKILL');
   t.is(api.pid, undefined);
@@ -288,7 +290,7 @@ test('a stack runs its processes apart: one is killed, comes back at its address
 
   const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
   await stack.stop();
-  t.deepEqual([api.pid, tracking.pid, stack.processes.worker.pid], [undefined, undefined, undefined]);
+  t.deepEqual([api.pid, tracking.pid, realtime.pid, stack.processes.worker.pid], [undefined, undefined, undefined, undefined]);
   t.false(await accepts(Number(new URL(stack.urls.api).port)));
 
   const again = await startLocalStack({

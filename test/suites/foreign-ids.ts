@@ -2,6 +2,9 @@ import { json } from '../../db/connection.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { createApiKey, createCampaign, createContact, createMailbox, createMember, createSession, enroll, type Tenant } from '../harness/factories.ts';
+import { createDelivery } from '../harness/webhook-rows.ts';
+import { createEndpoint } from '../harness/webhooks.ts';
+import { createApplication } from '../harness/oauth.ts';
 import type { World } from '../harness/world.ts';
 
 /** The tenant a row is made for, and the ids of the path's earlier parameters. */
@@ -18,6 +21,7 @@ type Factory = (place: Place) => Promise<string>;
  * with a parameter that is not here fails the suite; a new area adds its lines.
  */
 export const ROWS: Record<string, Factory> = {
+  '/ai/tools/:name': async () => 'list_mailboxes',
   '/auth/sessions/:id': async ({ world, tenant }) => {
     await createSession(world.deps, tenant.userId, tenant.organizationId);
     return (await world.deps.db('sessions').where('user_id', tenant.userId).orderBy('id', 'desc').first('id')).id;
@@ -31,6 +35,7 @@ export const ROWS: Record<string, Factory> = {
     return insert(place, 'invitations', { email: `${newId()}@example.com`, role_id: role.id, token_hash: sha256(newSecret()), expires_at }, ['created_at']);
   },
   '/api-keys/:id': async ({ world, tenant }) => (await createApiKey(world.deps, tenant.organizationId, tenant.userId)).apiKeyId,
+  '/oauth/applications/:id': async ({ world, tenant }) => (await createApplication(world.deps, tenant.organizationId)).id,
   '/emails/:id': async ({ world, tenant }) => createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } }),
   '/app-connections/:id': async (place) => {
     const id = newId();
@@ -56,8 +61,16 @@ export const ROWS: Record<string, Factory> = {
   '/tags/:id': async (place) => label(place, 'tag'),
   '/categories/:id': async (place) => label(place, 'category'),
   '/segments/:id': async (place) => insert(place, 'segments', { name: newId() }),
+  '/webhooks/:id': async ({ world, tenant }) => (await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1')).id,
+  '/webhooks/deliveries/:deliveryId': async ({ world, tenant }) => {
+    const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1');
+    return createDelivery(world.deps, tenant.organizationId, endpointId);
+  },
   '/suppressions/:id': async (place) => insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };
+
+/** Parameters that name no row of an organization: the same value is everybody's. */
+export const SHARED: ReadonlySet<string> = new Set(['/ai/tools/:name']);
 
 /** Makes the rows behind every parameter of a path, outermost first, for one tenant. */
 export async function makeRows(path: string, world: World, tenant: Tenant): Promise<Record<string, string>> {
