@@ -8,7 +8,7 @@ import type { BenchContext, BenchResult, Helper } from './context.ts';
 
 const ORGANIZATIONS = 40;
 /** Events of one emitting transaction. */
-const PER_TRANSACTION = 10;
+const PER_TRANSACTION = 25;
 /** Emitted and not yet received, at most, while the engine is kept busy. */
 const AHEAD = 2_000;
 const BARE_CONCURRENCY = 100;

@@ -110,7 +110,6 @@ export async function up(knex: Knex): Promise<void> {
       admitted integer not null,
       primary key (organization_id, minute, subject)
     );
-    create index webhook_counts_age on webhook_counts (minute);
 
     create table webhook_attempts (
       delivery_id uuid not null references webhook_deliveries on delete cascade,

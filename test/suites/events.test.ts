@@ -242,6 +242,27 @@ test('bulk arrivals and bulk edits follow their rules', async (t) => {
   t.deepEqual(await s.told('contact.updated'), { metadata: { bulk: true, count: 3 } });
 });
 
+test('what changes a contact without its routes tells of it: a campaign step that files it, the suppression list', async (t) => {
+  const s = await stage();
+  const label = await s.desk.label('category');
+  const contactId = await s.desk.contact({ email: 'lea@lead.test' });
+  const org = s.desk.tenant.organizationId;
+  const updates = async () => (await s.desk.events()).filter((type) => type === 'contact.updated').length;
+  for (const [type, filed] of [['add_tag', [label]], ['remove_tag', []]] as const) {
+    const { campaignId } = await createCampaign(world.deps, org, [{ kind: 'action', action: { type, category_id: label } }]);
+    const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
+    await advanceEnrollment(s.ctx, enrollmentId!);
+    t.like(await s.told('contact.updated'), { entity_id: contactId, category_ids: filed });
+  }
+  t.is(await updates(), 2);
+  await s.ok('POST', '/suppressions', { entries: [{ value: 'lea@lead.test' }] });
+  const { id } = await world.deps.db('suppressions').where({ organization_id: org }).first('id');
+  t.deepEqual(await s.told('contact.updated'), { metadata: { bulk: true, count: 1 } });
+  await s.ok('DELETE', `/suppressions/${id}`);
+  t.like(await s.told('contact.updated'), { entity_id: contactId, subscribed: true });
+  t.is(await updates(), 4);
+});
+
 test('a delivery report for another address, or a relay, is no delivery', async (t) => {
   const s = await stage();
   const about = (original: Parameters<typeof bounceOf>[0], action: string, recipient?: string) =>

@@ -38,7 +38,7 @@ const WHICH = {
 /**
  * Takes deliveries in hand, in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen:
  * the newest for a first attempt, the same for all after it (DECISIONS 8). An attempt whose worker died is put on record
- * as one without an outcome.
+ * as one without an outcome; it uses up none of those the receiver has, and does not lengthen the wait for the next.
  */
 export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;
@@ -49,7 +49,7 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
        from webhook_deliveries d where ${isBatch ? WHICH.batch : WHICH.one}
        order by d.id limit :limit::int for update skip locked
      ), facts as (
-       select due.id, e.url, e.enabled, e.verified_at is not null as verified, a.allowed_webhook_domains, p.body,
+       select due.id, case due.status when 'in_flight' then 1 else 0 end as lost, e.url, e.enabled, e.verified_at is not null as verified, a.allowed_webhook_domains, p.body,
          coalesce(kept.id, newest.id) as secret_id, coalesce(kept.sealed, newest.sealed) as sealed
        from due
        join webhook_endpoints e on e.id = due.endpoint_id
@@ -67,7 +67,7 @@ export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed
        from due where status = 'in_flight' on conflict do nothing
      )
      update webhook_deliveries d
-     set status = 'in_flight', attempt_count = d.attempt_count + 1, secret_id = f.secret_id, last_attempt_at = :now::timestamptz, next_attempt_at = null, updated_at = :now::timestamptz
+     set status = 'in_flight', attempt_count = d.attempt_count + 1, max_attempts = d.max_attempts + f.lost, earlier_attempts = d.earlier_attempts + f.lost, secret_id = f.secret_id, last_attempt_at = :now::timestamptz, next_attempt_at = null, updated_at = :now::timestamptz
      from facts f where d.id = f.id
      returning d.id, d.organization_id as "organizationId", d.endpoint_id as "endpointId", d.event_id as "eventId", d.event_type as "eventType",
        d.attempt_count as attempt, d.max_attempts as "maxAttempts", d.earlier_attempts as "earlierAttempts",

@@ -241,6 +241,8 @@ test.serial('a batch whose worker died: what had its outcome is not repeated, wh
   t.deepEqual(rows.map((row) => [row.status, row.attempt_count, times(row.event_id)]), [['delivered', 1, 1], ['delivered', 2, 1], ['delivered', 1, 1]]);
   t.deepEqual((await attempts(lost!.id)).map((row) => [row.attempt, row.response_status, row.error_reason]), [[1, null, 'The worker ended before the outcome was known.'], [2, 204, null]]);
 
+  t.deepEqual(rows.map((row) => row.max_attempts), [8, 9, 8], 'an attempt without an outcome uses up none');
+
   // It was not dead after all: its outcome is recorded, but no longer decides.
   receiver.respond(500);
   t.false(await engine.settler.settle(await attempt(engine, lost!), false));

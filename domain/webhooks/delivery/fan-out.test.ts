@@ -117,16 +117,16 @@ test.serial('what exceeds a rate is dropped and counted per minute, over turns; 
 });
 
 test.serial('batches are filled one after the other; an endpoint that fails has its own', async (t) => {
-  const tenants = await Promise.all(Array.from({ length: 30 }, () => world.tenant()));
+  const tenants = await Promise.all(Array.from({ length: 55 }, () => world.tenant()));
   const failing = await createEndpoint(world.deps, tenants[0]!.organizationId, URL, { consecutive_failures: 5, failing_since: clock.now() });
   for (const { organizationId } of tenants) for (let n = 0; n < 2; n += 1) await createEndpoint(world.deps, organizationId, URL);
   await world.deps.db('outbox').delete();
   const memory = { open: undefined };
   for (const { organizationId } of tenants) await emitEvents(world.deps, organizationId, 5, 'role.created');
-  t.is(await fanOut(world.deps, memory), 305);
+  t.is(await fanOut(world.deps, memory), 555);
   const rows: { batch_id: string; n: string }[] = await world.deps.db('webhook_deliveries').whereIn('organization_id', tenants.map((tenant) => tenant.organizationId))
     .groupBy('batch_id').select('batch_id').count({ n: '*' });
-  t.deepEqual(rows.map(({ n }) => Number(n)).sort((a, b) => a - b), [5, 50, 250]);
+  t.deepEqual(rows.map(({ n }) => Number(n)).sort((a, b) => a - b), [5, 50, 500]);
   t.is(rows.find(({ n }) => Number(n) === 5)!.batch_id, failing.id);
   const intents: { kind: string; workflow_id: string }[] = await world.deps.db('outbox').orderBy('id').select('kind', 'workflow_id');
   t.deepEqual(intents.filter(({ kind }) => kind === 'start').map(({ workflow_id: id }) => id.split('/')[1]).sort(), rows.filter(({ n }) => Number(n) > 5).map((row) => row.batch_id).sort());
@@ -144,14 +144,14 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
 
   // One that is half full has a successor, which is there when the first one is closed.
   await world.deps.db('outbox').delete();
-  for (const { organizationId } of tenants.slice(2, 27)) await emitEvents(world.deps, organizationId, 3, 'role.deleted');
+  for (const { organizationId } of tenants.slice(2, 52)) await emitEvents(world.deps, organizationId, 3, 'role.deleted');
   await fanOut(world.deps, memory);
   const [successor] = await world.deps.db('outbox').where({ kind: 'start' });
   const empty = successor.payload.args.batchId as string;
   t.is(await world.deps.db('webhook_deliveries').where({ batch_id: empty }).first(), undefined);
   await world.deps.db('webhook_batches').whereNot({ id: empty }).delete();
   await world.deps.db('outbox').delete();
-  await emitEvents(world.deps, tenants[28]!.organizationId, 1, 'role.deleted');
+  await emitEvents(world.deps, tenants[53]!.organizationId, 1, 'role.deleted');
   await fanOut(world.deps, memory);
   t.is((await world.deps.db('webhook_deliveries').where({ batch_id: empty })).length, 2);
   t.is(await world.deps.db('outbox').first(), undefined);

@@ -16,8 +16,8 @@ const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
 /** Organizations named to the realtime gateways; a notification holds no more than 8,000 bytes. */
 const MAX_NAMED = 200;
-/** Deliveries of one batch: a run costs as much as some dozens of them, so it should not have fewer when there are more. */
-export const BATCH_SIZE = 250;
+/** Deliveries of one batch at most: a run costs as much as some dozens of them, so it should not have few when there are many. */
+export const BATCH_SIZE = 500;
 /** How long (ms) a batch is added to at most. */
 const BATCH_OPEN_MS = 2_000;
 /** A batch this old (ms) or half full has a successor, whose run is up by the time it is needed. */
