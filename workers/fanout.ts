@@ -7,6 +7,8 @@ import type { Metrics } from '../lib/metrics.ts';
 
 /** Events that are committed this close together (ms) share a turn. */
 const GATHER_MS = 4;
+/** The same while nobody has an endpoint that wants them: then only the realtime gateway waits for their positions. */
+const QUIET_GATHER_MS = 50;
 /** Without a wake-up the fan-out looks anyway: a notification is lost with the connection that carried it. */
 const SWEEP_MS = 1_000;
 /** How soon (ms) to look again while another process has the lock, or after a failure. */
@@ -49,7 +51,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
           await sleep(AGAIN_MS);
         } else if (!turn.full) {
           await rest(SWEEP_MS);
-          await sleep(GATHER_MS);
+          await sleep(turn.deliveries > 0 ? GATHER_MS : QUIET_GATHER_MS);
         }
       } catch (error) {
         deps.log.warn({ err: error }, 'fan-out: turn failed, will try again');
