@@ -22,7 +22,7 @@ test('an application is created, read, listed, changed and deleted; its secret i
     token: sessionToken,
     body: {
       ...GOOD, description: 'Monthly', logo_url: 'https://reports.example.com/l.png', website_url: 'https://reports.example.com', scopes: ['read_contacts', 'send_campaigns'],
-      allowed_webhook_domains: ['.example.com'], webhook_url: 'https://hooks.example.com/in', webhook_events: ['campaign.started'],
+      allowed_webhook_domains: ['.example.com'], webhook_url: 'https://hooks.example.com/in/the-receivers-secret', webhook_events: ['campaign.started'],
     },
   });
   t.is(created.status, 201, created.text);
@@ -48,6 +48,8 @@ test('an application is created, read, listed, changed and deleted; its secret i
   const audit = await world.deps.db('audit_logs').where({ entity_id: application.id }).orderBy('id');
   t.deepEqual(audit.map(({ action }) => action), ['create', 'update', 'delete']);
   t.false(JSON.stringify(audit).includes(secret));
+  t.false(JSON.stringify(audit).includes('the-receivers-secret'));
+  t.deepEqual(audit[1].changes.webhook_host, { old: 'hooks.example.com', new: '' });
 });
 
 test('without more than the contract asks for, an application may read', async (t) => {

@@ -100,7 +100,7 @@ export async function createApplication(ctx: Ctx, input: ApplicationInput & { na
     await syncApplicationEndpoints(tx, application.id);
     tx.audit({
       action: 'create', entityType: 'oauth_application', entityId: application.id,
-      changes: { name: application.name, redirect_uris: application.redirect_uris, scopes: scopesOf(scopes), webhook_url: application.webhook_url },
+      changes: { name: application.name, redirect_uris: application.redirect_uris, scopes: scopesOf(scopes), webhook_host: hostOf(application.webhook_url) },
     });
     return { application, secret };
   });
@@ -125,8 +125,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, sent.scopes ?? before.scopes);
     await tx.org.query(OAuthApplications).findById(id).patch({ ...sent, updated_at: tx.now });
     await syncApplicationEndpoints(tx, id);
-    const shown = (name: keyof typeof sent, value: unknown) => (name === 'scopes' ? scopesOf(value as number) : value);
-    const changes = Object.fromEntries(names.map((name) => [name, { old: shown(name, before[name]), new: shown(name, sent[name]) }]));
+    const changes = Object.fromEntries(names.map((name) => [name === 'webhook_url' ? 'webhook_host' : name, { old: audited(name, before[name]), new: audited(name, sent[name]) }]));
     tx.audit({ action: 'update', entityType: 'oauth_application', entityId: id, changes });
     return tx.org.query(OAuthApplications).findById(id).throwIfNotFound();
   });
@@ -161,6 +160,16 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
     await tx.org.query(OAuthApplications).deleteById(id);
     tx.audit({ action: 'delete', entityType: 'oauth_application', entityId: id, metadata: { name: application.name, client_id: application.client_id } });
   });
+}
+
+/** What the audit log keeps of a field. Paths and queries of webhook URLs often hold a receiver's secret. */
+function audited(name: string, value: unknown): unknown {
+  if (name === 'scopes') return scopesOf(value as number);
+  return name === 'webhook_url' ? hostOf(value as string) : value;
+}
+
+function hostOf(webhookUrl: string): string {
+  return webhookUrl === '' ? '' : new URL(webhookUrl).host;
 }
 
 /** The sent fields as columns; scopes apart. */
