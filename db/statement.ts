@@ -1,5 +1,6 @@
-import type { Db, Trx } from './connection.ts';
-import { statementName } from './tenancy.ts';
+import type { Knex } from 'knex';
+import { sha256 } from '../lib/crypto.ts';
+import type { Trx } from './connection.ts';
 
 export interface StatementResult<Row> {
   rows: Row[];
@@ -8,11 +9,37 @@ export interface StatementResult<Row> {
 }
 
 /**
- * Runs SQL with named bindings about rows that are found by something only their holder knows (a secret's hash) and not
- * through an organization; for everything else there is `OrgScope.sql`. Frequent texts keep their plan.
+ * Runs SQL with named bindings, at once: see {@link OrgScope.sql}, which is the way to an organization's rows. Called directly
+ * only for what is found by something its holder alone knows (a secret's hash), or serves every organization at once.
+ * Where the installation keeps plans, a text that comes often keeps its own.
+ * @param name keeps the plan from the first time on, under this name, whatever the text
  */
-export async function runStatement<Row = Record<string, any>>(db: Db | Trx, text: string, bindings: Record<string, string | number | Date | null>): Promise<StatementResult<Row>> {
+export function runStatement<Row = Record<string, any>>(db: Knex | Trx, text: string, bindings: Record<string, unknown>, name?: string): Promise<StatementResult<Row>> {
   const query = db.raw(text, bindings as never);
-  const name = db.userParams.prepared ? statementName(text) : undefined;
-  return (await (name ? query.options({ name }) : query)) as unknown as StatementResult<Row>;
+  const plan = db.userParams.prepared ? (name ?? statementName(text)) : undefined;
+  return (plan ? query.options({ name: plan }) : query).then((result: unknown) => result as StatementResult<Row>);
+}
+
+/** A text that came this often is worth preparing: it is written in code, not put together per request. */
+const PREPARE_AFTER = 5;
+const MAX_PREPARED = 250;
+const MAX_SEEN = 2_000;
+/** A plan that returns whole rows breaks when a migration adds a column under it. */
+const WHOLE_ROWS = /\bselect\s+\*|\breturning\s+\*|\.\*/i;
+const seen = new Map<string, { count: number; name: string | undefined }>();
+let prepared = 0;
+
+/** The name under which each connection keeps a statement's plan; undefined for one that is not prepared. */
+function statementName(text: string): string | undefined {
+  let entry = seen.get(text);
+  if (!entry) {
+    if (seen.size >= MAX_SEEN) return undefined;
+    entry = { count: 0, name: undefined };
+    seen.set(text, entry);
+  }
+  if (entry.name === undefined && ++entry.count === PREPARE_AFTER && prepared < MAX_PREPARED && !WHOLE_ROWS.test(text)) {
+    prepared += 1;
+    entry.name = `heron_${sha256(text).slice(0, 16)}`;
+  }
+  return entry.name;
 }

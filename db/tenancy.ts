@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { QueryBuilderType } from 'objection';
-import { sha256 } from '../lib/crypto.ts';
 import type { Trx } from './connection.ts';
 import { insertOrg, queryOrg, type OrgEntity, type OrgModel } from './models/model.ts';
+import { runStatement } from './statement.ts';
 
 /** Every table whose rows belong to one organization (column organization_id). */
 export const ORG_TABLES = [
@@ -59,9 +59,7 @@ export class OrgScope {
    * several of one transaction that do not wait for each other's answers run in the order of the calls.
    */
   sql<Row = Record<string, any>>(text: OrgSql, bindings: Bindings = {}): Promise<Row[]> {
-    const query = this.#trx.raw(text, { ...bindings, org: this.organizationId } as never);
-    const name = this.#trx.userParams.prepared ? statementName(text) : undefined;
-    return (name ? query.options({ name }) : query).then((result: unknown) => (result as { rows: Row[] }).rows);
+    return runStatement<Row>(this.#trx, text, { ...bindings, org: this.organizationId }).then(({ rows }) => rows);
   }
 
   /** Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}. */
@@ -73,28 +71,4 @@ export class OrgScope {
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#trx.raw(text, bindings as never);
   }
-}
-
-/** A text that came this often is worth preparing: it is written in code, not put together per request. */
-const PREPARE_AFTER = 5;
-const MAX_PREPARED = 250;
-const MAX_SEEN = 2_000;
-/** A plan that returns whole rows breaks when a migration adds a column under it. */
-const WHOLE_ROWS = /\bselect\s+\*|\breturning\s+\*|\.\*/i;
-const seen = new Map<string, { count: number; name: string | undefined }>();
-let prepared = 0;
-
-/** The name under which each connection keeps a statement's plan; undefined for one that is not prepared. */
-export function statementName(text: string): string | undefined {
-  let entry = seen.get(text);
-  if (!entry) {
-    if (seen.size >= MAX_SEEN) return undefined;
-    entry = { count: 0, name: undefined };
-    seen.set(text, entry);
-  }
-  if (entry.name === undefined && ++entry.count === PREPARE_AFTER && prepared < MAX_PREPARED && !WHOLE_ROWS.test(text)) {
-    prepared += 1;
-    entry.name = `heron_${sha256(text).slice(0, 16)}`;
-  }
-  return entry.name;
 }
