@@ -33,8 +33,12 @@ async function ended(token: string, id: string) {
 test.serial('an import that dies in a batch is tried again behind its checkpoint, and ends', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const { db } = world.deps;
-  await db.raw(`create function die() returns trigger language plpgsql as $$ begin raise exception 'killed in a batch'; end $$`);
-  await db.raw(`create trigger die before insert on contacts for each row when (new.email = 'p2500@example.com') execute function die()`);
+  await db.raw(
+    `create function die() returns trigger language plpgsql as $$ begin raise exception 'killed in a batch'; end $$`,
+  );
+  await db.raw(
+    `create trigger die before insert on contacts for each row when (new.email = 'p2500@example.com') execute function die()`,
+  );
   const id = await start(token, `email\n${Array.from({ length: 4000 }, (_, i) => `p${i}@example.com`).join('\n')}\n`);
   const handle = engine.temporal.workflow.getHandle(`contact-import/${id}`);
   await eventually(async () => {
@@ -54,8 +58,12 @@ test.serial('an import into a campaign that is gone ends as failed, with the rea
   const { apiKey: token, organizationId } = await world.tenant();
   const campaignId = newId();
   const now = world.deps.clock.now();
-  await world.deps.db('campaigns').insert({ id: campaignId, organization_id: organizationId, name: 'Gone', created_at: now, updated_at: now });
-  await world.deps.db.raw(`create function lose() returns trigger language plpgsql as $$ begin delete from campaigns where id = '${campaignId}'; return new; end $$`);
+  await world.deps
+    .db('campaigns')
+    .insert({ id: campaignId, organization_id: organizationId, name: 'Gone', created_at: now, updated_at: now });
+  await world.deps.db.raw(
+    `create function lose() returns trigger language plpgsql as $$ begin delete from campaigns where id = '${campaignId}'; return new; end $$`,
+  );
   await world.deps.db.raw(`create trigger lose before insert on contacts for each row execute function lose()`);
   const id = await start(token, 'email\na@example.com\n', { campaign_id: campaignId });
   const job = await ended(token, id);

@@ -7,12 +7,16 @@ import type { ContactImportActivities } from '../workflows/contact-import/contra
 
 /** Activities of a contact import. A refusal (the campaign is gone) ends it; anything else is tried again behind the checkpoint. */
 export function createContactImportActivities(deps: Deps): ContactImportActivities {
-  const ctxOf = (organizationId: string) => systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? 'contact-import');
+  const ctxOf = (organizationId: string) =>
+    systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? 'contact-import');
   return {
     async importContacts({ organizationId, importId }) {
       const context = Context.current();
       try {
-        await runImport(ctxOf(organizationId), importId, { onProgress: (rows) => context.heartbeat(rows), signal: context.cancellationSignal });
+        await runImport(ctxOf(organizationId), importId, {
+          onProgress: (rows) => context.heartbeat(rows),
+          signal: context.cancellationSignal,
+        });
       } catch (error) {
         if (error instanceof AppError && error.status < 500 && error.code !== 'conflict') {
           throw ApplicationFailure.nonRetryable(error.message, 'import_refused');

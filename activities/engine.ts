@@ -1,10 +1,10 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { callApp } from '../domain/app-connections/call.ts';
-import { advanceEnrollment } from '../domain/enrollment/advance.ts';
-import { launchTurn } from '../domain/enrollment/launch.ts';
+import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
+import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { deliverSend } from '../domain/sending/deliver.ts';
+import { deliverSend } from '../domain/engine/sending/deliver.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { CampaignActivities } from '../workflows/campaign/contract.ts';
@@ -20,7 +20,10 @@ const LAUNCHER_TURN_MS = 20_000;
 const HEARTBEAT_MS = 5_000;
 
 /** Activities of campaign and enrollment runs. Each only translates: which verb, and what a retry means. */
-export function createEngineActivities(deps: Deps, { smtp, metrics }: EngineParts): EnrollmentActivities & CampaignActivities {
+export function createEngineActivities(
+  deps: Deps,
+  { smtp, metrics }: EngineParts,
+): EnrollmentActivities & CampaignActivities {
   const ctxOf = (organizationId: string) => {
     const { workflowExecution, activityType } = activityInfo();
     return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
@@ -46,8 +49,14 @@ export function createEngineActivities(deps: Deps, { smtp, metrics }: EnginePart
       const context = Context.current();
       // An app may take its time; the heartbeat tells a slow app from a dead worker.
       const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      const result = await callApp(ctxOf(organizationId), stepRunId, activityInfo().attempt).finally(() => clearInterval(pulse));
-      if (result.outcome === 'retry') throw ApplicationFailure.create({ message: result.detail ?? 'the app did not answer', type: 'app_action_retry' });
+      const result = await callApp(ctxOf(organizationId), stepRunId, activityInfo().attempt).finally(() =>
+        clearInterval(pulse),
+      );
+      if (result.outcome === 'retry')
+        throw ApplicationFailure.create({
+          message: result.detail ?? 'the app did not answer',
+          type: 'app_action_retry',
+        });
       return { outcome: result.outcome };
     },
 
@@ -58,10 +67,14 @@ export function createEngineActivities(deps: Deps, { smtp, metrics }: EnginePart
       let launched = 0;
       for (;;) {
         const turn = await launchTurn(ctx, campaignId);
-        if ('report' in turn) return turn.report.kind === 'wait' ? { ...turn.report, launched: launched + turn.report.launched } : turn.report;
+        if ('report' in turn)
+          return turn.report.kind === 'wait'
+            ? { ...turn.report, launched: launched + turn.report.launched }
+            : turn.report;
         launched += turn.launched;
         context.heartbeat(launched);
-        if (Date.now() >= until) return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
+        if (Date.now() >= until)
+          return { kind: 'wait', wakeAt: Date.now() + turn.inMs, launched, why: 'launching leads' };
         await context.sleep(turn.inMs);
       }
     },

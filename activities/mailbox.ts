@@ -14,7 +14,8 @@ export function createMailboxActivities(deps: Deps, { smtp }: { smtp: SmtpSender
       try {
         return await performCheck(ctx, smtp, checkId);
       } catch (error) {
-        if (error instanceof AppError && error.code === 'not_found') throw ApplicationFailure.nonRetryable('the check is gone', 'check_gone');
+        if (error instanceof AppError && error.code === 'not_found')
+          throw ApplicationFailure.nonRetryable('the check is gone', 'check_gone');
         throw error;
       }
     },

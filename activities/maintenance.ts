@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Deps } from '../domain/kernel/context.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
-import { rescueBatches } from '../domain/webhooks/delivery/rescue.ts';
+import { rescueBatches } from '../domain/delivery/rescue.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 
 /** Activities of the maintenance schedule. */

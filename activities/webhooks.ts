@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DeliveryEngine } from '../domain/webhooks/delivery/engine.ts';
-import { attemptDelivery } from '../domain/webhooks/delivery/retry.ts';
-import { runBatch } from '../domain/webhooks/delivery/run-batch.ts';
+import type { DeliveryEngine } from '../domain/delivery/engine.ts';
+import { attemptDelivery } from '../domain/delivery/retry.ts';
+import { runBatch } from '../domain/delivery/run-batch.ts';
 import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract.ts';
 import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
 
@@ -14,7 +14,8 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
     async deliverBatch({ batchId, lane = false }) {
       const context = Context.current();
       const report = await beating(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal }));
-      if (context.cancellationSignal.aborted) throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
+      if (context.cancellationSignal.aborted)
+        throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
       return report;
     },
 

@@ -2,7 +2,7 @@ import { apiKeysRoutes } from './api-keys/routes.ts';
 import { appConnectionsRoutes } from './app-connections/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
-import { eventsRoutes } from './events/routes.ts';
+import { eventsRoutes } from './product-events/routes.ts';
 import { organizationsRoutes } from './organizations/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { pageRoutes } from './oauth/pages/routes.ts';

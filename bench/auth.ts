@@ -9,28 +9,45 @@ const CONNECTIONS = 10;
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  const { stack, assembly: { deps }, log } = context;
+  const {
+    stack,
+    assembly: { deps },
+    log,
+  } = context;
   const tenant = await createTenant(deps, 'Bench');
   const path = `/v1/contacts/${await createContact(deps.db, deps.clock.now(), tenant.organizationId)}`;
   const open = await context.helper('open-read', { ORGANIZATION: tenant.organizationId });
 
   const load = async (url: string, headers: Record<string, string>): Promise<number> => {
     const result = await autocannon({ url, connections: CONNECTIONS, duration: seconds, headers });
-    if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
+    if (result.non2xx > 0 || result.errors > 0)
+      throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
     return result.requests.average;
   };
   const withKey = (): Promise<number> => load(`${stack.urls.api}${path}`, { authorization: `Bearer ${tenant.apiKey}` });
   const without = (): Promise<number> => load(`http://127.0.0.1:${open.port}${path}`, {});
   await withKey();
   await without();
-  const rates = await alternate(rounds, { withKey, without }, (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} requests/s`));
+  const rates = await alternate(rounds, { withKey, without }, (name, round, rate) =>
+    log(`round ${round + 1}: ${name} ${rate.toFixed(0)} requests/s`),
+  );
   const share = median(rates.withKey) / median(rates.without);
   return {
     figures: [
-      { label: 'GET /v1/contacts/:id with an API key, its use recorded', value: `${median(rates.withKey).toFixed(0)} requests/s` },
+      {
+        label: 'GET /v1/contacts/:id with an API key, its use recorded',
+        value: `${median(rates.withKey).toFixed(0)} requests/s`,
+      },
       { label: 'the same open to everybody', value: `${median(rates.without).toFixed(0)} requests/s` },
     ],
-    targets: [{ what: 'a read with key, scope, rate limit and usage record against one without', target: '>= 70 %', got: `${(share * 100).toFixed(0)} %`, met: share >= 0.7 }],
+    targets: [
+      {
+        what: 'a read with key, scope, rate limit and usage record against one without',
+        target: '>= 70 %',
+        got: `${(share * 100).toFixed(0)} %`,
+        met: share >= 0.7,
+      },
+    ],
     raw: { connections: CONNECTIONS, rates },
   };
 }

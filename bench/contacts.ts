@@ -31,12 +31,16 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const first = `${stack.urls.api}/v1/contacts?limit=${PAGE}`;
   const load = async (url: string): Promise<number> => {
     const result = await autocannon({ url, connections: CONNECTIONS, duration: seconds, headers });
-    if (result.non2xx > 0 || result.errors > 0) throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
+    if (result.non2xx > 0 || result.errors > 0)
+      throw new Error(`${url}: ${result.non2xx} answers other than 2xx, ${result.errors} errors`);
     return result.requests.average;
   };
   for (const url of [first, `http://127.0.0.1:${bare.port}/`]) await load(url);
-  const rates = await alternate(rounds, { heron: () => load(first), bare: () => load(`http://127.0.0.1:${bare.port}/`) },
-    (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} requests/s`));
+  const rates = await alternate(
+    rounds,
+    { heron: () => load(first), bare: () => load(`http://127.0.0.1:${bare.port}/`) },
+    (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} requests/s`),
+  );
 
   const deepest = await lastPage(first, headers, rows);
   const latencies = { first: [] as number[], deepest: [] as number[] };
@@ -48,10 +52,14 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     return percentile(values, 0.99);
   };
   await block(first, [], 100);
-  const tails = await alternate(rounds, {
-    first: () => block(first, latencies.first, Math.ceil(requests / rounds)),
-    deepest: () => block(deepest, latencies.deepest, Math.ceil(requests / rounds)),
-  }, (name, round, value) => log(`round ${round + 1}: p99 of the ${name} page ${value.toFixed(2)} ms`));
+  const tails = await alternate(
+    rounds,
+    {
+      first: () => block(first, latencies.first, Math.ceil(requests / rounds)),
+      deepest: () => block(deepest, latencies.deepest, Math.ceil(requests / rounds)),
+    },
+    (name, round, value) => log(`round ${round + 1}: p99 of the ${name} page ${value.toFixed(2)} ms`),
+  );
   agent.destroy();
 
   const share = median(rates.heron) / median(rates.bare);
@@ -59,14 +67,33 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const depth = p99Deepest / p99First;
   return {
     figures: [
-      { label: `GET /v1/contacts, ${PAGE} of ${rows} rows, with an API key`, value: `${median(rates.heron).toFixed(0)} requests/s` },
+      {
+        label: `GET /v1/contacts, ${PAGE} of ${rows} rows, with an API key`,
+        value: `${median(rates.heron).toFixed(0)} requests/s`,
+      },
       { label: 'Koa and pg with the same query', value: `${median(rates.bare).toFixed(0)} requests/s` },
-      { label: 'first page, one request at a time', value: `p50 ${percentile(latencies.first, 0.5).toFixed(2)} ms, p99 ${p99First.toFixed(2)} ms` },
-      { label: `deepest page (after ${rows - PAGE} rows)`, value: `p50 ${percentile(latencies.deepest, 0.5).toFixed(2)} ms, p99 ${p99Deepest.toFixed(2)} ms` },
+      {
+        label: 'first page, one request at a time',
+        value: `p50 ${percentile(latencies.first, 0.5).toFixed(2)} ms, p99 ${p99First.toFixed(2)} ms`,
+      },
+      {
+        label: `deepest page (after ${rows - PAGE} rows)`,
+        value: `p50 ${percentile(latencies.deepest, 0.5).toFixed(2)} ms, p99 ${p99Deepest.toFixed(2)} ms`,
+      },
     ],
     targets: [
-      { what: 'GET /v1/contacts against Koa and pg alone', target: '>= 60 %', got: `${(share * 100).toFixed(0)} %`, met: share >= 0.6 },
-      { what: 'p99 of the deepest page against the first', target: '<= 1.5 x', got: `${depth.toFixed(2)} x`, met: depth <= 1.5 },
+      {
+        what: 'GET /v1/contacts against Koa and pg alone',
+        target: '>= 60 %',
+        got: `${(share * 100).toFixed(0)} %`,
+        met: share >= 0.6,
+      },
+      {
+        what: 'p99 of the deepest page against the first',
+        target: '<= 1.5 x',
+        got: `${depth.toFixed(2)} x`,
+        met: depth <= 1.5,
+      },
     ],
     raw: { rows, connections: CONNECTIONS, rates, p99PerRound: tails },
   };
@@ -76,7 +103,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 async function listQuery({ assembly }: BenchContext, tenant: Tenant): Promise<{ sql: string; bindings: unknown[] }> {
   const { db } = assembly.deps;
   const seen: { sql: string; bindings: unknown[] }[] = [];
-  const note = (query: { sql: string; bindings: unknown[] }): void => void seen.push({ sql: query.sql, bindings: query.bindings });
+  const note = (query: { sql: string; bindings: unknown[] }): void =>
+    void seen.push({ sql: query.sql, bindings: query.bindings });
   db.on('query', note);
   await listContacts(systemCtx(assembly.deps, tenant.organizationId, 'bench'), { limit: PAGE, cursor: undefined });
   db.removeListener('query', note);
@@ -102,7 +130,13 @@ function once(agent: Agent, url: string, headers: Record<string, string>): Promi
   return new Promise((resolve, reject) => {
     request(url, { agent, headers }, (response) => {
       response.resume();
-      response.on('end', () => (response.statusCode === 200 ? resolve(performance.now() - startedAt) : reject(new Error(`${url} answered ${response.statusCode}`))));
-    }).on('error', reject).end();
+      response.on('end', () =>
+        response.statusCode === 200
+          ? resolve(performance.now() - startedAt)
+          : reject(new Error(`${url} answered ${response.statusCode}`)),
+      );
+    })
+      .on('error', reject)
+      .end();
   });
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { assemble, type Assembly } from '../deploy/assemble.ts';
-import { startLocalStack, type LocalStack } from '../deploy/stack.ts';
+import { startLocalStack, type LocalStack } from '../local/stack.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 
@@ -47,13 +47,18 @@ const SETTINGS: Record<string, string> = {
 };
 
 /** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */
-export async function withContext<T>(options: { quick: boolean; log: (line: string) => void }, work: (context: BenchContext) => Promise<T>): Promise<T> {
+export async function withContext<T>(
+  options: { quick: boolean; log: (line: string) => void },
+  work: (context: BenchContext) => Promise<T>,
+): Promise<T> {
   const stack = await startLocalStack({ persistent: true, headless: true, env: SETTINGS, log: () => {} });
   const assembly = assemble(loadConfig(stack.env), 'bench', { log: silentLogger });
   const helpers: Helper[] = [];
   try {
     return await work({
-      stack, assembly, ...options,
+      stack,
+      assembly,
+      ...options,
       async helper(name, env = {}) {
         const started = await startHelper(name, { ...stack.env, ...env });
         helpers.push(started);
@@ -71,12 +76,19 @@ export async function withContext<T>(options: { quick: boolean; log: (line: stri
 async function versionsOf({ deps, temporal }: Assembly): Promise<Record<string, string>> {
   const { rows } = (await deps.db.raw('show server_version')) as { rows: { server_version: string }[] };
   const { serverVersion } = await temporal.workflowService.getSystemInfo({});
-  return { Node: process.versions.node, PostgreSQL: rows[0]!.server_version, 'Temporal server': serverVersion ?? 'unknown' };
+  return {
+    Node: process.versions.node,
+    PostgreSQL: rows[0]!.server_version,
+    'Temporal server': serverVersion ?? 'unknown',
+  };
 }
 
 async function startHelper(name: string, env: Record<string, string>): Promise<Helper> {
   const path = fileURLToPath(new URL(`processes/${name}.ts`, import.meta.url));
-  const child = fork(path, { env: { ...process.env, ...env }, execArgv: ['--import', import.meta.resolve('tsx'), '--no-deprecation'] });
+  const child = fork(path, {
+    env: { ...process.env, ...env },
+    execArgv: ['--import', import.meta.resolve('tsx'), '--no-deprecation'],
+  });
   const ended = once(child, 'exit');
   const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
   if (!first) throw new Error(`bench/processes/${name}.ts ended before it was ready`);

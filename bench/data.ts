@@ -1,7 +1,7 @@
 import { json } from '../db/connection.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { transact } from '../domain/kernel/transact.ts';
-import { nudgeCampaign } from '../domain/enrollment/signals.ts';
+import { nudgeCampaign } from '../domain/engine/control/signals.ts';
 import type { Assembly } from '../deploy/assemble.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
@@ -29,19 +29,31 @@ export interface CampaignSpec {
 }
 
 /** A workspace with contacts, mailboxes that send to the sink, and an active campaign with all contacts as leads. */
-export async function makeCampaign(assembly: Assembly, spec: CampaignSpec): Promise<{ tenant: Tenant; campaignId: string }> {
+export async function makeCampaign(
+  assembly: Assembly,
+  spec: CampaignSpec,
+): Promise<{ tenant: Tenant; campaignId: string }> {
   const { deps } = assembly;
   const tenant = await createTenant(deps, 'Bench');
   const { organizationId } = tenant;
   for (let index = 0; index < spec.mailboxes; index += 1) {
-    await createMailbox(deps, organizationId, `sender${index}@bench.example.com`, { smtp: { host: '127.0.0.1', port: spec.smtpPort } }, {
-      min_wait_time: spec.gapSeconds, campaign_limit: 1_000_000,
-    });
+    await createMailbox(
+      deps,
+      organizationId,
+      `sender${index}@bench.example.com`,
+      { smtp: { host: '127.0.0.1', port: spec.smtpPort } },
+      {
+        min_wait_time: spec.gapSeconds,
+        campaign_limit: 1_000_000,
+      },
+    );
   }
   await fillContacts(assembly, organizationId, spec.contacts);
   const { campaignId } = await createCampaign(deps, organizationId, spec.steps, { daily_limit: 1_000_000 });
   await deps.db('outreach_settings').insert({
-    organization_id: organizationId, settings: json({ bounce_pipeline: { auto_pause_campaign_on_spike: false } }), updated_at: deps.clock.now(),
+    organization_id: organizationId,
+    settings: json({ bounce_pipeline: { auto_pause_campaign_on_spike: false } }),
+    updated_at: deps.clock.now(),
   });
   await deps.db.raw(
     `insert into enrollments (id, organization_id, campaign_id, contact_id, entered_at, last_activity_at)

@@ -16,7 +16,8 @@ const STARTS = 32;
 /** As many sessions as the platform opens to one pool of mailboxes. */
 const SMTP_SESSIONS = 16;
 
-const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week? See https://example.com/why for details.';
+const BODY =
+  'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week? See https://example.com/why for details.';
 
 /** Events of a history that cost something (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
@@ -44,23 +45,33 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   await campaignRound(context, sink, Math.min(leads, 50));
   await bareRound(context.assembly.temporal, Math.min(leads, 50), 0);
   const statements = await statementCounter(context);
-  const rates = await alternate(rounds, {
-    heron: async () => {
-      const { campaignId, ms } = await statements.during(emails, () => heronCpu.during(emails, () => campaignRound(context, sink, leads)));
-      cost = await campaignCost(context, campaignId, leads);
-      timerShare = cost.timerStarted;
-      return (emails / ms) * 1000;
+  const rates = await alternate(
+    rounds,
+    {
+      heron: async () => {
+        const { campaignId, ms } = await statements.during(emails, () =>
+          heronCpu.during(emails, () => campaignRound(context, sink, leads)),
+        );
+        cost = await campaignCost(context, campaignId, leads);
+        timerShare = cost.timerStarted;
+        return (emails / ms) * 1000;
+      },
+      workflow: async () =>
+        (emails / (await bareCpu.during(emails, () => bareRound(context.assembly.temporal, leads, timerShare)))) * 1000,
+      nodemailer: async () => (emails / (await nodemailerRound(sink.port, emails))) * 1000,
     },
-    workflow: async () => (emails / (await bareCpu.during(emails, () => bareRound(context.assembly.temporal, leads, timerShare)))) * 1000,
-    nodemailer: async () => (emails / (await nodemailerRound(sink.port, emails))) * 1000,
-  }, (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} email steps/s`));
+    (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} email steps/s`),
+  );
 
   const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
   const bareCost = await meanCost(bareHandles.splice(0));
   const share = heron / workflow;
   return {
     figures: [
-      { label: `campaign of ${leads} leads with ${STEPS} emails, whole path`, value: `${heron.toFixed(1)} email steps/s` },
+      {
+        label: `campaign of ${leads} leads with ${STEPS} emails, whole path`,
+        value: `${heron.toFixed(1)} email steps/s`,
+      },
       { label: 'the same workflow with empty activities', value: `${workflow.toFixed(1)} email steps/s` },
       { label: 'nodemailer pool alone', value: `${nodemailer.toFixed(0)} emails/s` },
       { label: 'share of the empty workflow', value: `${(share * 100).toFixed(0)} %` },
@@ -72,25 +83,62 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'the empty workflow, CPU per email step', value: bareCpu.describe() },
     ],
     targets: [
-      { what: 'email steps per second against the empty workflow', target: '>= 70 %', got: `${(share * 100).toFixed(0)} %`, met: share >= 0.7 },
-      { what: 'workflow tasks per email step', target: '<= 3', got: cost.workflowTaskCompleted.toFixed(2), met: cost.workflowTaskCompleted <= 3 },
-      { what: 'normal activities per email step', target: '<= 1', got: cost.activityScheduled.toFixed(2), met: cost.activityScheduled <= 1 },
+      {
+        what: 'email steps per second against the empty workflow',
+        target: '>= 70 %',
+        got: `${(share * 100).toFixed(0)} %`,
+        met: share >= 0.7,
+      },
+      {
+        what: 'workflow tasks per email step',
+        target: '<= 3',
+        got: cost.workflowTaskCompleted.toFixed(2),
+        met: cost.workflowTaskCompleted <= 3,
+      },
+      {
+        what: 'normal activities per email step',
+        target: '<= 1',
+        got: cost.activityScheduled.toFixed(2),
+        met: cost.activityScheduled <= 1,
+      },
     ],
-    raw: { leads, steps: STEPS, rates, cpuMsPerStep: { heron: heronCpu.values, bare: bareCpu.values }, statementsPerStep: statements.perStep, topStatements: await statements.top(emails) },
+    raw: {
+      leads,
+      steps: STEPS,
+      rates,
+      cpuMsPerStep: { heron: heronCpu.values, bare: bareCpu.values },
+      statementsPerStep: statements.perStep,
+      topStatements: await statements.top(emails),
+    },
   };
 }
 
-async function campaignRound(context: BenchContext, sink: Helper, leads: number): Promise<{ campaignId: string; ms: number }> {
+async function campaignRound(
+  context: BenchContext,
+  sink: Helper,
+  leads: number,
+): Promise<{ campaignId: string; ms: number }> {
   const { assembly } = context;
   const { tenant, campaignId } = await makeCampaign(assembly, {
-    contacts: leads, mailboxes: MAILBOXES, gapSeconds: 0, smtpPort: sink.port,
-    steps: [{ subject: 'A question for {{.Company}}', body_plain: BODY }, { body_plain: 'Just coming back to this, {{.FirstName}}.' }],
+    contacts: leads,
+    mailboxes: MAILBOXES,
+    gapSeconds: 0,
+    smtpPort: sink.port,
+    steps: [
+      { subject: 'A question for {{.Company}}', body_plain: BODY },
+      { body_plain: 'Just coming back to this, {{.FirstName}}.' },
+    ],
   });
   await sink.ask('reset');
   const ms = await timed(async () => {
     await launchCampaign(assembly, tenant, campaignId);
     for (;;) {
-      const [open] = await assembly.deps.db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).limit(1).select('id');
+      const [open] = await assembly.deps
+        .db('enrollments')
+        .where({ campaign_id: campaignId })
+        .whereIn('state', ['pending', 'active'])
+        .limit(1)
+        .select('id');
       if (!open) return;
       await sleep(100);
     }
@@ -108,7 +156,9 @@ async function bareRound(client: Client, leads: number, timerShare: number): Pro
   const limit = pLimit(STARTS);
   const group = newId();
   return timed(async () => {
-    const handles = await Promise.all(Array.from({ length: leads }, (_, index) => limit(() => startBare(client, group, timersOf(index, timerShare)))));
+    const handles = await Promise.all(
+      Array.from({ length: leads }, (_, index) => limit(() => startBare(client, group, timersOf(index, timerShare)))),
+    );
     await Promise.all(handles.map((handle) => handle.result()));
     bareHandles.splice(0, Infinity, ...handles.slice(0, SAMPLE));
   });
@@ -136,27 +186,51 @@ function startBare(client: Client, group: string, timers: boolean[]): Promise<Wo
 
 async function nodemailerRound(port: number, emails: number): Promise<number> {
   const transport = createTransport({
-    host: '127.0.0.1', port, pool: true, maxConnections: SMTP_SESSIONS, maxMessages: Infinity, ignoreTLS: true, auth: { user: 'sender', pass: 'secret' },
+    host: '127.0.0.1',
+    port,
+    pool: true,
+    maxConnections: SMTP_SESSIONS,
+    maxMessages: Infinity,
+    ignoreTLS: true,
+    auth: { user: 'sender', pass: 'secret' },
   });
   try {
-    return await timed(() => Promise.all(Array.from({ length: emails }, (_, index) => transport.sendMail({
-      from: 'sender@bench.example.com', to: `contact${index}@example.org`, subject: 'A question', text: BODY, html: `<p>${BODY}</p>`,
-    }))));
+    return await timed(() =>
+      Promise.all(
+        Array.from({ length: emails }, (_, index) =>
+          transport.sendMail({
+            from: 'sender@bench.example.com',
+            to: `contact${index}@example.org`,
+            subject: 'A question',
+            text: BODY,
+            html: `<p>${BODY}</p>`,
+          }),
+        ),
+      ),
+    );
   } finally {
     transport.close();
   }
 }
 
 async function campaignCost({ assembly }: BenchContext, campaignId: string, leads: number): Promise<Cost> {
-  const rows: { contact_id: string }[] = await assembly.deps.db('enrollments').where({ campaign_id: campaignId }).orderBy('id').limit(Math.min(SAMPLE, leads)).select('contact_id');
-  return meanCost(rows.map(({ contact_id }) => assembly.temporal.workflow.getHandle(`enrollment/${campaignId}/${contact_id}`)));
+  const rows: { contact_id: string }[] = await assembly.deps
+    .db('enrollments')
+    .where({ campaign_id: campaignId })
+    .orderBy('id')
+    .limit(Math.min(SAMPLE, leads))
+    .select('contact_id');
+  return meanCost(
+    rows.map(({ contact_id }) => assembly.temporal.workflow.getHandle(`enrollment/${campaignId}/${contact_id}`)),
+  );
 }
 
 async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
   const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0 };
   for (const handle of handles) {
     const { events } = await handle.fetchHistory();
-    for (const [name, type] of Object.entries(EVENT) as [keyof Cost, number][]) total[name] += events!.filter(({ eventType }) => eventType === type).length;
+    for (const [name, type] of Object.entries(EVENT) as [keyof Cost, number][])
+      total[name] += events!.filter(({ eventType }) => eventType === type).length;
   }
   for (const name of Object.keys(total) as (keyof Cost)[]) total[name] /= handles.length * STEPS;
   return total;
@@ -176,7 +250,13 @@ interface CpuSeries {
 /** Sums up what processes use while something is measured: steadier than the clock on a machine with other work. */
 function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
   const values: Record<string, number[]> = Object.fromEntries(Object.keys(pids).map((name) => [name, []]));
-  const read = (): Record<string, number | undefined> => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, pid === undefined ? undefined : cpuMs(pid, { children: name === 'postgres' })]));
+  const read = (): Record<string, number | undefined> =>
+    Object.fromEntries(
+      Object.entries(pids).map(([name, pid]) => [
+        name,
+        pid === undefined ? undefined : cpuMs(pid, { children: name === 'postgres' }),
+      ]),
+    );
   return {
     values,
     async during(emails, work) {
@@ -189,7 +269,9 @@ function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
       return result;
     },
     describe() {
-      const known = Object.entries(values).filter(([, series]) => series.length > 0).map(([name, series]) => [name, median(series)] as const);
+      const known = Object.entries(values)
+        .filter(([, series]) => series.length > 0)
+        .map(([name, series]) => [name, median(series)] as const);
       if (known.length === 0) return 'not known here';
       const total = known.reduce((sum, [, ms]) => sum + ms, 0);
       return `${total.toFixed(1)} ms (${known.map(([name, ms]) => `${name} ${ms.toFixed(1)}`).join(', ')})`;
@@ -207,7 +289,11 @@ interface StatementCounter {
 const TOP_STATEMENTS = 40;
 
 /** Counts what the database is asked while a campaign runs; setting the campaign up is a handful of statements among thousands. */
-async function statementCounter({ assembly: { deps: { db } } }: BenchContext): Promise<StatementCounter> {
+async function statementCounter({
+  assembly: {
+    deps: { db },
+  },
+}: BenchContext): Promise<StatementCounter> {
   await db.raw('create extension if not exists pg_stat_statements');
   const perStep: number[] = [];
   return {
@@ -215,15 +301,22 @@ async function statementCounter({ assembly: { deps: { db } } }: BenchContext): P
     async during(emails, work) {
       await db.raw('select pg_stat_statements_reset()');
       const result = await work();
-      const { rows } = (await db.raw('select sum(calls)::int as calls from pg_stat_statements')) as { rows: { calls: number }[] };
+      const { rows } = (await db.raw('select sum(calls)::int as calls from pg_stat_statements')) as {
+        rows: { calls: number }[];
+      };
       perStep.push(rows[0]!.calls / emails);
       return result;
     },
     async top(emails) {
       const { rows } = (await db.raw(
-        'select calls, mean_exec_time as mean, query from pg_stat_statements order by calls desc, total_exec_time desc limit ?', [TOP_STATEMENTS],
+        'select calls, mean_exec_time as mean, query from pg_stat_statements order by calls desc, total_exec_time desc limit ?',
+        [TOP_STATEMENTS],
       )) as { rows: { calls: number; mean: number; query: string }[] };
-      return rows.map(({ calls, mean, query }) => ({ perStep: calls / emails, meanMs: mean, query: query.replace(/\s+/g, ' ').slice(0, 160) }));
+      return rows.map(({ calls, mean, query }) => ({
+        perStep: calls / emails,
+        meanMs: mean,
+        query: query.replace(/\s+/g, ' ').slice(0, 160),
+      }));
     },
   };
 }

@@ -16,7 +16,10 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   webhooks: () => import('./webhooks.ts'),
 };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean', default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false } },
+});
 const unknown = positionals.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   console.error(`No bench is called ${unknown.join(', ')}. There are: ${Object.keys(BENCHES).join(', ')}.`);
@@ -26,10 +29,13 @@ if (unknown.length > 0) {
 for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) {
   console.log(`\n${name}${values.quick ? ' (quick: the figures mean little)' : ''}`);
   const { run } = await BENCHES[name]!();
-  const { result, versions } = await withContext({ quick: values.quick, log: (line) => console.log(`  ${line}`) }, async (context) => ({
-    result: await run(context),
-    versions: await context.versions(),
-  }));
+  const { result, versions } = await withContext(
+    { quick: values.quick, log: (line) => console.log(`  ${line}`) },
+    async (context) => ({
+      result: await run(context),
+      versions: await context.versions(),
+    }),
+  );
   printResult(result);
   if (!values.quick) await writeResult(name, result, versions);
 }

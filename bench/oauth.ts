@@ -19,7 +19,11 @@ interface Chain {
 export async function run(context: BenchContext): Promise<BenchResult> {
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  const { stack, assembly: { deps }, log } = context;
+  const {
+    stack,
+    assembly: { deps },
+    log,
+  } = context;
   const tenant = await createTenant(deps, 'Bench');
   const chainOf = async (): Promise<Chain> => {
     const { refreshToken, client } = await createAccessToken({ deps, url: stack.urls.api }, tenant, ['READ_CONTACTS']);
@@ -33,12 +37,14 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const load = async (url: string, all: Chain[]): Promise<number> => {
     const startedAt = performance.now();
     let count = 0;
-    await Promise.all(all.map(async (chain) => {
-      while (performance.now() - startedAt < seconds * 1000) {
-        chain.refreshToken = await refresh(agent, url, chain);
-        count += 1;
-      }
-    }));
+    await Promise.all(
+      all.map(async (chain) => {
+        while (performance.now() - startedAt < seconds * 1000) {
+          chain.refreshToken = await refresh(agent, url, chain);
+          count += 1;
+        }
+      }),
+    );
     return (count / (performance.now() - startedAt)) * 1000;
   };
   const sides = {
@@ -46,17 +52,30 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     bare: { url: `http://127.0.0.1:${bare.port}/`, chains: await chains() },
   };
   for (const side of Object.values(sides)) await load(side.url, side.chains);
-  const rates = await alternate(rounds, { heron: () => load(sides.heron.url, sides.heron.chains), bare: () => load(sides.bare.url, sides.bare.chains) },
-    (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} refreshes/s`));
+  const rates = await alternate(
+    rounds,
+    { heron: () => load(sides.heron.url, sides.heron.chains), bare: () => load(sides.bare.url, sides.bare.chains) },
+    (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(0)} refreshes/s`),
+  );
   agent.destroy();
 
   const share = median(rates.heron) / median(rates.bare);
   return {
     figures: [
-      { label: `POST /v1/oauth/token, refreshes of ${CONNECTIONS} clients`, value: `${median(rates.heron).toFixed(0)} per second` },
+      {
+        label: `POST /v1/oauth/token, refreshes of ${CONNECTIONS} clients`,
+        value: `${median(rates.heron).toFixed(0)} per second`,
+      },
       { label: 'Koa and pg with the same two statements', value: `${median(rates.bare).toFixed(0)} per second` },
     ],
-    targets: [{ what: 'token refresh against Koa and pg alone', target: '>= 50 %', got: `${(share * 100).toFixed(0)} %`, met: share >= 0.5 }],
+    targets: [
+      {
+        what: 'token refresh against Koa and pg alone',
+        target: '>= 50 %',
+        got: `${(share * 100).toFixed(0)} %`,
+        met: share >= 0.5,
+      },
+    ],
     raw: { connections: CONNECTIONS, rates },
   };
 }
@@ -67,21 +86,33 @@ async function refreshStatements({ assembly: { deps } }: BenchContext, chain: Ch
   const note = (query: { sql: string }): void => void seen.push(query.sql);
   deps.db.on('query', note);
   const ctx = systemCtx(deps, '', 'bench');
-  await issueTokens(ctx, { grant_type: 'refresh_token', refresh_token: chain.refreshToken, client_id: chain.clientId }, undefined);
+  await issueTokens(
+    ctx,
+    { grant_type: 'refresh_token', refresh_token: chain.refreshToken, client_id: chain.clientId },
+    undefined,
+  );
   deps.db.removeListener('query', note);
   if (seen.length !== 2) throw new Error(`a refresh ran ${seen.length} statements; this comparison is made for two`);
   return seen;
 }
 
 function refresh(agent: Agent, url: string, { clientId, refreshToken }: Chain): Promise<string> {
-  const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }).toString();
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+    client_id: clientId,
+  }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(form) };
   return new Promise((resolve, reject) => {
     request(url, { method: 'POST', agent, headers }, (response) => {
-      text(response).then((body) => {
-        if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${body}`);
-        resolve((JSON.parse(body) as { refresh_token: string }).refresh_token);
-      }).catch(reject);
-    }).on('error', reject).end(form);
+      text(response)
+        .then((body) => {
+          if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${body}`);
+          resolve((JSON.parse(body) as { refresh_token: string }).refresh_token);
+        })
+        .catch(reject);
+    })
+      .on('error', reject)
+      .end(form);
   });
 }

@@ -18,7 +18,8 @@ export function printResult({ figures, targets }: BenchResult): void {
   const width = Math.max(...figures.map(({ label }) => label.length), ...targets.map(({ what }) => what.length));
   console.log('');
   for (const { label, value } of figures) console.log(`  ${label.padEnd(width)}  ${value}`);
-  for (const { what, target, got, met } of targets) console.log(`  ${what.padEnd(width)}  ${got} (target ${target}: ${met ? 'met' : 'MISSED'})`);
+  for (const { what, target, got, met } of targets)
+    console.log(`  ${what.padEnd(width)}  ${got} (target ${target}: ${met ? 'met' : 'MISSED'})`);
 }
 
 /** Keeps a result with what it was taken on. */
@@ -35,22 +36,27 @@ export async function writeReport(names: readonly string[]): Promise<void> {
     const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);
     if (text) sections.push(section(JSON.parse(text) as StoredResult));
   }
-  await writeFile(REPORT, [
-    '# Benchmarks',
-    '',
-    'Made by `npm run bench`. Ratios within one run: both sides on the same machine and servers, in turn, medians of the rounds.',
-    'PostgreSQL with fsync, Temporal (development server) with its state in a file, every process of its own, all on the one machine.',
-    'Single values are in `results/`.',
-    '',
-    ...sections,
-  ].join('\n'));
+  await writeFile(
+    REPORT,
+    [
+      '# Benchmarks',
+      '',
+      'Made by `npm run bench`. Ratios within one run: both sides on the same machine and servers, in turn, medians of the rounds.',
+      'PostgreSQL with fsync, Temporal (development server) with its state in a file, every process of its own, all on the one machine.',
+      'Single values are in `results/`.',
+      '',
+      ...sections,
+    ].join('\n'),
+  );
 }
 
 function section({ name, takenAt, machine: where, versions, figures, targets }: StoredResult): string {
   return [
     `## ${name}`,
     '',
-    `${takenAt.slice(0, 10)}, ${where}; ${Object.entries(versions).map(([part, version]) => `${part} ${version}`).join(', ')}`,
+    `${takenAt.slice(0, 10)}, ${where}; ${Object.entries(versions)
+      .map(([part, version]) => `${part} ${version}`)
+      .join(', ')}`,
     '',
     '| what | value |',
     '|---|---|',

@@ -13,40 +13,67 @@ test('statements of a transaction that are sent together run in the order of the
   for (let round = 0; round < 20; round += 1) {
     const answers = await database.db.transaction(async (trx) => {
       const org = new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000');
-      const arrive = (n: number) => org.sql<{ place: number }>(`select nextval('arrivals')::int as place, :org::text as org${n % 2 ? '' : `, ${n} as n${round}`}`);
+      const arrive = (n: number) =>
+        org.sql<{ place: number }>(
+          `select nextval('arrivals')::int as place, :org::text as org${n % 2 ? '' : `, ${n} as n${round}`}`,
+        );
       const first = arrive(1);
       const lock = org.lock('somebody');
       const [, ...places] = await Promise.all([lock, first, ...[2, 3, 4, 5, 6].map(arrive)]);
       return places.map(([row]) => row!.place);
     });
-    t.deepEqual(answers, [...answers].sort((a, b) => a - b));
+    t.deepEqual(
+      answers,
+      [...answers].sort((a, b) => a - b),
+    );
   }
 });
 
 test('what is read behind a lock is read when the lock is held', async (t) => {
   const { db } = database;
   await db.raw('create table counted (n int); insert into counted values (0)');
-  await Promise.all(Array.from({ length: 8 }, () => db.transaction(async (trx) => {
-    const org = new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000');
-    const [, [row]] = await Promise.all([org.lock('counter'), org.sql<{ n: number }>('select n from counted where :org::text is not null')]);
-    await trx('counted').update({ n: row!.n + 1 });
-  })));
+  await Promise.all(
+    Array.from({ length: 8 }, () =>
+      db.transaction(async (trx) => {
+        const org = new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000');
+        const [, [row]] = await Promise.all([
+          org.lock('counter'),
+          org.sql<{ n: number }>('select n from counted where :org::text is not null'),
+        ]);
+        await trx('counted').update({ n: row!.n + 1 });
+      }),
+    ),
+  );
   t.is((await db('counted').first()).n, 8);
 });
 
 test('a statement sent behind one that fails undoes nothing it should not: the transaction ends, the connection lives', async (t) => {
   const { db } = database;
   await db.raw('create table kept (n int)');
-  await t.throwsAsync(db.transaction((trx) => Promise.all([trx.raw('insert into kept values (1)'), trx.raw('select 1 / 0'), trx.raw('insert into kept values (2)')])), { message: /division by zero/ });
+  await t.throwsAsync(
+    db.transaction((trx) =>
+      Promise.all([
+        trx.raw('insert into kept values (1)'),
+        trx.raw('select 1 / 0'),
+        trx.raw('insert into kept values (2)'),
+      ]),
+    ),
+    { message: /division by zero/ },
+  );
   t.is((await db('kept').count({ n: '*' }).first())!.n, 0);
 });
 
 test('a statement that is prepared behind one that fails is prepared anew the next time', async (t) => {
   const { db } = database;
   const read = (trx: Parameters<Parameters<typeof db.transaction>[0]>[0]) =>
-    new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000').sql<{ n: number }>('select 7 as n where :org::text is not null');
+    new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000').sql<{ n: number }>(
+      'select 7 as n where :org::text is not null',
+    );
   for (let round = 0; round < 8; round += 1) {
-    await t.throwsAsync(db.transaction((trx) => Promise.all([trx.raw('select 1 / 0'), read(trx)])), { message: /division by zero/ });
+    await t.throwsAsync(
+      db.transaction((trx) => Promise.all([trx.raw('select 1 / 0'), read(trx)])),
+      { message: /division by zero/ },
+    );
     t.deepEqual(await db.transaction(read), [{ n: 7 }]);
   }
 });

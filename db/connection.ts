@@ -23,7 +23,11 @@ export function connect(options: { url: string; max?: number; name?: string; pre
   return knexFactory({
     client: 'pg',
     // Statements of one transaction that do not wait for each other's answers travel together, and run in their order.
-    connection: { connectionString: options.url, application_name: options.name ?? 'heron', pipeline: true } as Knex.StaticConnectionConfig,
+    connection: {
+      connectionString: options.url,
+      application_name: options.name ?? 'heron',
+      pipeline: true,
+    } as Knex.StaticConnectionConfig,
     pool: { min: 0, max: options.max ?? 20 },
     acquireConnectionTimeout: 10_000,
     // Knex would print, with a stack, what it throws to the caller as well.

@@ -2,13 +2,21 @@ import { AppError, type ErrorCode } from '../lib/errors.ts';
 
 /** Constraint name -> what the client is told. The one place where database names become error codes. */
 const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: string }> = {
-  contacts_email_key: { code: 'contact_email_taken', message: 'Another contact already has this email address', fix: 'Use the existing contact, or another address.' },
+  contacts_email_key: {
+    code: 'contact_email_taken',
+    message: 'Another contact already has this email address',
+    fix: 'Use the existing contact, or another address.',
+  },
   mailboxes_email_key: { code: 'conflict', message: 'This mailbox is already connected' },
   app_connections_name_key: { code: 'conflict', message: 'An app connection with this name already exists' },
   roles_name_key: { code: 'conflict', message: 'A role with this name already exists' },
   invitations_open: { code: 'conflict', message: 'This address already has an open invitation' },
   users_email_key: { code: 'conflict', message: 'This address already has an account' },
-  campaign_steps_app_connection_fkey: { code: 'app_connection_not_found', message: 'An app_action step names an app connection that does not exist', fix: 'Use the id of one of GET /v1/app-connections.' },
+  campaign_steps_app_connection_fkey: {
+    code: 'app_connection_not_found',
+    message: 'An app_action step names an app connection that does not exist',
+    fix: 'Use the id of one of GET /v1/app-connections.',
+  },
   enrollments_contact_key: { code: 'conflict', message: 'This contact is already a lead of the campaign' },
 };
 
@@ -42,7 +50,8 @@ export function translateDbError(error: unknown): unknown {
   const pg = native(error);
   if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {
     const known = CONSTRAINTS[pg.constraint];
-    if (known) return new AppError(known.code, known.message, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
+    if (known)
+      return new AppError(known.code, known.message, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
     if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', 'This already exists', { cause: error });
   }
   if (pg?.code === LOCK_TIMEOUT || pg?.code === DEADLOCK) {

@@ -11,7 +11,12 @@ const RETRY_MS = 1_000;
  * Calls `onNotify` on each notification of a channel, over a connection of its own that is made again when it breaks.
  * After every (re)connect it calls once, as notifications may have been missed.
  */
-export async function listen(url: string, channel: string, onNotify: (payload: string) => void, log: Logger): Promise<Listener> {
+export async function listen(
+  url: string,
+  channel: string,
+  onNotify: (payload: string) => void,
+  log: Logger,
+): Promise<Listener> {
   let closed = false;
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;

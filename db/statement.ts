@@ -14,7 +14,12 @@ export interface StatementResult<Row> {
  * Where the installation keeps plans, a text that comes often keeps its own.
  * @param name keeps the plan from the first time on, under this name, whatever the text
  */
-export function runStatement<Row = Record<string, any>>(db: Knex | Trx, text: string, bindings: Record<string, unknown>, name?: string): Promise<StatementResult<Row>> {
+export function runStatement<Row = Record<string, any>>(
+  db: Knex | Trx,
+  text: string,
+  bindings: Record<string, unknown>,
+  name?: string,
+): Promise<StatementResult<Row>> {
   const query = db.raw(text, bindings as never);
   const plan = db.userParams.prepared ? (name ?? statementName(text)) : undefined;
   return (plan ? query.options({ name: plan }) : query).then((result: unknown) => result as StatementResult<Row>);
@@ -37,7 +42,12 @@ function statementName(text: string): string | undefined {
     entry = { count: 0, name: undefined };
     seen.set(text, entry);
   }
-  if (entry.name === undefined && ++entry.count === PREPARE_AFTER && prepared < MAX_PREPARED && !WHOLE_ROWS.test(text)) {
+  if (
+    entry.name === undefined &&
+    ++entry.count === PREPARE_AFTER &&
+    prepared < MAX_PREPARED &&
+    !WHOLE_ROWS.test(text)
+  ) {
     prepared += 1;
     entry.name = `heron_${sha256(text).slice(0, 16)}`;
   }

@@ -6,13 +6,56 @@ import { runStatement } from './statement.ts';
 
 /** Every table whose rows belong to one organization (column organization_id). */
 export const ORG_TABLES = [
-  'roles', 'memberships', 'invitations', 'api_keys', 'api_key_usage_logs', 'api_key_usage_minutes', 'idempotency_keys', 'audit_logs', 'domain_events',
-  'contacts', 'labels', 'contact_categories', 'contact_imports', 'contact_import_problems', 'suppressions',
-  'mailboxes', 'mailbox_tags', 'mailbox_errors', 'mailbox_sync', 'mailbox_checks',
-  'campaigns', 'campaign_senders', 'campaign_steps', 'campaign_variants', 'campaign_logs', 'campaign_advanced', 'outreach_settings',
-  'enrollments', 'step_runs', 'waits', 'sends', 'tracked_links', 'engagement_events', 'deliverability_events', 'inbound_messages', 'daily_counters',
-  'app_connections', 'product_events', 'dead_letters', 'removed_steps', 'segments', 'blobs', 'oauth_applications', 'oauth_grants',
-  'webhook_endpoints', 'webhook_payloads', 'webhook_deliveries', 'webhook_attempts', 'webhook_throttle_drops', 'webhook_counts',
+  'roles',
+  'memberships',
+  'invitations',
+  'api_keys',
+  'api_key_usage_logs',
+  'api_key_usage_minutes',
+  'idempotency_keys',
+  'audit_logs',
+  'domain_events',
+  'contacts',
+  'labels',
+  'contact_categories',
+  'contact_imports',
+  'contact_import_problems',
+  'suppressions',
+  'mailboxes',
+  'mailbox_tags',
+  'mailbox_errors',
+  'mailbox_sync',
+  'mailbox_checks',
+  'campaigns',
+  'campaign_senders',
+  'campaign_steps',
+  'campaign_variants',
+  'campaign_logs',
+  'campaign_advanced',
+  'outreach_settings',
+  'enrollments',
+  'step_runs',
+  'waits',
+  'sends',
+  'tracked_links',
+  'engagement_events',
+  'deliverability_events',
+  'inbound_messages',
+  'daily_counters',
+  'app_connections',
+  'product_events',
+  'dead_letters',
+  'removed_steps',
+  'segments',
+  'blobs',
+  'oauth_applications',
+  'oauth_grants',
+  'webhook_endpoints',
+  'webhook_payloads',
+  'webhook_deliveries',
+  'webhook_attempts',
+  'webhook_throttle_drops',
+  'webhook_counts',
 ] as const;
 export type OrgTable = (typeof ORG_TABLES)[number];
 
@@ -35,7 +78,10 @@ export class OrgScope {
 
   /** A query on the organization's rows of one table: select, update or delete, already filtered. */
   table<Row extends object = Record<string, any>>(name: OrgTable): Knex.QueryBuilder<Row, Row[]> {
-    return this.#trx<Row>(name).where(`${name}.organization_id`, this.organizationId) as unknown as Knex.QueryBuilder<Row, Row[]>;
+    return this.#trx<Row>(name).where(`${name}.organization_id`, this.organizationId) as unknown as Knex.QueryBuilder<
+      Row,
+      Row[]
+    >;
   }
 
   /** An objection query on the organization's rows of an entity: select, patch or delete, already filtered. */
@@ -49,9 +95,14 @@ export class OrgScope {
   }
 
   /** Inserts rows, each stamped with the organization. Chain `.returning()` or `.onConflict()` as needed. */
-  insert<Row extends object = Record<string, any>>(name: OrgTable, rows: object | readonly object[]): Knex.QueryBuilder<Row, Row[]> {
+  insert<Row extends object = Record<string, any>>(
+    name: OrgTable,
+    rows: object | readonly object[],
+  ): Knex.QueryBuilder<Row, Row[]> {
     const list = (Array.isArray(rows) ? rows : [rows]) as object[];
-    return this.#trx(name).insert(list.map((row) => ({ ...row, organization_id: this.organizationId }))) as unknown as Knex.QueryBuilder<Row, Row[]>;
+    return this.#trx(name).insert(
+      list.map((row) => ({ ...row, organization_id: this.organizationId })),
+    ) as unknown as Knex.QueryBuilder<Row, Row[]>;
   }
 
   /**

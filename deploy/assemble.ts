@@ -22,13 +22,22 @@ const IDLE_CONNECTIONS = 1_024;
 /** Makes the parts every process has, from settings alone. */
 export function assemble(config: Config, service: string, overrides: { clock?: Clock; log?: Logger } = {}): Assembly {
   const log = overrides.log ?? createLogger({ level: config.LOG_LEVEL, service });
-  const db = connect({ url: config.PRIMARY_DB, max: config.DB_POOL_MAX, name: `heron-${service}`, prepared: config.DB_PREPARED_STATEMENTS });
+  const db = connect({
+    url: config.PRIMARY_DB,
+    max: config.DB_POOL_MAX,
+    name: `heron-${service}`,
+    prepared: config.DB_PREPARED_STATEMENTS,
+  });
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
   const systemMail = createSystemMail(config, log);
   return {
     deps: {
-      db, config, log, egress, systemMail,
+      db,
+      config,
+      log,
+      egress,
+      systemMail,
       clock: overrides.clock ?? systemClock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
       workflows: createWorkflowGateway(temporal, config, log),

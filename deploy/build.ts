@@ -40,7 +40,9 @@ async function compile(): Promise<string> {
 
 /** With the compiled bundler, over the compiled workflows: what a worker of this build would do by itself. */
 async function bundle(): Promise<string> {
-  const { BUILT_BUNDLE, bundleWorkflows } = (await import(pathToFileURL(join(DIST, 'workers', 'bundle.js')).href)) as typeof import('../workers/bundle.ts');
+  const { BUILT_BUNDLE, bundleWorkflows } = (await import(
+    pathToFileURL(join(DIST, 'workers', 'bundle.js')).href
+  )) as typeof import('../workers/bundle.ts');
   await writeFile(BUILT_BUNDLE, await bundleWorkflows(createLogger({ level: 'warn', service: 'build' })));
   return `${BUILT_BUNDLE}, ${Math.round((await stat(BUILT_BUNDLE)).size / 1024)} KiB`;
 }

@@ -19,14 +19,16 @@ const program = new Command('heron')
   .description('Operates a Heron installation. Settings come from environment variables; `heron config` shows them.')
   .exitOverride();
 
-program.command('migrate')
+program
+  .command('migrate')
   .description("bring the database to this build's schema; prints what was applied")
   .action(async () => {
     const { migrate, pendingMigrations } = await import('../db/migrations/index.ts');
     await withDatabase(async (db) => printJson({ applied: await migrate(db), pending: await pendingMigrations(db) }));
   });
 
-program.command('bootstrap')
+program
+  .command('bootstrap')
   .description('make a first person and organization (where missing), a session and a full-access API key')
   .requiredOption('--email <address>', 'the person', emailAddress)
   .requiredOption('--organization <name>', 'the organization they own')
@@ -35,7 +37,7 @@ program.command('bootstrap')
     const config = loadConfig();
     await withDatabase(requireCurrentSchema);
     const { assemble } = await import('./assemble.ts');
-    const { bootstrap } = await import('../domain/access/setup.ts');
+    const { bootstrap } = await import('../domain/auth/setup.ts');
     const assembly = assemble(config, 'heron', { log: silentLogger });
     try {
       const { organization, user, session, apiKey } = await bootstrap(assembly.deps, options);
@@ -55,7 +57,8 @@ program.command('bootstrap')
     }
   });
 
-program.command('config')
+program
+  .command('config')
   .description('show every setting, its value and where it comes from; secrets as fingerprints')
   .option('--json', 'as JSON')
   .action((options: { json?: boolean }) => {
@@ -64,21 +67,23 @@ program.command('config')
     else printLines(configLines(settings));
   });
 
-program.command('openapi')
+program
+  .command('openapi')
   .description('print the OpenAPI document; needs no server and no database')
   .action(async () => {
     const { apiDocument } = await import('../api/servers/api.ts');
     printJson(apiDocument(loadConfig().API_PUBLIC_URL));
   });
 
-program.command('enrollment')
+program
+  .command('enrollment')
   .description("tell one contact's way through one campaign, from PostgreSQL")
   .argument('<id>', 'the id of the enrollment, or of its workflow: enrollment/<campaign>/<contact>')
   .option('--json', 'as JSON')
   .action(async (id: string, options: { json?: boolean }) => {
     await withDatabase(async (db) => {
       await requireCurrentSchema(db);
-      const { enrollmentStory } = await import('../domain/enrollment/story.ts');
+      const { enrollmentStory } = await import('../domain/engine/enrollment/story.ts');
       const story = await enrollmentStory(db, id);
       if (options.json) printJson(story);
       else printLines(storyLines(story));
@@ -91,7 +96,8 @@ for (const [name, what] of [
   ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
   ['worker', 'a worker: workflows, activities, outbox relay, fan-out of events, mailbox sync (WORKER_ROLES)'],
 ] as const) {
-  program.command(name)
+  program
+    .command(name)
     .description(`run ${what}`)
     .action(async () => {
       const config = loadConfig();
@@ -117,7 +123,8 @@ function explain(error: unknown): number {
     console.error(`heron: ${error.message}`);
   } else if (error instanceof AppError) {
     console.error(`heron: ${error.message}`);
-    for (const { path, message } of error.problems ?? []) console.error(`  - ${path.replace(/^body\./, '')}: ${message}`);
+    for (const { path, message } of error.problems ?? [])
+      console.error(`  - ${path.replace(/^body\./, '')}: ${message}`);
     if (error.fix) console.error(`  ${error.fix}`);
   } else {
     console.error('heron: unexpected failure:', error);

@@ -2,7 +2,7 @@ import type { Connection } from '@temporalio/client';
 import { startApi } from '../api/servers/api.ts';
 import { startRealtime } from '../api/servers/realtime.ts';
 import { startTracking } from '../api/servers/tracking.ts';
-import { ensureSetupLink } from '../domain/access/setup.ts';
+import { ensureSetupLink } from '../domain/auth/setup.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
@@ -32,7 +32,11 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   api: async ({ deps }) => {
     const link = await ensureSetupLink(deps);
     const server = await listening('API_PORT', startApi(deps, createMetrics()));
-    if (link) deps.log.info({ setupUrl: link.url, expiresAt: link.expiresAt }, 'no account exists yet: claim the installation with the setup link');
+    if (link)
+      deps.log.info(
+        { setupUrl: link.url, expiresAt: link.expiresAt },
+        'no account exists yet: claim the installation with the setup link',
+      );
     return { url: server.url, setupUrl: link?.url ?? null, stop: () => server.close() };
   },
   tracking: async ({ deps }) => {
@@ -49,7 +53,10 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
       await ensureSchedules(temporal, config.TEMPORAL_TASK_QUEUE);
     }
-    const worker = await listening('WORKER_PORT', startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }));
+    const worker = await listening(
+      'WORKER_PORT',
+      startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
+    );
     return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop: () => worker.stop() };
   },
 };

@@ -1,4 +1,4 @@
-import type { Story, StorySend, StoryStep, StoryWait } from '../domain/enrollment/story.ts';
+import type { Story, StorySend, StoryStep, StoryWait } from '../domain/engine/enrollment/story.ts';
 
 /** A contact's story as lines for a terminal. Times are UTC. */
 export function storyLines(story: Story): string[] {
@@ -17,8 +17,14 @@ export function storyLines(story: Story): string[] {
     ...(log.length === 0 ? [] : ['', 'From the campaign log']),
     ...log.map((line) => `  ${at(line.at)}  ${line.type}: ${line.message}`),
     '',
-    ...(hold ? [`Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'somebody resumes it'} (${[hold.source, hold.reason].filter(Boolean).join(': ')})`] : []),
-    now ? `Now: ${now.waiting_for}${now.until ? `, until ${at(now.until)}` : ''}${now.blocked ? ' (blocked)' : ''}` : `Now: ${story.state}`,
+    ...(hold
+      ? [
+          `Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'somebody resumes it'} (${[hold.source, hold.reason].filter(Boolean).join(': ')})`,
+        ]
+      : []),
+    now
+      ? `Now: ${now.waiting_for}${now.until ? `, until ${at(now.until)}` : ''}${now.blocked ? ' (blocked)' : ''}`
+      : `Now: ${story.state}`,
   ];
 }
 
@@ -54,5 +60,10 @@ function waitText(wait: StoryWait): string {
 }
 
 function at(time: Date | null): string {
-  return time ? time.toISOString().replace('T', ' ').replace(/\.\d+Z$/, 'Z') : '-';
+  return time
+    ? time
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.\d+Z$/, 'Z')
+    : '-';
 }

@@ -18,7 +18,18 @@ const RETRY_MS = 1_000;
 
 /** Refusals that pass by themselves: no connection, or a PostgreSQL that is starting, stopping or full. */
 const PASSING = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE', '57P01', '57P02', '57P03', '53300',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
 ]);
 
 /**
@@ -52,12 +63,20 @@ export async function waitForDatabase(db: Db, url: string, log: Telling, patienc
  * Waits for Temporal, at most a minute.
  * @throws OperatorError
  */
-export async function waitForTemporal(connection: Connection, address: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
+export async function waitForTemporal(
+  connection: Connection,
+  address: string,
+  log: Telling,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
   await patiently('Temporal', log, patienceMs, async () => {
     try {
       await connection.withDeadline(Date.now() + 5_000, () => connection.ensureConnected());
     } catch (error) {
-      return { fault: new OperatorError(`Temporal at ${address} cannot be reached: ${firstLine(error)} (TEMPORAL_ADDRESS)`), passes: true };
+      return {
+        fault: new OperatorError(`Temporal at ${address} cannot be reached: ${firstLine(error)} (TEMPORAL_ADDRESS)`),
+        passes: true,
+      };
     }
     return undefined;
   });
@@ -67,7 +86,9 @@ export async function waitForTemporal(connection: Connection, address: string, l
 export async function requireCurrentSchema(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return;
-  throw new OperatorError(`the database lacks ${pending.length} migration${pending.length === 1 ? '' : 's'} (${pending.join(', ')}): run \`heron migrate\` first`);
+  throw new OperatorError(
+    `the database lacks ${pending.length} migration${pending.length === 1 ? '' : 's'} (${pending.join(', ')}): run \`heron migrate\` first`,
+  );
 }
 
 /** What went wrong between this process and PostgreSQL, as one line; undefined for any other error. */
@@ -75,7 +96,12 @@ export function asDatabaseFault(error: unknown, url: string): OperatorError | un
   return isPassing(error) ? databaseFault(error, url) : undefined;
 }
 
-async function patiently(what: string, log: Telling, patienceMs: number, attempt: () => Promise<{ fault: OperatorError; passes: boolean } | undefined>): Promise<void> {
+async function patiently(
+  what: string,
+  log: Telling,
+  patienceMs: number,
+  attempt: () => Promise<{ fault: OperatorError; passes: boolean } | undefined>,
+): Promise<void> {
   const deadline = Date.now() + patienceMs;
   let told = '';
   for (;;) {
@@ -85,7 +111,8 @@ async function patiently(what: string, log: Telling, patienceMs: number, attempt
       return;
     }
     if (!refusal.passes || Date.now() >= deadline) throw refusal.fault;
-    if (refusal.fault.message !== told) log.warn(`${refusal.fault.message}; waiting for it, at most ${Math.round(patienceMs / 1000)} s`);
+    if (refusal.fault.message !== told)
+      log.warn(`${refusal.fault.message}; waiting for it, at most ${Math.round(patienceMs / 1000)} s`);
     told = refusal.fault.message;
     await sleep(RETRY_MS);
   }
@@ -93,7 +120,11 @@ async function patiently(what: string, log: Telling, patienceMs: number, attempt
 
 function isPassing(error: unknown): boolean {
   const { code, name } = error as { code?: string; name?: string };
-  return (code !== undefined && PASSING.has(code)) || name === 'KnexTimeoutError' || (error as Error).message.startsWith('Connection terminated');
+  return (
+    (code !== undefined && PASSING.has(code)) ||
+    name === 'KnexTimeoutError' ||
+    (error as Error).message.startsWith('Connection terminated')
+  );
 }
 
 function databaseFault(error: unknown, url: string): OperatorError {

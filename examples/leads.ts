@@ -19,33 +19,134 @@ export const SUPPRESSED_BEFOREHAND = {
 const GOOD_ROWS = 306;
 
 const FIRST = [
-  'Anna', 'José', 'Łukasz', 'Zoë', 'Søren', 'Mary Ann', 'Björn', 'Chloé', 'Davor', 'Elif', 'François', 'Giulia', 'Hana', 'Igor', 'Jürgen', 'Katarzyna',
-  'Liam', 'Małgorzata', 'Niamh', 'Olga', 'Pedro', 'Quinn', 'Renée', 'Siobhán', 'Tomáš', 'Ursula', 'Veronika', 'Will', 'Ximena', 'Yusuf', 'Žofia', 'Ángel',
+  'Anna',
+  'José',
+  'Łukasz',
+  'Zoë',
+  'Søren',
+  'Mary Ann',
+  'Björn',
+  'Chloé',
+  'Davor',
+  'Elif',
+  'François',
+  'Giulia',
+  'Hana',
+  'Igor',
+  'Jürgen',
+  'Katarzyna',
+  'Liam',
+  'Małgorzata',
+  'Niamh',
+  'Olga',
+  'Pedro',
+  'Quinn',
+  'Renée',
+  'Siobhán',
+  'Tomáš',
+  'Ursula',
+  'Veronika',
+  'Will',
+  'Ximena',
+  'Yusuf',
+  'Žofia',
+  'Ángel',
 ];
 const LAST = [
-  'Müller', "O'Brien", 'García López', 'Nowak', 'Jensen', 'Smith', 'Lefèvre', 'Kovačević', 'Yılmaz', 'Rossi', 'Svoboda', 'Ivanova', 'Weiß', 'Wiśniewska',
-  'Murphy', 'Hernández', 'Silva', 'van den Berg', 'Dvořák', 'Åkesson', 'Nguyễn', 'Şahin', 'Brown', 'Fernández-Ruiz', 'Papadopoulos', 'Øster', 'Schäfer',
+  'Müller',
+  "O'Brien",
+  'García López',
+  'Nowak',
+  'Jensen',
+  'Smith',
+  'Lefèvre',
+  'Kovačević',
+  'Yılmaz',
+  'Rossi',
+  'Svoboda',
+  'Ivanova',
+  'Weiß',
+  'Wiśniewska',
+  'Murphy',
+  'Hernández',
+  'Silva',
+  'van den Berg',
+  'Dvořák',
+  'Åkesson',
+  'Nguyễn',
+  'Şahin',
+  'Brown',
+  'Fernández-Ruiz',
+  'Papadopoulos',
+  'Øster',
+  'Schäfer',
 ];
 /** People whose names are written in other scripts, with the address their company gave them. */
 const OTHER_SCRIPTS = [
-  ['Юлия', 'Петрова', 'yulia.petrova'], ['さくら', '田中', 'sakura.tanaka'], ['محمد', 'العلي', 'mohammed.alali'],
-  ['伟', '王', 'wei.wang'], ['Δημήτρης', 'Νικολάου', 'dimitris.nikolaou'], ['민준', '김', 'minjun.kim'], ['דוד', 'לוי', 'david.levi'],
+  ['Юлия', 'Петрова', 'yulia.petrova'],
+  ['さくら', '田中', 'sakura.tanaka'],
+  ['محمد', 'العلي', 'mohammed.alali'],
+  ['伟', '王', 'wei.wang'],
+  ['Δημήτρης', 'Νικολάου', 'dimitris.nikolaou'],
+  ['민준', '김', 'minjun.kim'],
+  ['דוד', 'לוי', 'david.levi'],
 ] as const;
 const COMPANIES = [
-  ['Fjord Freight', 'fjord-freight.test'], ['Smith, Jones & Co', 'smith-jones.example.com'], ['Łódź Logistics Sp. z o.o.', 'lodz-logistics.test'],
-  ['The "Blue" Bakery', 'blue-bakery.example.net'], ['Lumière Studio', 'lumiere-studio.test'], ['Atlas Print', 'atlas-print.example.net'],
-  ['Becker & Söhne GmbH', 'becker-soehne.example.com'], ['Savanna Solar, Inc.', 'savanna-solar.example.org'], ['Kobo Labs', 'kobo.test'],
-  ['Café Ñandú, S.L.', 'cafe-nandu.test'], ['Northwind Traders', 'northwind.example.com'], ['Tidewater Dental', 'tidewater.example.org'],
-  ['株式会社みらい', 'mirai.test'], ['Ünal Tekstil A.Ş.', 'unal-tekstil.example.net'], ['Green & Grey', 'green-grey.test'], ['', 'solo.example.com'],
+  ['Fjord Freight', 'fjord-freight.test'],
+  ['Smith, Jones & Co', 'smith-jones.example.com'],
+  ['Łódź Logistics Sp. z o.o.', 'lodz-logistics.test'],
+  ['The "Blue" Bakery', 'blue-bakery.example.net'],
+  ['Lumière Studio', 'lumiere-studio.test'],
+  ['Atlas Print', 'atlas-print.example.net'],
+  ['Becker & Söhne GmbH', 'becker-soehne.example.com'],
+  ['Savanna Solar, Inc.', 'savanna-solar.example.org'],
+  ['Kobo Labs', 'kobo.test'],
+  ['Café Ñandú, S.L.', 'cafe-nandu.test'],
+  ['Northwind Traders', 'northwind.example.com'],
+  ['Tidewater Dental', 'tidewater.example.org'],
+  ['株式会社みらい', 'mirai.test'],
+  ['Ünal Tekstil A.Ş.', 'unal-tekstil.example.net'],
+  ['Green & Grey', 'green-grey.test'],
+  ['', 'solo.example.com'],
 ] as const;
-const CITIES = ['Oslo', 'Łódź', 'São Paulo', 'Zürich', '東京', 'Cork', 'İzmir', 'Reykjavík', 'Austin, TX', 'Kraków', 'Málaga', ''];
+const CITIES = [
+  'Oslo',
+  'Łódź',
+  'São Paulo',
+  'Zürich',
+  '東京',
+  'Cork',
+  'İzmir',
+  'Reykjavík',
+  'Austin, TX',
+  'Kraków',
+  'Málaga',
+  '',
+];
 const PLANS = ['free', 'starter', 'pro', 'Pro ', 'enterprise', ''];
 const NOTES = [
-  '', '', '', 'Met at the fair', 'Asked for pricing, call back in May', 'Said: "not before Q3"', 'Two offices:\r\n- Oslo\r\n- Bergen',
-  'Prefers email; no calls', '=VLOOKUP(A2;B:C;2)',
+  '',
+  '',
+  '',
+  'Met at the fair',
+  'Asked for pricing, call back in May',
+  'Said: "not before Q3"',
+  'Two offices:\r\n- Oslo\r\n- Bergen',
+  'Prefers email; no calls',
+  '=VLOOKUP(A2;B:C;2)',
 ];
 
-const HEADER = ['Email Address', 'First Name', 'Last Name', 'Company Name', 'Phone', 'Plan', 'City', 'Last Order', 'Notes'];
+const HEADER = [
+  'Email Address',
+  'First Name',
+  'Last Name',
+  'Company Name',
+  'Phone',
+  'Plan',
+  'City',
+  'Last Order',
+  'Notes',
+];
 
 /** The text of the file: byte order mark, CRLF, everything people's exports do to an importer. */
 export function leadsCsv(): string {
@@ -61,9 +162,17 @@ export function leadsCsv(): string {
       addresses.add(email);
       const named = random();
       return [
-        email, named < 0.06 ? '' : first, named > 0.03 && named < 0.1 ? '' : last, company,
-        random() < 0.3 ? '' : `+${10 + Math.floor(random() * 80)} ${100 + Math.floor(random() * 900)} ${1000 + Math.floor(random() * 9000)}`,
-        pick(PLANS), pick(CITIES), random() < 0.25 ? '' : `2024-0${1 + Math.floor(random() * 9)}-${10 + Math.floor(random() * 18)}`, pick(NOTES),
+        email,
+        named < 0.06 ? '' : first,
+        named > 0.03 && named < 0.1 ? '' : last,
+        company,
+        random() < 0.3
+          ? ''
+          : `+${10 + Math.floor(random() * 80)} ${100 + Math.floor(random() * 900)} ${1000 + Math.floor(random() * 9000)}`,
+        pick(PLANS),
+        pick(CITIES),
+        random() < 0.25 ? '' : `2024-0${1 + Math.floor(random() * 9)}-${10 + Math.floor(random() * 18)}`,
+        pick(NOTES),
       ];
     }
   };
@@ -84,17 +193,49 @@ export function leadsCsv(): string {
     [97, ''],
     [98, ''],
     [110, 'too.few@kobo.test,Toofew'],
-    [124, `${line(['too.many@kobo.test', 'Toomany', 'Columns', 'Kobo Labs', '', 'pro', 'Cork', '', ''])},surplus,cells`],
+    [
+      124,
+      `${line(['too.many@kobo.test', 'Toomany', 'Columns', 'Kobo Labs', '', 'pro', 'Cork', '', ''])},surplus,cells`,
+    ],
     [139, line(['sam@@tidewater.example.org', 'Sam', 'Stone', 'Tidewater Dental', '', '', '', '', ''])],
     [150, line([`mailto:${good[9]!}`, '', '', '', '', '', '', '', ''])],
-    [163, line([SUPPRESSED_BEFOREHAND.addresses[1].toUpperCase(), 'Omar', 'Haddad', 'Atlas Print', '', '', '', '', ''])],
+    [
+      163,
+      line([SUPPRESSED_BEFOREHAND.addresses[1].toUpperCase(), 'Omar', 'Haddad', 'Atlas Print', '', '', '', '', '']),
+    ],
     [170, line([good[100]!, '', '', '', '', '', '', '', 'exported twice'])],
     [171, line([good[100]!, '', '', '', '', '', '', '', 'exported three times'])],
     [188, line(['info@blocked.example.org', '', '', 'Blocked', '', '', '', '', ''])],
     [200, line(['no-domain@', 'No', 'Domain', '', '', '', '', '', ''])],
-    [201, line(['renée.roux@lumiere-studio.test', 'Renée', 'Roux', 'Lumière Studio', '', '', '', '', 'accent in the address'])],
+    [
+      201,
+      line([
+        'renée.roux@lumiere-studio.test',
+        'Renée',
+        'Roux',
+        'Lumière Studio',
+        '',
+        '',
+        '',
+        '',
+        'accent in the address',
+      ]),
+    ],
     [214, ',,,,,,,,'],
-    [222, line([`Zoë Smith <zoe@smith-jones.example.com>`, 'Zoë', 'Smith', 'Smith, Jones & Co', '', 'pro', 'Cork', '', 'address with a display name'])],
+    [
+      222,
+      line([
+        `Zoë Smith <zoe@smith-jones.example.com>`,
+        'Zoë',
+        'Smith',
+        'Smith, Jones & Co',
+        '',
+        'pro',
+        'Cork',
+        '',
+        'address with a display name',
+      ]),
+    ],
     [233, line([SUPPRESSED_BEFOREHAND.addresses[2], 'Béatrice', 'Fontaine', 'Lumière Studio', '', '', '', '', ''])],
     [240, line(['a@blocked.example.org', '', '', '', '', '', '', '', ''])],
     [247, line(['spaces in@middle.test', 'Spacey', 'Jones', '', '', '', '', '', ''])],
@@ -121,7 +262,11 @@ function line(cells: readonly string[]): string {
 /** A name as it stands in an address. */
 function plain(name: string): string {
   const letters: Record<string, string> = { ł: 'l', ø: 'o', ß: 'ss', ı: 'i', đ: 'd' };
-  return name.toLowerCase().normalize('NFD').replace(/[łøßıđ]/g, (letter) => letters[letter]!).replace(/[^a-z]+/g, '');
+  return name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[łøßıđ]/g, (letter) => letters[letter]!)
+    .replace(/[^a-z]+/g, '');
 }
 
 function capitalize(email: string): string {

@@ -83,7 +83,8 @@ export function createKeyring(hexKey: string): Keyring {
       return Buffer.concat([Buffer.from([SEAL_VERSION]), iv, cipher.getAuthTag(), body]);
     },
     open(sealed, place) {
-      if (sealed[0] !== SEAL_VERSION || sealed.length < 1 + IV_BYTES + TAG_BYTES) throw new Error('sealed value is unreadable');
+      if (sealed[0] !== SEAL_VERSION || sealed.length < 1 + IV_BYTES + TAG_BYTES)
+        throw new Error('sealed value is unreadable');
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES));
       decipher.setAAD(Buffer.from(place));
       decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));

@@ -28,7 +28,8 @@ export function encodeCursor(list: string, filters: unknown, position: CursorPos
   return Buffer.from(JSON.stringify([VERSION, fingerprint(list, filters), ...position])).toString('base64url');
 }
 
-function refuse(): AppError {
+/** 400 for a cursor that was changed, or made by another list or other filters. */
+export function badCursor(): AppError {
   return new AppError('bad_request', 'The cursor is not valid for this list', {
     problems: [{ path: 'query.cursor', message: 'Malformed, or made by another list or other filters' }],
     fix: 'Send the next_cursor of the previous page unchanged, with the same filters.',
@@ -39,17 +40,29 @@ function refuse(): AppError {
  * The position in a cursor, or undefined when there is none.
  * @throws AppError bad_request for a malformed cursor or one of another list or filter (DECISIONS 3)
  */
-export function decodeCursor(list: string, filters: unknown, cursor: string | undefined, length: number): CursorPosition | undefined {
+export function decodeCursor(
+  list: string,
+  filters: unknown,
+  cursor: string | undefined,
+  length: number,
+): CursorPosition | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
-    throw refuse();
+    throw badCursor();
   }
-  if (!Array.isArray(parts) || parts[0] !== VERSION || parts[1] !== fingerprint(list, filters) || parts.length !== length + 2) throw refuse();
+  if (
+    !Array.isArray(parts) ||
+    parts[0] !== VERSION ||
+    parts[1] !== fingerprint(list, filters) ||
+    parts.length !== length + 2
+  )
+    throw badCursor();
   const position = parts.slice(2) as unknown[];
-  if (!position.every((part) => part === null || typeof part === 'string' || typeof part === 'number')) throw refuse();
+  if (!position.every((part) => part === null || typeof part === 'string' || typeof part === 'number'))
+    throw badCursor();
   return position as CursorPosition;
 }
 
@@ -60,7 +73,7 @@ export function decodeCursor(list: string, filters: unknown, cursor: string | un
 export function decodeIdCursor(list: string, filters: unknown, cursor: string | undefined): string | undefined {
   const position = decodeCursor(list, filters, cursor, 1);
   if (!position) return undefined;
-  if (!isUuid(position[0])) throw refuse();
+  if (!isUuid(position[0])) throw badCursor();
   return position[0];
 }
 

@@ -129,3 +129,11 @@ export function tooManyRequests(waitMs: number, what: string): AppError {
     headers: { 'Retry-After': String(seconds) },
   });
 }
+
+/** @throws AppError bad_request with every problem, when there is one */
+export function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length === 0) return;
+  throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+    problems: [...problems],
+  });
+}

@@ -13,7 +13,11 @@ export interface Listening {
 }
 
 /** Starts an HTTP server; port 0 picks a free one. The handler answers its own errors: it never rejects. */
-export function listenHttp(handler: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>, host: string, port: number): Promise<Listening> {
+export function listenHttp(
+  handler: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+  host: string,
+  port: number,
+): Promise<Listening> {
   const server = createServer((request, response) => void handler(request, response));
   server.keepAliveTimeout = 65_000;
   server.headersTimeout = 30_000;
@@ -26,15 +30,16 @@ export function listenHttp(handler: (request: IncomingMessage, response: ServerR
         server,
         port: actual,
         url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-        close: () => new Promise((done) => {
-          // A connection whose request has just been answered is idle from then on, and would be kept alive.
-          const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-          server.close(() => {
-            clearInterval(sweep);
-            done();
-          });
-          server.closeIdleConnections();
-        }),
+        close: () =>
+          new Promise((done) => {
+            // A connection whose request has just been answered is idle from then on, and would be kept alive.
+            const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+            server.close(() => {
+              clearInterval(sweep);
+              done();
+            });
+            server.closeIdleConnections();
+          }),
       });
     });
   });

@@ -3,7 +3,19 @@ import pino, { type Logger } from 'pino';
 export type { Logger } from 'pino';
 
 /** Paths that never reach a log line, wherever a caller puts them. */
-const REDACTED = ['password', 'secret', 'token', 'authorization', 'credentials', 'body', '*.password', '*.secret', '*.token', '*.authorization', '*.credentials'];
+const REDACTED = [
+  'password',
+  'secret',
+  'token',
+  'authorization',
+  'credentials',
+  'body',
+  '*.password',
+  '*.secret',
+  '*.token',
+  '*.authorization',
+  '*.credentials',
+];
 
 /** A structured JSON logger for one process. Addresses and bodies stay out of it: log ids. */
 export function createLogger(options: { level: string; service: string }): Logger {

@@ -86,8 +86,16 @@ export function namesOf(mask: number): Permission[] {
 
 /** What a member's role may allow (contract 1, Authentication item 2). */
 export const ORG_PERMISSIONS = [
-  'manage_api_keys', 'manage_settings', 'use_integrations', 'view_contacts', 'manage_contacts',
-  'view_campaigns', 'manage_campaigns', 'send_campaigns', 'view_analytics', 'manage_team',
+  'manage_api_keys',
+  'manage_settings',
+  'use_integrations',
+  'view_contacts',
+  'manage_contacts',
+  'view_campaigns',
+  'manage_campaigns',
+  'send_campaigns',
+  'view_analytics',
+  'manage_team',
 ] as const;
 export type OrgPermission = (typeof ORG_PERMISSIONS)[number];
 
@@ -97,7 +105,15 @@ export const SYSTEM_ROLES: readonly { name: string; permissions: readonly OrgPer
   { name: 'Admin', permissions: ORG_PERMISSIONS, isOwner: false },
   {
     name: 'Member',
-    permissions: ['use_integrations', 'view_contacts', 'manage_contacts', 'view_campaigns', 'manage_campaigns', 'send_campaigns', 'view_analytics'],
+    permissions: [
+      'use_integrations',
+      'view_contacts',
+      'manage_contacts',
+      'view_campaigns',
+      'manage_campaigns',
+      'send_campaigns',
+      'view_analytics',
+    ],
     isOwner: false,
   },
   { name: 'Viewer', permissions: ['view_contacts', 'view_campaigns', 'view_analytics'], isOwner: false },

@@ -25,16 +25,18 @@ test('refuses a timestamp that is not whole seconds', (t) => {
 });
 
 test('any body verifies under its own secret and no other, and no changed body does', (t) => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), fc.nat(), (bytes, other, position) => {
-    const body = Buffer.from(bytes);
-    const header = signPayload(SECRET, T, body);
-    if (!verifySignature(header, SECRET, body, { now })) throw new Error('refused its own');
-    if (other !== SECRET && verifySignature(header, other, body, { now })) throw new Error('took another secret');
-    const changed = Buffer.concat([body, Buffer.from('x')]);
-    const at = position % changed.length;
-    changed[at] = (changed[at] ?? 0) ^ 1;
-    if (verifySignature(header, SECRET, changed, { now })) throw new Error('took another body');
-  }));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), fc.nat(), (bytes, other, position) => {
+      const body = Buffer.from(bytes);
+      const header = signPayload(SECRET, T, body);
+      if (!verifySignature(header, SECRET, body, { now })) throw new Error('refused its own');
+      if (other !== SECRET && verifySignature(header, other, body, { now })) throw new Error('took another secret');
+      const changed = Buffer.concat([body, Buffer.from('x')]);
+      const at = position % changed.length;
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      if (verifySignature(header, SECRET, changed, { now })) throw new Error('took another body');
+    }),
+  );
   t.pass();
 });
 
@@ -57,9 +59,22 @@ test('ignores other schemes, and takes any matching v1', (t) => {
   t.true(verify(`${v1}, ${time}`));
   t.true(verify(`${time},v1=${'0'.repeat(64)},${v1}`));
   for (const bad of [
-    undefined, '', time, v1, `${time},v0=${hex}`, `${time},v11=${hex}`, `${time},v1=`, `${time},v1=${hex.slice(1)}`,
-    `${time},v1=${hex}0`, `${time},v1=${'z'.repeat(64)}`, `t=abc,${v1}`, `t=,${v1}`, `t=1e9,${v1}`,
-    `t=${T + 1},${v1}`, `t=${T},t=${T + 1},${v1}`, `${time};${v1}`,
+    undefined,
+    '',
+    time,
+    v1,
+    `${time},v0=${hex}`,
+    `${time},v11=${hex}`,
+    `${time},v1=`,
+    `${time},v1=${hex.slice(1)}`,
+    `${time},v1=${hex}0`,
+    `${time},v1=${'z'.repeat(64)}`,
+    `t=abc,${v1}`,
+    `t=,${v1}`,
+    `t=1e9,${v1}`,
+    `t=${T + 1},${v1}`,
+    `t=${T},t=${T + 1},${v1}`,
+    `${time};${v1}`,
   ]) {
     t.false(verify(bad), String(bad));
   }

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { isJsonObject, jsonProblem } from './storable-json.ts';
 
 test('what JSON can say is storable, except NUL, half surrogates and great depth', (t) => {
-  for (const value of [null, 1, true, 'Grüße 👋', [], {}, { a: [{ b: '\u0001' }] }]) t.is(jsonProblem(value), undefined);
+  for (const value of [null, 1, true, 'Grüße 👋', [], {}, { a: [{ b: '\u0001' }] }])
+    t.is(jsonProblem(value), undefined);
   for (const value of ['\0', ['a\0'], { 'a\0': 1 }]) t.regex(jsonProblem(value)!, /NUL/);
   for (const value of ['\ud800', ['\udc00x'], { '\ud83d': 1 }]) t.regex(jsonProblem(value)!, /surrogate/);
   const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
@@ -16,9 +17,11 @@ test('the depth limit holds for input that would exhaust the stack', (t) => {
 });
 
 test('a problem is found wherever it stands', (t) => {
-  fc.assert(fc.property(fc.jsonValue(), (value) => {
-    t.is(jsonProblem({ before: value, at: ['\0'] }) === undefined, false);
-  }));
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      t.is(jsonProblem({ before: value, at: ['\0'] }) === undefined, false);
+    }),
+  );
 });
 
 test('lists and null are no objects', (t) => {

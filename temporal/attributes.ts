@@ -9,7 +9,9 @@ const KEYS = {
 };
 
 /** Search attributes an operator filters runs by: ids, kinds and states, never addresses. */
-export function searchAttributes(values: Partial<Record<keyof typeof KEYS, string | undefined>>): TypedSearchAttributes {
+export function searchAttributes(
+  values: Partial<Record<keyof typeof KEYS, string | undefined>>,
+): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [];
   for (const [name, key] of Object.entries(KEYS) as [keyof typeof KEYS, (typeof KEYS)[keyof typeof KEYS]][]) {
     const value = values[name];

@@ -8,11 +8,16 @@ import type { Intent, StartSpec, WorkflowGateway } from './dispatch.ts';
 
 /** Connection settings for client and worker alike, from TEMPORAL_*. */
 export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
-  const mutual = config.TEMPORAL_TLS_CERT && config.TEMPORAL_TLS_KEY
-    ? { clientCertPair: { crt: Buffer.from(config.TEMPORAL_TLS_CERT), key: Buffer.from(config.TEMPORAL_TLS_KEY) } }
-    : undefined;
+  const mutual =
+    config.TEMPORAL_TLS_CERT && config.TEMPORAL_TLS_KEY
+      ? { clientCertPair: { crt: Buffer.from(config.TEMPORAL_TLS_CERT), key: Buffer.from(config.TEMPORAL_TLS_KEY) } }
+      : undefined;
   const tls = mutual ?? (config.TEMPORAL_TLS || config.TEMPORAL_API_KEY !== undefined);
-  return { address: config.TEMPORAL_ADDRESS, ...(tls ? { tls } : {}), ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}) };
+  return {
+    address: config.TEMPORAL_ADDRESS,
+    ...(tls ? { tls } : {}),
+    ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}),
+  };
 }
 
 /** A client that dials on first use, so a process starts (and says so in readiness) while Temporal is away. */
@@ -38,7 +43,10 @@ export async function dispatchIntent(client: Client, taskQueue: string, intent: 
   switch (intent.kind) {
     case 'start':
       try {
-        await client.workflow.start(intent.payload.workflowType, startOptions(intent.payload, intent.workflowId, taskQueue));
+        await client.workflow.start(
+          intent.payload.workflowType,
+          startOptions(intent.payload, intent.workflowId, taskQueue),
+        );
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }
@@ -75,9 +83,11 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
           client.workflow.execute(contract.type, {
             ...startOptions(spec, contract.id(args), config.TEMPORAL_TASK_QUEUE),
             workflowExecutionTimeout: timeoutMs,
-          }));
+          }),
+        );
       } catch (error) {
-        if (error instanceof WorkflowFailedError) log.warn({ err: error.cause, workflow: contract.type }, 'workflow failed');
+        if (error instanceof WorkflowFailedError)
+          log.warn({ err: error.cause, workflow: contract.type }, 'workflow failed');
         throw new AppError('service_unavailable', 'No worker answered in time', {
           fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
           cause: error,
@@ -91,8 +101,12 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
           namespace: config.TEMPORAL_NAMESPACE,
           taskQueue: { name: config.TEMPORAL_TASK_QUEUE },
           taskQueueType: 1,
-        }));
-      return { latencyMs: Date.now() - started, workers: new Set((answer.pollers ?? []).map((poller) => poller.identity)).size };
+        }),
+      );
+      return {
+        latencyMs: Date.now() - started,
+        workers: new Set((answer.pollers ?? []).map((poller) => poller.identity)).size,
+      };
     },
   };
 }

@@ -59,7 +59,12 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
        returning id
      )
      select pg_notify('${OUTBOX_CHANNEL}', '') from written limit 1`,
-    [withinMs, intents.map(({ kind }) => kind), intents.map(({ workflowId }) => workflowId), intents.map(({ payload }) => json(payload))] as never,
+    [
+      withinMs,
+      intents.map(({ kind }) => kind),
+      intents.map(({ workflowId }) => workflowId),
+      intents.map(({ payload }) => json(payload)),
+    ] as never,
   );
 }
 

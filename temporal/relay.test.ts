@@ -30,7 +30,11 @@ test.after.always(async () => {
 
 // Nobody works on the queue: the runs stay open, and their histories are what the relay made them.
 const family: WorkflowContract<{ name: string }> = {
-  type: 'nobody', kind: 'test', id: ({ name }) => `relay-test/${name}`, summary: () => 'a run of the relay test', searchAttributes: () => ({ OrganizationId: 'none' }),
+  type: 'nobody',
+  kind: 'test',
+  id: ({ name }) => `relay-test/${name}`,
+  summary: () => 'a run of the relay test',
+  searchAttributes: () => ({ OrganizationId: 'none' }),
 };
 const fresh = () => ({ name: randomBytes(6).toString('hex') });
 const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIntents(trx, intents));
@@ -45,7 +49,9 @@ const CANCEL_REQUESTED = 20;
 
 async function eventsOf(name: string): Promise<number[]> {
   const history = await temporal.workflow.getHandle(family.id({ name })).fetchHistory();
-  return history.events!.map(({ eventType }) => eventType as number).filter((type) => [STARTED, SIGNALED, CANCEL_REQUESTED].includes(type));
+  return history
+    .events!.map(({ eventType }) => eventType as number)
+    .filter((type) => [STARTED, SIGNALED, CANCEL_REQUESTED].includes(type));
 }
 
 /** The client, with something put around each call it makes. */
@@ -53,7 +59,8 @@ function wrapped(around: (call: () => Promise<unknown>) => Promise<unknown>): Cl
   return {
     workflow: {
       start: (...args: Parameters<Client['workflow']['start']>) => around(() => temporal.workflow.start(...args)),
-      signalWithStart: (...args: Parameters<Client['workflow']['signalWithStart']>) => around(() => temporal.workflow.signalWithStart(...args)),
+      signalWithStart: (...args: Parameters<Client['workflow']['signalWithStart']>) =>
+        around(() => temporal.workflow.signalWithStart(...args)),
       getHandle: (id: string) => temporal.workflow.getHandle(id),
     },
     withDeadline: (deadline: number, work: () => Promise<unknown>) => temporal.withDeadline(deadline, work),
@@ -62,7 +69,14 @@ function wrapped(around: (call: () => Promise<unknown>) => Promise<unknown>): Cl
 
 test.serial('starts, signals and cancels arrive, those of one workflow in their order', async (t) => {
   const [a, b, c] = [fresh(), fresh(), fresh()];
-  await write(start(family, a), signal(family, b, 'x'), cancel(family, b, 'no'), signal(family, b, 'y'), signal(family, b, 'z'), cancel(family, c, 'never opened'));
+  await write(
+    start(family, a),
+    signal(family, b, 'x'),
+    cancel(family, b, 'no'),
+    signal(family, b, 'y'),
+    signal(family, b, 'z'),
+    cancel(family, c, 'never opened'),
+  );
   const relay = await relayWith(temporal);
   await emptied();
   await relay.stop();
@@ -95,42 +109,53 @@ test.serial('an intent Temporal will never take waits by itself', async (t) => {
   t.deepEqual([await eventsOf(a.name), await eventsOf(b.name)], [[STARTED], [STARTED]]);
 });
 
-test.serial('while Temporal is away intents stay, few attempts are made, and a relay that finds it carries them', async (t) => {
-  const nobody = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1', connectTimeout: 200 }), namespace: 'default' });
-  const names = Array.from({ length: 60 }, fresh);
-  await write(...names.map((name) => start(family, name)));
-  const away = await relayWith(nobody, database.db, 300);
-  await eventually(async () => (await left()).some(({ attempts }) => attempts > 0));
-  for (let n = 0; n < 20; n += 1) {
-    await database.db.raw(`notify heron_outbox`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  const rows = await left();
-  t.is(rows.length, 60);
-  const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
-  t.true(attempts <= 3 * 60, `${attempts} attempts`);
-  await away.stop();
-  await nobody.connection.close();
-  const relay = await relayWith(temporal);
-  await emptied();
-  await relay.stop();
-  t.deepEqual(await eventsOf(names[0]!.name), [STARTED]);
-  t.deepEqual(await eventsOf(names[59]!.name), [STARTED]);
-});
+test.serial(
+  'while Temporal is away intents stay, few attempts are made, and a relay that finds it carries them',
+  async (t) => {
+    const nobody = new Client({
+      connection: Connection.lazy({ address: '127.0.0.1:1', connectTimeout: 200 }),
+      namespace: 'default',
+    });
+    const names = Array.from({ length: 60 }, fresh);
+    await write(...names.map((name) => start(family, name)));
+    const away = await relayWith(nobody, database.db, 300);
+    await eventually(async () => (await left()).some(({ attempts }) => attempts > 0));
+    for (let n = 0; n < 20; n += 1) {
+      await database.db.raw(`notify heron_outbox`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const rows = await left();
+    t.is(rows.length, 60);
+    const attempts = rows.reduce((sum, row) => sum + row.attempts, 0);
+    t.true(attempts <= 3 * 60, `${attempts} attempts`);
+    await away.stop();
+    await nobody.connection.close();
+    const relay = await relayWith(temporal);
+    await emptied();
+    await relay.stop();
+    t.deepEqual(await eventsOf(names[0]!.name), [STARTED]);
+    t.deepEqual(await eventsOf(names[59]!.name), [STARTED]);
+  },
+);
 
 test.serial('a relay that dies after Temporal took an intent repeats it without harm', async (t) => {
   const dying = connect({ url: database.url, max: 1, name: 'dying-relay' });
   const [a, b] = [fresh(), fresh()];
   await write(start(family, a), signal(family, b, 'x'));
   let deaths = 0;
-  const relay = await relayWith(wrapped(async (call) => {
-    const result = await call();
-    if (deaths < 2) {
-      deaths += 1;
-      await database.db.raw(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying-relay' and datname = current_database()`);
-    }
-    return result;
-  }), dying);
+  const relay = await relayWith(
+    wrapped(async (call) => {
+      const result = await call();
+      if (deaths < 2) {
+        deaths += 1;
+        await database.db.raw(
+          `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying-relay' and datname = current_database()`,
+        );
+      }
+      return result;
+    }),
+    dying,
+  );
   await eventually(async () => deaths > 0);
   await emptied();
   await relay.stop();

@@ -46,10 +46,15 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   let running = true;
   let wake: () => void = () => {};
   let woken = false;
-  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => {
-    woken = true;
-    wake();
-  }, log);
+  const listener: Listener = await listen(
+    options.databaseUrl,
+    OUTBOX_CHANNEL,
+    () => {
+      woken = true;
+      wake();
+    },
+    log,
+  );
 
   const loop = (async () => {
     let pause = 0;
@@ -93,7 +98,14 @@ interface Batch {
 }
 
 /** Takes one batch: workflows side by side, the intents of one workflow in their order. */
-async function relayBatch({ db, client, taskQueue, log, dispatchMs = DISPATCH_MS, onDispatched }: RelayOptions): Promise<Batch> {
+async function relayBatch({
+  db,
+  client,
+  taskQueue,
+  log,
+  dispatchMs = DISPATCH_MS,
+  onDispatched,
+}: RelayOptions): Promise<Batch> {
   return db.transaction(async (trx) => {
     const rows = await trx<OutboxRow>('outbox')
       .where('available_at', '<=', trx.fn.now())
@@ -106,30 +118,44 @@ async function relayBatch({ db, client, taskQueue, log, dispatchMs = DISPATCH_MS
     const failed: { row: OutboxRow; error: unknown }[] = [];
     const isAway = () => done.length === 0 && failed.length > 0 && failed.every(({ error }) => isUnanswered(error));
     const limit = pLimit(CONCURRENCY);
-    await Promise.all(byWorkflow(rows).map((line) => limit(async () => {
-      for (const same of line) {
-        // A whole wave went unanswered: the rest stays for when somebody is there.
-        if (isAway() && failed.length >= CONCURRENCY) return;
-        const row = same[0]!;
-        try {
-          await client.withDeadline(Date.now() + dispatchMs, () =>
-            dispatchIntent(client, taskQueue, { kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent));
-          done.push(...same.map(({ id }) => id));
-        } catch (error) {
-          failed.push(...same.map((each) => ({ row: each, error })));
-        }
-      }
-    })));
+    await Promise.all(
+      byWorkflow(rows).map((line) =>
+        limit(async () => {
+          for (const same of line) {
+            // A whole wave went unanswered: the rest stays for when somebody is there.
+            if (isAway() && failed.length >= CONCURRENCY) return;
+            const row = same[0]!;
+            try {
+              await client.withDeadline(Date.now() + dispatchMs, () =>
+                dispatchIntent(client, taskQueue, {
+                  kind: row.kind,
+                  workflowId: row.workflow_id,
+                  payload: row.payload,
+                } as Intent),
+              );
+              done.push(...same.map(({ id }) => id));
+            } catch (error) {
+              failed.push(...same.map((each) => ({ row: each, error })));
+            }
+          }
+        }),
+      ),
+    );
     if (done.length > 0) await trx('outbox').whereIn('id', done).delete();
     for (const { row, error } of failed) {
       const cap = isUnanswered(error) ? AWAY_CAP_MS : BACKOFF_CAP_MS;
       const delay = Math.min(BACKOFF_BASE_MS * 2 ** Math.min(row.attempts, 12), cap);
-      log.warn({ err: error, workflowId: row.workflow_id, attempts: row.attempts + 1 }, 'outbox relay: dispatch failed');
-      await trx('outbox').where({ id: row.id }).update({
-        attempts: row.attempts + 1,
-        available_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delay]),
-        last_error: String((error as Error).message).slice(0, 500),
-      });
+      log.warn(
+        { err: error, workflowId: row.workflow_id, attempts: row.attempts + 1 },
+        'outbox relay: dispatch failed',
+      );
+      await trx('outbox')
+        .where({ id: row.id })
+        .update({
+          attempts: row.attempts + 1,
+          available_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delay]),
+          last_error: String((error as Error).message).slice(0, 500),
+        });
     }
     onDispatched?.(done.length, failed.length);
     return { taken: done.length, away: isAway() };
@@ -143,7 +169,8 @@ function byWorkflow(rows: readonly OutboxRow[]): OutboxRow[][][] {
     const line = lines.get(row.workflow_id) ?? [];
     lines.set(row.workflow_id, line);
     const last = line.at(-1);
-    if (last && row.kind === 'signal' && isDeepStrictEqual([row.kind, row.payload], [last[0]!.kind, last[0]!.payload])) last.push(row);
+    if (last && row.kind === 'signal' && isDeepStrictEqual([row.kind, row.payload], [last[0]!.kind, last[0]!.payload]))
+      last.push(row);
     else line.push([row]);
   }
   return [...lines.values()];

@@ -18,7 +18,10 @@ export async function ensureSchedules(client: Client, taskQueue: string): Promis
         taskQueue,
         args: [],
         staticSummary: maintenanceWorkflow.summary({}),
-        typedSearchAttributes: searchAttributes({ ...maintenanceWorkflow.searchAttributes({}), Kind: maintenanceWorkflow.kind }),
+        typedSearchAttributes: searchAttributes({
+          ...maintenanceWorkflow.searchAttributes({}),
+          Kind: maintenanceWorkflow.kind,
+        }),
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
     });

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CONFIG = 'oxlint.config.mjs';
 const MAX_LINES = 600;
 const SOURCES = new Set(['.ts', '.tsx', '.js', '.mjs', '.css', '.sql']);
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', '.git', '.heron']);
@@ -47,6 +48,16 @@ const FORBIDDEN: Record<string, string[]> = {
     'knex',
     'pg',
   ],
+  'domain/records/conditions.ts': ['../engine/campaign/graph.ts', '../campaigns/start.ts', './segment/compile.ts'],
+  'domain/records/schedule/zone.ts': ['../conditions.ts', '../../engine/campaign/graph.ts'],
+  'domain/mail/messages/build.ts': ['../../kernel/context.ts', '../inbound/parse.ts'],
+  'domain/engine/campaign/graph.ts': ['../control/finish.ts', '../../leads/list.ts', '../../campaigns/start.ts'],
+  'domain/engine/outcomes/reply.ts': ['../sending/claim.ts', '../../unibox/thread.ts'],
+  'domain/leads/list.ts': ['../campaigns/read.ts', '../contacts/read.ts'],
+  'domain/contacts/read.ts': ['../imports/read.ts', '../campaigns/read.ts'],
+  'domain/webhooks/verify.ts': ['../oauth/grants.ts'],
+  'domain/identity/sessions.ts': ['../organizations/members.ts', '../oauth/tokens.ts'],
+  'domain/delivery/claim.ts': ['../webhooks/endpoints.ts', '../engine/control/finish.ts'],
   'workflows/campaign/workflow.ts': [
     '../../lib/ids.ts',
     '../../db/connection.ts',
@@ -81,6 +92,8 @@ const FORBIDDEN: Record<string, string[]> = {
   'lib/ids.ts': ['../db/connection.ts', '../domain/campaigns/start.ts', '../api/http/route.ts', 'koa', 'pg'],
   'lib/mail/send.ts': ['../../domain/campaigns/start.ts', '../../temporal/client.ts'],
   'examples/demo/main.ts': ['../../api/http/route.ts', 'pg'],
+  'deploy/heron.ts': ['../local/stack.ts', '../bench/main.ts'],
+  'local/stack.ts': ['../api/http/route.ts', '../test/harness/world.ts'],
   'bench/main.ts': ['../api/http/route.ts'],
 };
 
@@ -101,13 +114,18 @@ const ALLOWED: Record<string, string[]> = {
     '@temporalio/activity',
   ],
   'domain/campaigns/start.ts': [
-    '../contacts/verbs.ts',
+    '../engine/campaign/graph.ts',
+    '../leads/list.ts',
     '../../db/connection.ts',
     '../../lib/ids.ts',
     '../../temporal/dispatch.ts',
     '../../workflows/campaign/contract.ts',
     'luxon',
   ],
+  'domain/imports/batch.ts': ['../contacts/upsert.ts', '../leads/leads.ts', '../records/conditions.ts'],
+  'domain/engine/sending/deliver.ts': ['./claim.ts', '../outcomes/effects.ts', '../../mail/inbound/parse.ts'],
+  'domain/records/segment/compile.ts': ['../conditions.ts', './fields.ts', '../../kernel/context.ts'],
+  'domain/records/outreach-settings.ts': ['./schedule/zone.ts', '../mail/messages/footer.ts'],
   'workflows/campaign/workflow.ts': ['./contract.ts', '../enrollment/contract.ts', '@temporalio/workflow'],
   'workers/main.ts': ['../workflows/index.ts', '../activities/mail.ts', '../temporal/client.ts', '../lib/ids.ts'],
   'temporal/client.ts': [
@@ -118,7 +136,8 @@ const ALLOWED: Record<string, string[]> = {
   ],
   'db/connection.ts': ['../lib/ids.ts', 'knex', 'pg', 'objection', 'node:fs'],
   'lib/ids.ts': ['./clock.ts', 'uuid', 'node:crypto'],
-  'deploy/start.ts': ['../api/servers/api.ts', '../workers/main.ts'],
+  'deploy/processes.ts': ['../api/servers/api.ts', '../workers/main.ts'],
+  'local/postgres.ts': ['./servers.ts', '../lib/ids.ts', '../deploy/processes.ts', 'pg'],
   'test/harness/world.ts': ['../../api/servers/api.ts', 'pg', 'koa'],
 };
 
@@ -130,7 +149,7 @@ interface OxlintReport {
 async function restrictedImports(plants: Record<string, string[]>): Promise<string[]> {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   try {
-    await copyFile(join(ROOT, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+    await copyFile(join(ROOT, CONFIG), join(house, CONFIG));
     for (const [place, imports] of Object.entries(plants)) {
       await mkdir(dirname(join(house, place)), { recursive: true });
       const lines = imports.map((name, index) => `import { x${index} } from '${name}';\n`);
@@ -151,7 +170,7 @@ async function restrictedImports(plants: Record<string, string[]>): Promise<stri
 /** Exits with 1 when it finds anything, which is what is wanted here. */
 async function oxlint(cwd: string): Promise<string> {
   const program = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
-  return promisify(execFile)(process.execPath, [program, '--format', 'json'], { cwd }).then(
+  return promisify(execFile)(process.execPath, [program, '-c', CONFIG, '--format', 'json'], { cwd }).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
   );
@@ -174,7 +193,7 @@ test('the linter lets imports along the arrows pass', async (t) => {
 test('types of @temporalio/common and defineSearchAttributeKey may be imported by workflows', async (t) => {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   t.teardown(() => rm(house, { recursive: true }));
-  await copyFile(join(ROOT, '.oxlintrc.json'), join(house, '.oxlintrc.json'));
+  await copyFile(join(ROOT, CONFIG), join(house, CONFIG));
   await mkdir(join(house, 'workflows'));
   const source = [
     "import type { Duration } from '@temporalio/common';",
@@ -186,6 +205,62 @@ test('types of @temporalio/common and defineSearchAttributeKey may be imported b
   await writeFile(join(house, 'workflows', 'pause.ts'), source);
   t.deepEqual((JSON.parse(await oxlint(house)) as OxlintReport).diagnostics, []);
 });
+
+test('the linter knows every folder of domain/, and no two folders there import each other, however far around', async (t) => {
+  const { DOMAIN } = (await import(pathToFileURL(join(ROOT, CONFIG)).href)) as { DOMAIN: Record<string, string[]> };
+  const domain = join(ROOT, 'domain');
+  const folders = await readdir(domain, { withFileTypes: true });
+  const names = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  t.deepEqual(names.toSorted(), Object.keys(DOMAIN).toSorted());
+  const arrows = await folderImports(domain);
+  t.true(arrows.size > 20, 'the walk found the imports');
+  t.deepEqual(findCycle(arrows), null);
+  t.deepEqual(
+    findCycle(
+      new Map([
+        ['a', new Set(['b'])],
+        ['b', new Set(['c'])],
+        ['c', new Set(['a'])],
+      ]),
+    ),
+    ['a', 'b', 'c', 'a'],
+  );
+});
+
+/** Which folders below `root` import which others, by what their files say; tests aside. */
+async function folderImports(root: string): Promise<Map<string, Set<string>>> {
+  const arrows = new Map<string, Set<string>>();
+  for (const file of await sourceFiles(root)) {
+    if (file.endsWith('.test.ts')) continue;
+    const from = dirname(file);
+    for (const [, target] of (await readFile(file, 'utf8')).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+      const to = dirname(join(from, target!));
+      if (to === from || !to.startsWith(root)) continue;
+      arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+    }
+  }
+  return arrows;
+}
+
+/** A way from a folder back to itself, or null. */
+function findCycle(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
+  const done = new Set<string>();
+  const visit = (node: string, path: string[]): string[] | null => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return null;
+    for (const next of arrows.get(node) ?? []) {
+      const cycle = visit(next, [...path, node]);
+      if (cycle) return cycle;
+    }
+    done.add(node);
+    return null;
+  };
+  for (const node of arrows.keys()) {
+    const cycle = visit(node, []);
+    if (cycle) return cycle;
+  }
+  return null;
+}
 
 test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
   const files = await sourceFiles(ROOT);

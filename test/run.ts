@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startBacking } from '../deploy/backing.ts';
+import { startBacking } from '../local/backing.ts';
 import { ReportReader } from './summary.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -38,7 +38,6 @@ export class ReportReader {
     else if (FAILED.test(line)) {
       this.totals.failed += 1;
       this.failed.push(line.trim());
-    }
-    else if (END_OF_RESULTS.test(line)) this.complete = true;
+    } else if (END_OF_RESULTS.test(line)) this.complete = true;
   }
 }

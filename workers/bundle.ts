@@ -34,7 +34,10 @@ export async function bundleWorkflows(log: Logger): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(WORKFLOWS, source),
     logger: {
-      log: () => {}, trace: () => {}, debug: () => {}, info: () => {},
+      log: () => {},
+      trace: () => {},
+      debug: () => {},
+      info: () => {},
       warn: (message, meta) => log.warn({ meta }, message),
       error: (message, meta) => log.error({ meta }, message),
     },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
-import { placeEvents, type FanOutMemory } from '../domain/webhooks/delivery/fan-out.ts';
+import { placeEvents, type FanOutMemory } from '../domain/delivery/fan-out.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
 /** Events that are committed this close together (ms) share a turn. */
@@ -26,19 +26,25 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
   let running = true;
   let woken = true;
   let wake: () => void = () => {};
-  const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => {
-    woken = true;
-    wake();
-  }, deps.log);
+  const listener = await listen(
+    deps.config.PRIMARY_DB,
+    EVENTS_CHANNEL,
+    () => {
+      woken = true;
+      wake();
+    },
+    deps.log,
+  );
 
-  const rest = (ms: number): Promise<void> => new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    if (woken || !running) wake();
-  });
+  const rest = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (woken || !running) wake();
+    });
 
   const loop = (async () => {
     while (running) {

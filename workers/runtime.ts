@@ -8,7 +8,11 @@ export function installRuntime(log: Logger): void {
   if (installed) return;
   installed = true;
   const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
-    TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error',
+    TRACE: 'trace',
+    DEBUG: 'debug',
+    INFO: 'debug',
+    WARN: 'warn',
+    ERROR: 'error',
   };
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {

@@ -7,7 +7,8 @@ import { createMailbox } from '../test/harness/factories.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startSync } from './sync.ts';
 
-const plain = (id: string) => `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello\r\n`;
+const plain = (id: string) =>
+  `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello\r\n`;
 
 type Plugin = (server: hoodiecrow.ImapServer) => void;
 
@@ -32,10 +33,16 @@ async function poorServer(t: ExecutionContext, plugin: Plugin = () => {}) {
   return { deliver, endpoint: { host: '127.0.0.1', port: (server.server.address() as AddressInfo).port } };
 }
 
-async function watched(t: ExecutionContext, endpoint: { host: string; port: number }): Promise<{ world: World; id: string; stop(): Promise<void> }> {
+async function watched(
+  t: ExecutionContext,
+  endpoint: { host: string; port: number },
+): Promise<{ world: World; id: string; stop(): Promise<void> }> {
   const world = await createWorld({ env: { IMAP_POLL_MS: '200' } });
   const tenant = await world.tenant();
-  const id = await createMailbox(world.deps, tenant.organizationId, 'sam@ours.test', { smtp: endpoint, imap: endpoint });
+  const id = await createMailbox(world.deps, tenant.organizationId, 'sam@ours.test', {
+    smtp: endpoint,
+    imap: endpoint,
+  });
   const sync = await startSync(world.deps, { leaseMs: 2_000, sweepMs: 100, retryMs: 50 });
   t.teardown(() => world.close());
   return { world, id, stop: () => sync.stop() };
@@ -54,18 +61,40 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
   deliver('INBOX', 'two');
   await holds(world, id, 3);
   await stop();
-  t.deepEqual((await rowsOf(world, id)).map(({ folder, subject }) => [folder, subject]), [['INBOX', 'one'], ['Bulk mail', 'junk'], ['INBOX', 'two']]);
-  t.deepEqual((await world.deps.db('mailbox_sync').where({ mailbox_id: id }).orderBy('folder')).map(({ folder, last_uid }) => [folder, last_uid]),
-    [['Bulk mail', 1], ['INBOX', 2]]);
+  t.deepEqual(
+    (await rowsOf(world, id)).map(({ folder, subject }) => [folder, subject]),
+    [
+      ['INBOX', 'one'],
+      ['Bulk mail', 'junk'],
+      ['INBOX', 'two'],
+    ],
+  );
+  t.deepEqual(
+    (await world.deps.db('mailbox_sync').where({ mailbox_id: id }).orderBy('folder')).map(({ folder, last_uid }) => [
+      folder,
+      last_uid,
+    ]),
+    [
+      ['Bulk mail', 1],
+      ['INBOX', 2],
+    ],
+  );
 });
 
 test('a message the server cannot hand over is noted after a few tries and passed by', async (t) => {
   const { deliver, endpoint } = await poorServer(t, (server) => {
-    const { getCommandHandler } = server as unknown as { getCommandHandler(command: string): Parameters<typeof server.setCommandHandler>[1] };
+    const { getCommandHandler } = server as unknown as {
+      getCommandHandler(command: string): Parameters<typeof server.setCommandHandler>[1];
+    };
     const fetch = getCommandHandler.call(server, 'UID FETCH');
     server.setCommandHandler('UID FETCH', (connection, parsed, data, done) => {
       if (!/UID FETCH 2 .*BODY/i.test(data)) return fetch(connection, parsed, data, done);
-      connection.send({ tag: parsed.tag, command: 'BAD', attributes: [{ type: 'TEXT', value: 'internal error' }] }, 'broken', parsed, data);
+      connection.send(
+        { tag: parsed.tag, command: 'BAD', attributes: [{ type: 'TEXT', value: 'internal error' }] },
+        'broken',
+        parsed,
+        data,
+      );
       done();
     });
   });
@@ -73,8 +102,14 @@ test('a message the server cannot hand over is noted after a few tries and passe
   const { world, id, stop } = await watched(t, endpoint);
   await holds(world, id, 3);
   await stop();
-  t.deepEqual((await rowsOf(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
-    [[1, 'one', null], [2, '', 'The server could not hand the message over'], [3, 'three', null]]);
+  t.deepEqual(
+    (await rowsOf(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
+    [
+      [1, 'one', null],
+      [2, '', 'The server could not hand the message over'],
+      [3, 'three', null],
+    ],
+  );
 });
 
 test('a server that is away is tried again', async (t) => {
@@ -82,7 +117,10 @@ test('a server that is away is tried again', async (t) => {
   const { world, id, stop } = await watched(t, { host: '127.0.0.1', port: 1 });
   await eventually(async () => (await world.deps.db('mailbox_sync').where({ mailbox_id: id }).first()).failures >= 2);
   t.is((await world.deps.db('mailboxes').where({ id }).first()).hold_code, null);
-  await world.deps.db('mailboxes').where({ id }).update({ imap: JSON.stringify({ ...gone.endpoint, username: 'sam@ours.test', security: 'none' }) });
+  await world.deps
+    .db('mailboxes')
+    .where({ id })
+    .update({ imap: JSON.stringify({ ...gone.endpoint, username: 'sam@ours.test', security: 'none' }) });
   gone.deliver('INBOX', 'one');
   await holds(world, id, 1);
   await stop();

@@ -31,7 +31,8 @@ async function connect({ world, mail, tenant }: Scene, email: string): Promise<{
   return { id: await createMailbox(world.deps, tenant.organizationId, email, { smtp: box.smtp, imap: box.imap }), box };
 }
 
-const plain = (id: string) => `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello ${id}\r\n`;
+const plain = (id: string) =>
+  `From: lea@lead.test\r\nTo: sam@ours.test\r\nSubject: ${id}\r\nMessage-ID: <${id}@lead.test>\r\n\r\nHello ${id}\r\n`;
 
 /** Waits for what must come, however slow the machine; the suite's own limit is the only clock. */
 async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
@@ -43,10 +44,15 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
 }
 
 const subjectsIn = async (world: World, mailboxId: string): Promise<string[]> =>
-  (await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId }).orderBy('id')).map(({ subject }) => subject as string);
-const holds = (world: World, mailboxId: string, n: number) => until(async () => (await subjectsIn(world, mailboxId)).length >= n);
-const placeOf = (world: World, mailboxId: string) => world.deps.db('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX' }).first();
-const synced = (world: World, mailboxId: string) => until(async () => (await placeOf(world, mailboxId)).uid_validity !== null);
+  (await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId }).orderBy('id')).map(
+    ({ subject }) => subject as string,
+  );
+const holds = (world: World, mailboxId: string, n: number) =>
+  until(async () => (await subjectsIn(world, mailboxId)).length >= n);
+const placeOf = (world: World, mailboxId: string) =>
+  world.deps.db('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX' }).first();
+const synced = (world: World, mailboxId: string) =>
+  until(async () => (await placeOf(world, mailboxId)).uid_validity !== null);
 
 test('new mail is recorded in order, as it comes, and a reply has its effects', async (t) => {
   const s = await scene(t);
@@ -57,12 +63,23 @@ test('new mail is recorded in order, as it comes, and a reply has its effects', 
   const contactId = await createContact(world.deps.db, now, tenant.organizationId, { email: 'lea@lead.test' });
   const [enrollmentId] = await enroll(world.deps, tenant.organizationId, campaignId, [contactId]);
   await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: now });
-  const send = await createSend(world.deps, tenant.organizationId, { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId: id, recipient: 'lea@lead.test' });
+  const send = await createSend(world.deps, tenant.organizationId, {
+    campaignId,
+    enrollmentId: enrollmentId!,
+    stepId: stepIds[0]!,
+    contactId,
+    mailboxId: id,
+    recipient: 'lea@lead.test',
+  });
   box.deliver(plain('one'));
   box.deliver(plain('two'));
   const sync = await startSync(world.deps, QUICK);
   await holds(world, id, 2);
-  box.deliver(replyTo({ messageId: send.messageId, from: 'sam@ours.test', to: 'lea@lead.test' }, 'Yes, please', { subject: 'Re: three' }));
+  box.deliver(
+    replyTo({ messageId: send.messageId, from: 'sam@ours.test', to: 'lea@lead.test' }, 'Yes, please', {
+      subject: 'Re: three',
+    }),
+  );
   await holds(world, id, 3);
   await sync.stop();
   t.deepEqual(await subjectsIn(world, id), ['one', 'two', 'Re: three']);
@@ -75,7 +92,10 @@ test('mail from before the connection is left alone', async (t) => {
   const s = await scene(t);
   const { id, box } = await connect(s, 'sam@ours.test');
   box.deliver(plain('old'));
-  await s.world.deps.db('mailboxes').where({ id }).update({ created_at: new Date(Date.now() + 3600_000) });
+  await s.world.deps
+    .db('mailboxes')
+    .where({ id })
+    .update({ created_at: new Date(Date.now() + 3600_000) });
   const sync = await startSync(s.world.deps, QUICK);
   await synced(s.world, id);
   box.deliver(plain('new'));
@@ -107,14 +127,23 @@ test('a message the database refuses is noted and passed by', async (t) => {
   const s = await scene(t);
   const { id, box } = await connect(s, 'sam@ours.test');
   const { db } = s.world.deps;
-  await db.raw(`create function refuse() returns trigger language plpgsql as $$ begin if new.subject = 'poison' then raise exception 'refused'; end if; return new; end $$`);
+  await db.raw(
+    `create function refuse() returns trigger language plpgsql as $$ begin if new.subject = 'poison' then raise exception 'refused'; end if; return new; end $$`,
+  );
   await db.raw('create trigger refuse before insert on inbound_messages for each row execute function refuse()');
   for (const name of ['before', 'poison', 'after']) box.deliver(plain(name));
   const sync = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 3);
   await sync.stop();
   const rows = await db('inbound_messages').where({ mailbox_id: id }).orderBy('uid');
-  t.deepEqual(rows.map(({ subject, kind, error }) => [subject, kind, error]), [['before', 'other', null], ['', 'other', 'error: refused'], ['after', 'other', null]]);
+  t.deepEqual(
+    rows.map(({ subject, kind, error }) => [subject, kind, error]),
+    [
+      ['before', 'other', null],
+      ['', 'other', 'error: refused'],
+      ['after', 'other', null],
+    ],
+  );
   t.is((await placeOf(s.world, id)).last_uid, 3);
 });
 
@@ -126,8 +155,12 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
   const sync = await startSync(world.deps, QUICK);
   await until(async () => (await placeOf(world, id)).failures > 0);
   t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: 'imap_auth_failed', status: 'active' });
-  t.like(await world.deps.db('mailbox_errors').where({ mailbox_id: id }), [{ error_code: 'imap_auth_failed', resolved_at: null }] as never);
-  const told = await world.deps.db('domain_events').where({ organization_id: tenant.organizationId, type: 'email_account.error' });
+  t.like(await world.deps.db('mailbox_errors').where({ mailbox_id: id }), [
+    { error_code: 'imap_auth_failed', resolved_at: null },
+  ] as never);
+  const told = await world.deps
+    .db('domain_events')
+    .where({ organization_id: tenant.organizationId, type: 'email_account.error' });
   t.is(told.length, 1);
   t.true((await placeOf(world, id)).retry_at > new Date(Date.now() + 3600_000));
   await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null });
@@ -157,7 +190,13 @@ test('two processes share the mailboxes; when one is killed the other takes over
   const s = await scene(t);
   const { world } = s;
   const boxes = await Promise.all(Array.from({ length: 6 }, (_, n) => connect(s, `m${n}@ours.test`)));
-  const owners = async () => new Map((await world.deps.db('mailbox_sync')).map(({ mailbox_id, owner }) => [mailbox_id as string, owner as string | null]));
+  const owners = async () =>
+    new Map(
+      (await world.deps.db('mailbox_sync')).map(({ mailbox_id, owner }) => [
+        mailbox_id as string,
+        owner as string | null,
+      ]),
+    );
   const share = async (worker: string) => [...(await owners()).values()].filter((owner) => owner === worker).length;
   const child = await startChild(t, world, 'victim');
   await until(async () => (await share('victim')) === 6);
@@ -178,9 +217,14 @@ test('two processes share the mailboxes; when one is killed the other takes over
   for (const { id } of boxes) await holds(world, id, sent);
   await sync.stop();
   for (const { id, box } of boxes) {
-    t.deepEqual(await subjectsIn(world, id), Array.from({ length: sent }, (_, n) => `${box.email}/${n + 1}`));
+    t.deepEqual(
+      await subjectsIn(world, id),
+      Array.from({ length: sent }, (_, n) => `${box.email}/${n + 1}`),
+    );
   }
-  const events = await world.deps.db('domain_events').where({ organization_id: s.tenant.organizationId, type: 'inbox.email_received' });
+  const events = await world.deps
+    .db('domain_events')
+    .where({ organization_id: s.tenant.organizationId, type: 'inbox.email_received' });
   t.is(events.length, sent * boxes.length);
 });
 
@@ -198,7 +242,9 @@ async function startChild(t: ExecutionContext, world: World, workerId: string): 
     await startSync({ db, clock: systemClock, config, log: silentLogger, keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY) },
       { leaseMs: ${QUICK.leaseMs}, sweepMs: ${QUICK.sweepMs}, workerId: '${workerId}' });
     process.stdout.write('watching');`;
-  const child = spawn(process.execPath, ['--no-deprecation', '--import=tsx', '--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--no-deprecation', '--import=tsx', '--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.teardown(() => void child.kill('SIGKILL'));
   await once(child.stdout!, 'data');
   return child;

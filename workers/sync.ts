@@ -54,7 +54,12 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   let share = 0;
 
   const parts = {
-    deps, workerId, retryMs, pollMs: config.IMAP_POLL_MS, broken, limit: <T>(work: () => Promise<T>) => limit(work),
+    deps,
+    workerId,
+    retryMs,
+    pollMs: config.IMAP_POLL_MS,
+    broken,
+    limit: <T>(work: () => Promise<T>) => limit(work),
     onMessage: (kind: string) => metrics?.inbound.inc({ kind }),
   };
 
@@ -93,10 +98,15 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
     for (const lease of await claimLeases(db, workerId, leaseMs, room)) begin(lease);
   };
 
-  const listener = await listen(config.PRIMARY_DB, MAILBOXES_CHANNEL, () => {
-    woken = true;
-    wake();
-  }, log);
+  const listener = await listen(
+    config.PRIMARY_DB,
+    MAILBOXES_CHANNEL,
+    () => {
+      woken = true;
+      wake();
+    },
+    log,
+  );
   const loop = (async () => {
     while (running) {
       try {

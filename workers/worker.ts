@@ -7,7 +7,7 @@ import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import type { Deps } from '../domain/kernel/context.ts';
-import { createDeliveryEngine } from '../domain/webhooks/delivery/engine.ts';
+import { createDeliveryEngine } from '../domain/delivery/engine.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
@@ -50,10 +50,15 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   });
   failed.catch(() => {});
 
-  if (config.WORKER_ROLES.includes('temporal')) stops.push(await startTemporalRole({ deps, temporal, metrics }, (error) => fail(error)));
+  if (config.WORKER_ROLES.includes('temporal'))
+    stops.push(await startTemporalRole({ deps, temporal, metrics }, (error) => fail(error)));
   if (config.WORKER_ROLES.includes('relay')) {
     const relay = await startRelay({
-      db: deps.db, databaseUrl: config.PRIMARY_DB, client: temporal, taskQueue: config.TEMPORAL_TASK_QUEUE, log,
+      db: deps.db,
+      databaseUrl: config.PRIMARY_DB,
+      client: temporal,
+      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      log,
       onDispatched: (done, bad) => {
         metrics.outboxDispatched.inc({ result: 'ok' }, done);
         metrics.outboxDispatched.inc({ result: 'failed' }, bad);
@@ -80,11 +85,17 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   };
 }
 
-async function startTemporalRole({ deps, temporal, metrics }: Omit<WorkerParts, 'httpPort'>, onFailure: (error: unknown) => void): Promise<() => Promise<void>> {
+async function startTemporalRole(
+  { deps, temporal, metrics }: Omit<WorkerParts, 'httpPort'>,
+  onFailure: (error: unknown) => void,
+): Promise<() => Promise<void>> {
   const { config, log } = deps;
   installRuntime(log);
   await ensureSearchAttributes(temporal, config.TEMPORAL_NAMESPACE).catch((error: Error) => {
-    log.warn({ err: error }, 'search attributes could not be ensured; make OrganizationId, CampaignId, Kind and State by hand');
+    log.warn(
+      { err: error },
+      'search attributes could not be ensured; make OrganizationId, CampaignId, Kind and State by hand',
+    );
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
   const smtp = createSmtpSender({ allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS });
@@ -102,8 +113,12 @@ async function startTemporalRole({ deps, temporal, metrics }: Omit<WorkerParts, 
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     workflowBundle: await workflowBundle(log),
     activities: {
-      ...createEngineActivities(deps, { smtp, metrics }), ...createContactImportActivities(deps), ...createMailboxActivities(deps, { smtp }),
-      ...createMaintenanceActivities(deps), ...createWebhookVerifyActivities(deps), ...webhooks,
+      ...createEngineActivities(deps, { smtp, metrics }),
+      ...createContactImportActivities(deps),
+      ...createMailboxActivities(deps, { smtp }),
+      ...createMaintenanceActivities(deps),
+      ...createWebhookVerifyActivities(deps),
+      ...webhooks,
     },
     maxConcurrentActivityTaskExecutions: config.WORKER_ACTIVITIES,
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
@@ -128,18 +143,22 @@ async function startTemporalRole({ deps, temporal, metrics }: Omit<WorkerParts, 
 }
 
 function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listening> {
-  return listenHttp((request, response) => {
-    if (request.url === '/health') {
-      response.setHeader('Content-Type', 'application/json');
-      response.end('{"status":"ok"}');
-    } else if (request.url === '/metrics') {
-      void metrics.registry.metrics().then((text) => {
-        response.setHeader('Content-Type', metrics.registry.contentType);
-        response.end(text);
-      });
-    } else {
-      response.statusCode = 404;
-      response.end();
-    }
-  }, deps.config.LISTEN_HOST, port);
+  return listenHttp(
+    (request, response) => {
+      if (request.url === '/health') {
+        response.setHeader('Content-Type', 'application/json');
+        response.end('{"status":"ok"}');
+      } else if (request.url === '/metrics') {
+        void metrics.registry.metrics().then((text) => {
+          response.setHeader('Content-Type', metrics.registry.contentType);
+          response.end(text);
+        });
+      } else {
+        response.statusCode = 404;
+        response.end();
+      }
+    },
+    deps.config.LISTEN_HOST,
+    port,
+  );
 }

@@ -34,7 +34,13 @@ export interface ToolAnswer {
  * @param prefix what stands before an argument's name in the paths of problems
  * @throws AppError what the route answers with an error, its problems told in terms of arguments
  */
-export async function callTool(ctx: Ctx, invoke: Invoke, tool: AgentTool, args: Record<string, unknown>, prefix: string): Promise<ToolAnswer> {
+export async function callTool(
+  ctx: Ctx,
+  invoke: Invoke,
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  prefix: string,
+): Promise<ToolAnswer> {
   const request = toRequest(tool, args);
   const own = isPermitted(tool.route, ctx.actor) ? ownProblems(tool, args) : [];
   if (own.length > 0) {
@@ -43,7 +49,9 @@ export async function callTool(ctx: Ctx, invoke: Invoke, tool: AgentTool, args: 
     const named = new Set(mine.map(({ path }) => path));
     const found = requestProblems(tool.route, request).map((problem) => asArgumentProblem(tool, problem, prefix));
     const all = [...mine, ...found.filter(({ path }) => !named.has(path))];
-    throw new AppError('bad_request', `The call has ${all.length} problem${all.length === 1 ? '' : 's'}`, { problems: all });
+    throw new AppError('bad_request', `The call has ${all.length} problem${all.length === 1 ? '' : 's'}`, {
+      problems: all,
+    });
   }
   const told = { tool: tool.name, operation: tool.route.operationId };
   try {
@@ -63,7 +71,11 @@ function read({ status, body }: RouteAnswer): ToolAnswer {
 }
 
 /** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */
-export function withKey(tool: AgentTool, args: Record<string, unknown>, header: string | undefined): Record<string, unknown> {
+export function withKey(
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  header: string | undefined,
+): Record<string, unknown> {
   const wanted = header && Object.hasOwn(tool.arguments, IDEMPOTENCY_KEY) && args[IDEMPOTENCY_KEY] === undefined;
   return wanted ? { ...args, [IDEMPOTENCY_KEY]: header } : args;
 }

@@ -12,7 +12,9 @@ const tool = z.strictObject({
   title: z.string(),
   description: z.string(),
   input_schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of `arguments`' }),
-  operation: z.strictObject({ operation_id: z.string(), method: z.string(), path: z.string() }).meta({ description: 'The endpoint it stands for' }),
+  operation: z
+    .strictObject({ operation_id: z.string(), method: z.string(), path: z.string() })
+    .meta({ description: 'The endpoint it stands for' }),
   read_only: z.boolean(),
   destructive: z.boolean().meta({ description: 'Can overwrite, or do what cannot be undone' }),
   idempotent: z.boolean().meta({ description: 'Called again with the same arguments it changes nothing more' }),
@@ -24,7 +26,11 @@ function present(known: AgentTool): z.input<typeof tool> {
     title: known.title,
     description: known.description,
     input_schema: known.inputSchema,
-    operation: { operation_id: known.route.operationId, method: known.route.method.toUpperCase(), path: `/v1${known.route.path}` },
+    operation: {
+      operation_id: known.route.operationId,
+      method: known.route.method.toUpperCase(),
+      path: `/v1${known.route.path}`,
+    },
     read_only: known.readOnly,
     destructive: known.destructive ?? false,
     idempotent: known.readOnly || (known.repeatable ?? false),
@@ -39,7 +45,8 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/ai/tools',
     summary: 'Tools the credential may call',
-    description: 'The same tools as the MCP endpoint lists. A tool is an endpoint of this API under a name and with arguments a model understands.',
+    description:
+      'The same tools as the MCP endpoint lists. A tool is an endpoint of this API under a name and with arguments a model understands.',
     success: { status: 200, body: z.strictObject({ tools: z.array(tool) }) },
     handler: async (ctx) => ({ tools: toolsFor(ctx.actor).map(present) }),
   }),
@@ -51,16 +58,28 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     // Limits on writes and the Idempotency-Key are matters of the endpoint behind the tool.
     readOnly: true,
     summary: 'Call a tool',
-    description: 'Runs the endpoint behind the tool with all its rules; its errors come back unchanged, with the paths of `problems` naming arguments. '
-      + 'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header.',
+    description:
+      'Runs the endpoint behind the tool with all its rules; its errors come back unchanged, with the paths of `problems` naming arguments. ' +
+      'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header.',
     bodyLimit: CALL_LIMIT,
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()) }),
-    success: { status: 200, body: z.strictObject({ result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }) }) },
+    success: {
+      status: 200,
+      body: z.strictObject({
+        result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }),
+      }),
+    },
     errors: ['not_found', 'conflict'],
     handler: async (ctx, { params, body, headers, invoke }) => {
       const known = findTool(params.name);
-      const { text } = await callTool(ctx, invoke, known, withKey(known, body.arguments, headers['idempotency-key']), 'body.arguments.');
+      const { text } = await callTool(
+        ctx,
+        invoke,
+        known,
+        withKey(known, body.arguments, headers['idempotency-key']),
+        'body.arguments.',
+      );
       return { result: text === '' ? null : JSON.parse(text) };
     },
   }),

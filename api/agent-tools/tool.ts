@@ -50,7 +50,8 @@ export interface AgentTool extends ToolSpec {
 
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 const KEY_HEADER = 'headers.idempotency-key';
-const KEY_DESCRIPTION = 'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
+const KEY_DESCRIPTION =
+  'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
 
 /**
  * Derives a tool's input schema from its route's own schemas.
@@ -68,19 +69,31 @@ export function defineTool(spec: ToolSpec): AgentTool {
   }
   const mode = idempotencyOf(spec.route);
   const takesKey = mode !== 'none';
-  if (takesKey) properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
+  if (takesKey)
+    properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
   if (mode === 'required') required.push(IDEMPOTENCY_KEY);
   return {
     ...spec,
     arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
-    inputSchema: { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties,
+      ...(required.length > 0 ? { required } : {}),
+      additionalProperties: false,
+    },
     readOnly: !isWrite(spec.route),
   };
 }
 
 /** The request of a tool's route that its arguments stand for; arguments the tool does not have are left out. */
 export function toRequest(tool: AgentTool, args: Record<string, unknown>): RouteRequest {
-  const request: RouteRequest = { params: {}, query: {}, body: tool.route.method === 'get' ? undefined : {}, files: {}, headers: {} };
+  const request: RouteRequest = {
+    params: {},
+    query: {},
+    body: tool.route.method === 'get' ? undefined : {},
+    files: {},
+    headers: {},
+  };
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const value = args[name];
     if (value !== undefined) put(request, placeOf(argument).at.split('.'), value);
@@ -90,12 +103,16 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
 
 /** Faults that only the tool can see: arguments it does not have, and those it asks for by itself. Paths are argument names. */
 export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Problem[] {
-  const problems = Object.keys(args).filter((name) => !Object.hasOwn(tool.arguments, name)).map((path) => ({ path, message: 'Unknown argument' }));
+  const problems = Object.keys(args)
+    .filter((name) => !Object.hasOwn(tool.arguments, name))
+    .map((path) => ({ path, message: 'Unknown argument' }));
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const { at, required } = placeOf(argument);
     const missing = args[name] === undefined;
-    if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required'))) problems.push({ path: name, message: 'Required' });
-    if (at === KEY_HEADER && !missing && !isKey(args[name])) problems.push({ path: name, message: `Must be a text of at most ${MAX_KEY_LENGTH} characters` });
+    if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required')))
+      problems.push({ path: name, message: 'Required' });
+    if (at === KEY_HEADER && !missing && !isKey(args[name]))
+      problems.push({ path: name, message: `Must be a text of at most ${MAX_KEY_LENGTH} characters` });
   }
   return problems;
 }
@@ -109,7 +126,8 @@ export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: str
   const path = problem.path.toLowerCase();
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const { at } = placeOf(argument);
-    if (path === at || path.startsWith(`${at}.`)) return { ...problem, path: `${prefix}${name}${problem.path.slice(at.length)}` };
+    if (path === at || path.startsWith(`${at}.`))
+      return { ...problem, path: `${prefix}${name}${problem.path.slice(at.length)}` };
   }
   return problem;
 }
@@ -130,7 +148,9 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema).filter(([keyword]) => !(keyword === 'pattern' && 'format' in schema) && keyword !== 'propertyNames');
+  const entries = Object.entries(schema).filter(
+    ([keyword]) => !(keyword === 'pattern' && 'format' in schema) && keyword !== 'propertyNames',
+  );
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, forModels(value)])) as T;
 }
 

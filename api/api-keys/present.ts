@@ -48,5 +48,15 @@ export function presentAnalytics(analytics: UsageAnalytics): z.input<typeof usag
 /** One recorded request. */
 export function presentUsageLog(row: ApiKeyUsageLogRow): z.input<typeof usageLog> {
   const { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms } = row;
-  return { id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms, created_at: iso(row.created_at) };
+  return {
+    id,
+    api_key_id,
+    endpoint,
+    method,
+    ip_address,
+    user_agent,
+    response_code,
+    response_time_ms,
+    created_at: iso(row.created_at),
+  };
 }

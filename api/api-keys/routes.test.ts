@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import { createRateLimiter } from '../http/rate-limit.ts';
-import { createKeyUsage, USAGE_EVERY_MS } from '../../domain/access/key-usage.ts';
+import { createKeyUsage, USAGE_EVERY_MS } from '../../domain/identity/key-usage.ts';
 import { assertNotWider } from '../../domain/api-keys/restrictions.ts';
 import type { ApiKeyRow } from '../../db/models/api-key.ts';
 import { ManualClock } from '../../lib/clock.ts';
@@ -17,14 +17,21 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-const create = (token: string, body: object, headers: Record<string, string> = {}): Promise<Answer> => call(world, 'POST', KEYS, { token, body, headers });
-const mailbox = (tenant: Tenant, name: string) => createMailbox(world.deps, tenant.organizationId, `${name}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } });
+const create = (token: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  call(world, 'POST', KEYS, { token, body, headers });
+const mailbox = (tenant: Tenant, name: string) =>
+  createMailbox(world.deps, tenant.organizationId, `${name}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } });
 
 test('a key is created, shown once, listed without its secret, and works', async (t) => {
   const tenant = await world.tenant();
   const expires = new Date(Date.now() + 86_400_000).toISOString();
   const made = await create(tenant.sessionToken, {
-    name: 'CI', description: 'for builds', permissions: maskOf(['API_KEYS', 'READ_CONTACTS']), allowed_ips: ['127.0.0.1', '10.0.0.0/8'], rate_limit_per_minute: 120, expires_at: expires,
+    name: 'CI',
+    description: 'for builds',
+    permissions: maskOf(['API_KEYS', 'READ_CONTACTS']),
+    allowed_ips: ['127.0.0.1', '10.0.0.0/8'],
+    rate_limit_per_minute: 120,
+    expires_at: expires,
   });
   t.is(made.status, 201);
   const { secret, ...key } = made.body;
@@ -32,8 +39,17 @@ test('a key is created, shown once, listed without its secret, and works', async
   t.is(key.key_prefix, secret.slice(0, 6));
   t.is(key.key_suffix, secret.slice(-4));
   t.like(key, {
-    user_id: tenant.userId, organization_id: tenant.organizationId, name: 'CI', description: 'for builds', status: 'active', rate_limit_per_minute: 120,
-    allowed_ips: ['127.0.0.1', '10.0.0.0/8'], allowed_email_accounts: [], expires_at: expires, last_used_at: null, last_request_ip: null,
+    user_id: tenant.userId,
+    organization_id: tenant.organizationId,
+    name: 'CI',
+    description: 'for builds',
+    status: 'active',
+    rate_limit_per_minute: 120,
+    allowed_ips: ['127.0.0.1', '10.0.0.0/8'],
+    allowed_email_accounts: [],
+    expires_at: expires,
+    last_used_at: null,
+    last_request_ip: null,
   });
   const read = await call(world, 'GET', `${KEYS}/${key.id}`, { token: tenant.sessionToken });
   t.deepEqual(read.body, key);
@@ -43,7 +59,13 @@ test('a key is created, shown once, listed without its secret, and works', async
   t.false(list.text.includes('secret'));
   t.is((await call(world, 'GET', KEYS, { token: secret })).status, 200);
   const [audit] = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId });
-  t.like(audit, { action: 'create', entity_type: 'api_key', entity_id: key.id, user_id: tenant.userId, actor_kind: 'session' });
+  t.like(audit, {
+    action: 'create',
+    entity_type: 'api_key',
+    entity_id: key.id,
+    user_id: tenant.userId,
+    actor_kind: 'session',
+  });
   t.false(JSON.stringify(audit).includes(secret));
 });
 
@@ -51,7 +73,12 @@ test('the catalogue holds every bit and the presets', async (t) => {
   const { apiKey } = await world.tenant();
   const { body } = await call(world, 'GET', `${KEYS}/permissions`, { token: apiKey });
   t.is(body.permissions.length, PERMISSIONS.length);
-  t.deepEqual(body.permissions[0], { name: 'READ_EMAILS', value: 1, description: PERMISSIONS[0]!.description, category: 'read' });
+  t.deepEqual(body.permissions[0], {
+    name: 'READ_EMAILS',
+    value: 1,
+    description: PERMISSIONS[0]!.description,
+    category: 'read',
+  });
   t.deepEqual(body.presets, { read_only: 4_329_731, full_access: 8_388_607 });
 });
 
@@ -60,15 +87,28 @@ test('faults of a new key are all named', async (t) => {
   const other = await world.tenant();
   const foreign = await mailbox(other, 'foreign');
   const answer = await create(tenant.sessionToken, {
-    name: 'Bad', permissions: ALL_PERMISSIONS + 1, allowed_ips: ['10.0.0.1', '10.0.0.0/33', 'example.com', '10.1'], allowed_email_accounts: [foreign, 'junk'],
+    name: 'Bad',
+    permissions: ALL_PERMISSIONS + 1,
+    allowed_ips: ['10.0.0.1', '10.0.0.0/33', 'example.com', '10.1'],
+    allowed_email_accounts: [foreign, 'junk'],
     expires_at: '2020-01-01T00:00:00Z',
   });
   t.is(answer.status, 400);
   t.deepEqual(answer.body.problems.map((problem: { path: string }) => problem.path).sort(), [
-    'body.allowed_email_accounts.0', 'body.allowed_email_accounts.1', 'body.allowed_ips.1', 'body.allowed_ips.2', 'body.allowed_ips.3', 'body.expires_at', 'body.permissions',
+    'body.allowed_email_accounts.0',
+    'body.allowed_email_accounts.1',
+    'body.allowed_ips.1',
+    'body.allowed_ips.2',
+    'body.allowed_ips.3',
+    'body.expires_at',
+    'body.permissions',
   ]);
   const shape = await create(tenant.sessionToken, { name: 'x'.repeat(256), permissions: 1.5, secret: 'mine' });
-  t.deepEqual(shape.body.problems.map((problem: { path: string }) => problem.path).sort(), ['body.name', 'body.permissions', 'body.secret']);
+  t.deepEqual(shape.body.problems.map((problem: { path: string }) => problem.path).sort(), [
+    'body.name',
+    'body.permissions',
+    'body.secret',
+  ]);
   t.is((await create(tenant.sessionToken, { name: 'x'.repeat(255), permissions: 0 })).status, 201);
 });
 
@@ -91,7 +131,9 @@ test('the list pages newest first; a bad limit means the default, a bad cursor i
     t.is(page.body.data.length, 5);
   }
   t.is((await call(world, 'GET', `${KEYS}?cursor=junk`, { token: tenant.apiKey })).status, 400);
-  const { body: { pagination } } = await call(world, 'GET', `${KEYS}?limit=1`, { token: tenant.apiKey });
+  const {
+    body: { pagination },
+  } = await call(world, 'GET', `${KEYS}?limit=1`, { token: tenant.apiKey });
   const parts = JSON.parse(Buffer.from(pagination.next_cursor, 'base64url').toString()) as unknown[];
   const forged = Buffer.from(JSON.stringify([...parts.slice(0, -1), 'no id'])).toString('base64url');
   t.is((await call(world, 'GET', `${KEYS}?cursor=${forged}`, { token: tenant.apiKey })).status, 400);
@@ -115,9 +157,19 @@ test('revoking stores the reason, is final, and ends the key within a second', a
   t.truthy(read.body.revoked_at);
   const other = await create(tenant.sessionToken, { name: 'Other', permissions: 1 });
   await call(world, 'DELETE', `${KEYS}/${other.body.id}`, { token: tenant.sessionToken });
-  t.is((await call(world, 'GET', `${KEYS}/${other.body.id}`, { token: tenant.sessionToken })).body.revoked_reason, 'Revoked by user');
-  const actions = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_id: key.id }).orderBy('id').select('action');
-  t.deepEqual(actions.map((row) => row.action), ['create', 'revoke']);
+  t.is(
+    (await call(world, 'GET', `${KEYS}/${other.body.id}`, { token: tenant.sessionToken })).body.revoked_reason,
+    'Revoked by user',
+  );
+  const actions = await world.deps
+    .db('audit_logs')
+    .where({ organization_id: tenant.organizationId, entity_id: key.id })
+    .orderBy('id')
+    .select('action');
+  t.deepEqual(
+    actions.map((row) => row.action),
+    ['create', 'revoke'],
+  );
 });
 
 test('a key past its expiry still reads active and authenticates nothing', async (t) => {
@@ -126,7 +178,12 @@ test('a key past its expiry still reads active and authenticates nothing', async
   t.teardown(() => timed.close());
   const tenant = await timed.tenant();
   const made = await call(timed, 'POST', KEYS, {
-    token: tenant.apiKey, body: { name: 'Short', permissions: maskOf(['API_KEYS']), expires_at: new Date(clock.now().getTime() + 60_000).toISOString() },
+    token: tenant.apiKey,
+    body: {
+      name: 'Short',
+      permissions: maskOf(['API_KEYS']),
+      expires_at: new Date(clock.now().getTime() + 60_000).toISOString(),
+    },
   });
   t.is((await call(timed, 'GET', KEYS, { token: made.body.secret })).status, 200);
   clock.advance(60_000);
@@ -136,8 +193,15 @@ test('a key past its expiry still reads active and authenticates nothing', async
 
 test('allowed_ips holds against the address behind a trusted proxy, and against nothing a client claims', async (t) => {
   const tenant = await world.tenant();
-  const { body } = await create(tenant.sessionToken, { name: 'Office', permissions: ALL_PERMISSIONS, allowed_ips: ['203.0.113.7', '10.1.0.0/16', '2001:db8::/32'] });
-  const from = (address: string) => call(world, 'GET', KEYS, { token: body.secret, headers: { 'x-forwarded-for': address } }).then((answer) => answer.status);
+  const { body } = await create(tenant.sessionToken, {
+    name: 'Office',
+    permissions: ALL_PERMISSIONS,
+    allowed_ips: ['203.0.113.7', '10.1.0.0/16', '2001:db8::/32'],
+  });
+  const from = (address: string) =>
+    call(world, 'GET', KEYS, { token: body.secret, headers: { 'x-forwarded-for': address } }).then(
+      (answer) => answer.status,
+    );
   t.is(await from('203.0.113.7'), 200);
   t.is(await from('10.1.255.255'), 200);
   t.is(await from('2001:db8::1'), 200);
@@ -148,8 +212,14 @@ test('allowed_ips holds against the address behind a trusted proxy, and against 
   const direct = await createWorld();
   t.teardown(() => direct.close());
   const stranger = await direct.tenant();
-  const { apiKey } = await createApiKey(direct.deps, stranger.organizationId, stranger.userId, { allowedIps: ['203.0.113.7'] });
-  t.is((await call(direct, 'GET', KEYS, { token: apiKey, headers: { 'x-forwarded-for': '203.0.113.7' } })).status, 403, 'no proxy is trusted here');
+  const { apiKey } = await createApiKey(direct.deps, stranger.organizationId, stranger.userId, {
+    allowedIps: ['203.0.113.7'],
+  });
+  t.is(
+    (await call(direct, 'GET', KEYS, { token: apiKey, headers: { 'x-forwarded-for': '203.0.113.7' } })).status,
+    403,
+    'no proxy is trusted here',
+  );
 });
 
 test('a key is held to its own rate, with Retry-After, and to the default of 60', async (t) => {
@@ -157,10 +227,14 @@ test('a key is held to its own rate, with Retry-After, and to the default of 60'
   const limited = await createWorld({ limiter: createRateLimiter(clock) });
   t.teardown(() => limited.close());
   const tenant = await limited.tenant();
-  for (const [set, expected] of [[3, 3], [0, 60]] as const) {
+  for (const [set, expected] of [
+    [3, 3],
+    [0, 60],
+  ] as const) {
     const { apiKey } = await createApiKey(limited.deps, tenant.organizationId, tenant.userId, { ratePerMinute: set });
     const statuses = [];
-    for (let i = 0; i <= expected; i += 1) statuses.push((await call(limited, 'GET', `${KEYS}/permissions`, { token: apiKey })).status);
+    for (let i = 0; i <= expected; i += 1)
+      statuses.push((await call(limited, 'GET', `${KEYS}/permissions`, { token: apiKey })).status);
     t.deepEqual(statuses, [...Array<number>(expected).fill(200), 429]);
     const refused = await call(limited, 'GET', `${KEYS}/permissions`, { token: apiKey });
     t.is(refused.headers.get('retry-after'), '60');
@@ -189,7 +263,9 @@ test('an Idempotency-Key replays the same secret byte for byte; another body is 
 test('simultaneous creates with one Idempotency-Key make one key', async (t) => {
   const tenant = await world.tenant();
   const body = { name: 'Race', permissions: 1 };
-  const answers = await Promise.all(Array.from({ length: 5 }, () => create(tenant.apiKey, body, { 'idempotency-key': 'race' })));
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => create(tenant.apiKey, body, { 'idempotency-key': 'race' })),
+  );
   t.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([201]));
   t.is(new Set(answers.map((answer) => answer.text)).size, 1);
   const rows = await world.deps.db('api_keys').where({ organization_id: tenant.organizationId, name: 'Race' });
@@ -201,13 +277,28 @@ test('a key makes no key that may do more than itself', async (t) => {
   const [one, two] = [await mailbox(tenant, 'one'), await mailbox(tenant, 'two')];
   const soon = new Date(Date.now() + 3600_000);
   const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
-    permissions: maskOf(['API_KEYS', 'READ_CONTACTS']), allowedIps: ['127.0.0.0/8'], allowedMailboxes: [one], expiresAt: soon,
+    permissions: maskOf(['API_KEYS', 'READ_CONTACTS']),
+    allowedIps: ['127.0.0.0/8'],
+    allowedMailboxes: [one],
+    expiresAt: soon,
   });
-  const within = { name: 'Child', permissions: maskOf(['READ_CONTACTS']), allowed_ips: ['127.0.0.1'], allowed_email_accounts: [one], expires_at: soon.toISOString() };
+  const within = {
+    name: 'Child',
+    permissions: maskOf(['READ_CONTACTS']),
+    allowed_ips: ['127.0.0.1'],
+    allowed_email_accounts: [one],
+    expires_at: soon.toISOString(),
+  };
   t.is((await create(apiKey, within)).status, 201);
   for (const [field, value] of [
-    ['permissions', maskOf(['READ_CONTACTS', 'WRITE_CONTACTS'])], ['allowed_ips', undefined], ['allowed_ips', ['127.0.0.0/7']], ['allowed_ips', ['127.0.0.1', '10.0.0.1']],
-    ['allowed_email_accounts', undefined], ['allowed_email_accounts', [one, two]], ['expires_at', undefined], ['expires_at', new Date(soon.getTime() + 1).toISOString()],
+    ['permissions', maskOf(['READ_CONTACTS', 'WRITE_CONTACTS'])],
+    ['allowed_ips', undefined],
+    ['allowed_ips', ['127.0.0.0/7']],
+    ['allowed_ips', ['127.0.0.1', '10.0.0.1']],
+    ['allowed_email_accounts', undefined],
+    ['allowed_email_accounts', [one, two]],
+    ['expires_at', undefined],
+    ['expires_at', new Date(soon.getTime() + 1).toISOString()],
   ] as const) {
     const answer = await create(apiKey, { ...within, [field]: value });
     t.is(answer.status, 403, `${field} ${String(value)}`);
@@ -217,17 +308,36 @@ test('a key makes no key that may do more than itself', async (t) => {
 
 test('a range passes for narrower only when every address of it is allowed', (t) => {
   const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
-  const ranges = fc.tuple(octets, fc.integer({ min: 0, max: 32 })).map(([parts, bits]) => ({ first: start(parts, bits), bits }));
-  const text = ({ first, bits }: { first: number; bits: number }) => `${[24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.')}/${bits}`;
+  const ranges = fc
+    .tuple(octets, fc.integer({ min: 0, max: 32 }))
+    .map(([parts, bits]) => ({ first: start(parts, bits), bits }));
+  const text = ({ first, bits }: { first: number; bits: number }) =>
+    `${[24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.')}/${bits}`;
   const last = ({ first, bits }: { first: number; bits: number }) => first + 2 ** (32 - bits) - 1;
-  const nested = fc.tuple(ranges, ranges).map(([a, b]) => [a, { first: start(octetsOf(a.first), b.bits), bits: b.bits }] as const);
-  fc.assert(fc.property(fc.oneof(fc.tuple(ranges, ranges), nested), ([outer, inner]) => {
-    const everyAddress = inner.first >= outer.first && last(inner) <= last(outer);
-    const parent = { permissions: 1, allowed_ips: [text(outer)], allowed_email_accounts: [], expires_at: null } as unknown as ApiKeyRow;
-    const attempt = () => assertNotWider(parent, { permissions: 1, allowed_ips: [text(inner)], allowed_email_accounts: [], expires_at: null });
-    if (everyAddress) attempt();
-    else t.throws(attempt, { message: /allowed_ips/ });
-  }), { numRuns: 500 });
+  const nested = fc
+    .tuple(ranges, ranges)
+    .map(([a, b]) => [a, { first: start(octetsOf(a.first), b.bits), bits: b.bits }] as const);
+  fc.assert(
+    fc.property(fc.oneof(fc.tuple(ranges, ranges), nested), ([outer, inner]) => {
+      const everyAddress = inner.first >= outer.first && last(inner) <= last(outer);
+      const parent = {
+        permissions: 1,
+        allowed_ips: [text(outer)],
+        allowed_email_accounts: [],
+        expires_at: null,
+      } as unknown as ApiKeyRow;
+      const attempt = () =>
+        assertNotWider(parent, {
+          permissions: 1,
+          allowed_ips: [text(inner)],
+          allowed_email_accounts: [],
+          expires_at: null,
+        });
+      if (everyAddress) attempt();
+      else t.throws(attempt, { message: /allowed_ips/ });
+    }),
+    { numRuns: 500 },
+  );
   t.pass();
 });
 
@@ -266,7 +376,9 @@ test('the last use of a key is written at most once a minute, and on stopping', 
 
 test('a request notes its key, but a refused one does not', async (t) => {
   const tenant = await world.tenant();
-  const { apiKey, apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedIps: ['203.0.113.7'] });
+  const { apiKey, apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+    allowedIps: ['203.0.113.7'],
+  });
   await call(world, 'GET', KEYS, { token: apiKey, headers: { 'x-forwarded-for': '198.51.100.1' } });
   await world.actors.flush();
   t.is((await world.deps.db('api_keys').where('id', apiKeyId).first()).last_used_at, null);

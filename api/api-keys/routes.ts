@@ -30,8 +30,9 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/api-keys',
     summary: 'Create an API key; its secret is shown once',
-    description: 'A key that makes a key can give it no permission, source address, mailbox or day it lacks itself. '
-      + 'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    description:
+      'A key that makes a key can give it no permission, source address, mailbox or day it lacks itself. ' +
+      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
     success: { status: 201, body: schemas.apiKeyWithSecret },
     errors: ['no_organization'],
@@ -83,8 +84,9 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'patch',
     path: '/api-keys/:id',
     summary: 'Change an API key',
-    description: 'Only sent fields change; lists replace what was there. It takes effect within a second. The secret and `expires_at` stay: '
-      + 'create a new key and revoke this one. A key that changes a key can leave it no permission, source address or mailbox it lacks itself.',
+    description:
+      'Only sent fields change; lists replace what was there. It takes effect within a second. The secret and `expires_at` stay: ' +
+      'create a new key and revoke this one. A key that changes a key can leave it no permission, source address or mailbox it lacks itself.',
     params: idParams,
     body: schemas.updateBody,
     success: { status: 200, body: schemas.apiKey },
@@ -145,7 +147,8 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/api-keys/:id/logs',
     summary: 'Requests made with a key, newest first',
-    description: 'A request appears within about two seconds. Requests refused with 401 are nobody\'s and are not recorded.',
+    description:
+      "A request appears within about two seconds. Requests refused with 401 are nobody's and are not recorded.",
     params: idParams,
     query: schemas.logsQuery,
     success: { status: 200, body: paged(schemas.usageLog) },

@@ -4,16 +4,37 @@ import { inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
 const MAX_LIST = 100;
 
 const name = z.string().trim().min(1).max(255);
-const permissions = z.number().int().nonnegative().meta({ description: 'Mask of the bits of GET /v1/api-keys/permissions' });
+const permissions = z
+  .number()
+  .int()
+  .nonnegative()
+  .meta({ description: 'Mask of the bits of GET /v1/api-keys/permissions' });
 const optionalFields = {
   description: z.string().max(2000).optional(),
-  allowed_ips: z.array(z.string().trim().max(64)).max(MAX_LIST).optional().meta({ description: 'Addresses or CIDR ranges; empty means any source' }),
-  allowed_email_accounts: z.array(z.string()).max(MAX_LIST).optional().meta({ description: 'Ids of mailboxes of the workspace; empty means all' }),
+  allowed_ips: z
+    .array(z.string().trim().max(64))
+    .max(MAX_LIST)
+    .optional()
+    .meta({ description: 'Addresses or CIDR ranges; empty means any source' }),
+  allowed_email_accounts: z
+    .array(z.string())
+    .max(MAX_LIST)
+    .optional()
+    .meta({ description: 'Ids of mailboxes of the workspace; empty means all' }),
   rate_limit_per_minute: z.int().min(0).max(1_000_000).optional().meta({ description: '0 means the default, 60' }),
 };
 
-export const createBody = z.strictObject({ name, permissions, ...optionalFields, expires_at: inputTimestamp.optional() });
-export const updateBody = z.strictObject({ name: name.optional(), permissions: permissions.optional(), ...optionalFields });
+export const createBody = z.strictObject({
+  name,
+  permissions,
+  ...optionalFields,
+  expires_at: inputTimestamp.optional(),
+});
+export const updateBody = z.strictObject({
+  name: name.optional(),
+  permissions: permissions.optional(),
+  ...optionalFields,
+});
 
 /** A bad limit means the default here, as the contract has it for this list. */
 export const listQuery = z.strictObject({
@@ -29,7 +50,9 @@ const interval = z.enum(['minute', 'hour', 'day']);
 export const analyticsQuery = z.strictObject({
   from: inputTimestamp.optional().meta({ description: '24 hours before `to` unless given' }),
   to: inputTimestamp.optional().meta({ description: 'Now unless given' }),
-  interval: interval.default('hour').meta({ description: 'The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day`' }),
+  interval: interval
+    .default('hour')
+    .meta({ description: 'The range can be 24 hours long with `minute`, 31 days with `hour`, 92 days with `day`' }),
 });
 export const revokeQuery = z.strictObject({ reason: z.string().trim().min(1).max(500).optional() });
 
@@ -45,7 +68,9 @@ const fields = {
   allowed_ips: z.array(z.string()),
   allowed_email_accounts: z.array(uuid),
   rate_limit_per_minute: z.int(),
-  status: z.enum(['active', 'revoked']).meta({ description: 'A key past expires_at still reads active, but authenticates nothing' }),
+  status: z
+    .enum(['active', 'revoked'])
+    .meta({ description: 'A key past expires_at still reads active, but authenticates nothing' }),
   last_used_at: timestamp.nullable().meta({ description: 'Kept to about a minute' }),
   last_request_ip: z.string().nullable(),
   expires_at: timestamp.nullable(),
@@ -56,16 +81,21 @@ const fields = {
 };
 
 export const apiKey = z.strictObject(fields);
-export const apiKeyWithSecret = z.strictObject({ ...fields, secret: z.string().meta({ description: 'Shown here and never again' }) });
+export const apiKeyWithSecret = z.strictObject({
+  ...fields,
+  secret: z.string().meta({ description: 'Shown here and never again' }),
+});
 export const deleted = z.strictObject({ status: z.literal('deleted') });
 export const revoked = z.strictObject({ status: z.literal('revoked') });
 export const catalogue = z.strictObject({
-  permissions: z.array(z.strictObject({
-    name: z.string(),
-    value: z.int(),
-    description: z.string(),
-    category: z.enum(['read', 'write', 'bulk', 'special']),
-  })),
+  permissions: z.array(
+    z.strictObject({
+      name: z.string(),
+      value: z.int(),
+      description: z.string(),
+      category: z.enum(['read', 'write', 'bulk', 'special']),
+    }),
+  ),
   presets: z.strictObject({ read_only: z.int(), full_access: z.int() }),
 });
 
@@ -84,21 +114,32 @@ export const usageAnalytics = z.strictObject({
   from: timestamp,
   to: timestamp,
   interval,
-  buckets: z.array(z.strictObject({
-    bucket: timestamp.meta({ description: 'When it begins, aligned to UTC' }),
-    total: z.int(),
-    success: z.int(),
-    client_errors: z.int(),
-    server_errors: z.int(),
-    avg_latency_ms: z.number(),
-  })).meta({ description: 'Without gaps; only requests of the range count, also in a first or last bucket that reaches beyond it' }),
-  endpoints: z.array(z.strictObject({
-    endpoint: z.string(),
-    method: z.string(),
-    count: z.int(),
-    error_count: z.int(),
-    avg_latency_ms: z.number(),
-  })).meta({ description: 'Most used first' }),
+  buckets: z
+    .array(
+      z.strictObject({
+        bucket: timestamp.meta({ description: 'When it begins, aligned to UTC' }),
+        total: z.int(),
+        success: z.int(),
+        client_errors: z.int(),
+        server_errors: z.int(),
+        avg_latency_ms: z.number(),
+      }),
+    )
+    .meta({
+      description:
+        'Without gaps; only requests of the range count, also in a first or last bucket that reaches beyond it',
+    }),
+  endpoints: z
+    .array(
+      z.strictObject({
+        endpoint: z.string(),
+        method: z.string(),
+        count: z.int(),
+        error_count: z.int(),
+        avg_latency_ms: z.number(),
+      }),
+    )
+    .meta({ description: 'Most used first' }),
   total: z.int(),
   errors: z.int(),
 });

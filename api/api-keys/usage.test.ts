@@ -25,12 +25,17 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const makeKey = (tenant: Tenant, options: KeyOptions = {}) => createApiKey(world.deps, tenant.organizationId, tenant.userId, options);
-const get = (token: string, path: string, headers: Record<string, string> = {}): Promise<Answer> => call(world, 'GET', `${KEYS}${path}`, { token, headers });
-const patch = (token: string, id: string, body: object): Promise<Answer> => call(world, 'PATCH', `${KEYS}/${id}`, { token, body });
+const makeKey = (tenant: Tenant, options: KeyOptions = {}) =>
+  createApiKey(world.deps, tenant.organizationId, tenant.userId, options);
+const get = (token: string, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  call(world, 'GET', `${KEYS}${path}`, { token, headers });
+const patch = (token: string, id: string, body: object): Promise<Answer> =>
+  call(world, 'PATCH', `${KEYS}/${id}`, { token, body });
 const remove = (token: string, path: string): Promise<Answer> => call(world, 'DELETE', `${KEYS}${path}`, { token });
-const inBoth = (token: string): Promise<number[]> => Promise.all([world, second].map(async (api) => (await call(api, 'GET', `${KEYS}/permissions`, { token })).status));
-const problemsOf = (answer: Answer): string[] => answer.body.problems.map((problem: { path: string }) => problem.path).sort();
+const inBoth = (token: string): Promise<number[]> =>
+  Promise.all([world, second].map(async (api) => (await call(api, 'GET', `${KEYS}/permissions`, { token })).status));
+const problemsOf = (answer: Answer): string[] =>
+  answer.body.problems.map((problem: { path: string }) => problem.path).sort();
 
 /** The requests of a key as recorded, the oldest first. */
 async function logsOf(tenant: Tenant, keyId: string): Promise<Record<string, string | number>[]> {
@@ -42,7 +47,9 @@ test('sent fields change, the others stay', async (t) => {
   const tenant = await world.tenant();
   const { apiKeyId } = await makeKey(tenant, { ratePerMinute: 5, allowedIps: ['127.0.0.1'] });
   const before = (await get(tenant.sessionToken, `/${apiKeyId}`)).body;
-  const box = await createMailbox(world.deps, tenant.organizationId, 'one@example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const box = await createMailbox(world.deps, tenant.organizationId, 'one@example.com', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
   const edit = { name: 'Renamed', permissions: 3, allowed_email_accounts: [box], rate_limit_per_minute: 0 };
   const changed = await patch(tenant.sessionToken, apiKeyId, edit);
   t.is(changed.status, 200);
@@ -60,24 +67,49 @@ test('sent fields change, the others stay', async (t) => {
 test('faults of a change are all named, and nothing changes', async (t) => {
   const tenant = await world.tenant();
   const { apiKeyId } = await makeKey(tenant);
-  const answer = await patch(tenant.sessionToken, apiKeyId, { name: 'Half', permissions: ALL_PERMISSIONS + 1, allowed_ips: ['10.1'], allowed_email_accounts: ['junk'] });
+  const answer = await patch(tenant.sessionToken, apiKeyId, {
+    name: 'Half',
+    permissions: ALL_PERMISSIONS + 1,
+    allowed_ips: ['10.1'],
+    allowed_email_accounts: ['junk'],
+  });
   t.is(answer.status, 400);
   t.deepEqual(problemsOf(answer), ['body.allowed_email_accounts.0', 'body.allowed_ips.0', 'body.permissions']);
-  const shape = await patch(tenant.sessionToken, apiKeyId, { name: '', expires_at: '2999-01-01T00:00:00Z', rate_limit_per_minute: -1, secret: 'x' });
+  const shape = await patch(tenant.sessionToken, apiKeyId, {
+    name: '',
+    expires_at: '2999-01-01T00:00:00Z',
+    rate_limit_per_minute: -1,
+    secret: 'x',
+  });
   t.deepEqual(problemsOf(shape), ['body.expires_at', 'body.name', 'body.rate_limit_per_minute', 'body.secret']);
   t.is((await get(tenant.sessionToken, `/${apiKeyId}`)).body.name, 'test');
 });
 
 test('a key cannot widen itself, nor turn another into more than itself', async (t) => {
   const tenant = await world.tenant();
-  const narrow = await makeKey(tenant, { permissions: maskOf(['API_KEYS', 'READ_CONTACTS']), allowedIps: ['127.0.0.1'] });
+  const narrow = await makeKey(tenant, {
+    permissions: maskOf(['API_KEYS', 'READ_CONTACTS']),
+    allowedIps: ['127.0.0.1'],
+  });
   for (const edit of [{ permissions: ALL_PERMISSIONS }, { allowed_ips: [] }, { allowed_ips: ['127.0.0.0/8'] }]) {
     t.is((await patch(narrow.apiKey, narrow.apiKeyId, edit)).status, 403, JSON.stringify(edit));
   }
   const strong = await makeKey(tenant, { allowedIps: ['203.0.113.7'] });
-  t.is((await patch(narrow.apiKey, strong.apiKeyId, { allowed_ips: ['127.0.0.1'] })).status, 403, 'a stronger key, opened for here');
+  t.is(
+    (await patch(narrow.apiKey, strong.apiKeyId, { allowed_ips: ['127.0.0.1'] })).status,
+    403,
+    'a stronger key, opened for here',
+  );
   t.is((await patch(narrow.apiKey, strong.apiKeyId, { name: 'Theirs' })).status, 200);
-  t.is((await patch(narrow.apiKey, strong.apiKeyId, { allowed_ips: ['127.0.0.1'], permissions: maskOf(['READ_CONTACTS']) })).status, 200);
+  t.is(
+    (
+      await patch(narrow.apiKey, strong.apiKeyId, {
+        allowed_ips: ['127.0.0.1'],
+        permissions: maskOf(['READ_CONTACTS']),
+      })
+    ).status,
+    200,
+  );
   t.is((await patch(narrow.apiKey, narrow.apiKeyId, { permissions: maskOf(['API_KEYS']) })).status, 200);
 });
 
@@ -116,7 +148,9 @@ test('only a key that authenticates nothing is deleted, with its usage', async (
   t.teardown(() => timed.close());
   const tenant = await timed.tenant();
   const on = (method: string, path: string) => call(timed, method, `${KEYS}${path}`, { token: tenant.sessionToken });
-  const { apiKey, apiKeyId } = await createApiKey(timed.deps, tenant.organizationId, tenant.userId, { expiresAt: new Date(clock.now().getTime() + 60_000) });
+  const { apiKey, apiKeyId } = await createApiKey(timed.deps, tenant.organizationId, tenant.userId, {
+    expiresAt: new Date(clock.now().getTime() + 60_000),
+  });
   t.is((await call(timed, 'GET', KEYS, { token: apiKey })).status, 200);
   await timed.usage.flush();
   t.is((await on('GET', `/${apiKeyId}/logs`)).body.data.length, 1);
@@ -129,23 +163,43 @@ test('only a key that authenticates nothing is deleted, with its usage', async (
   const gone = await on('DELETE', `/${apiKeyId}/permanent`);
   t.is(gone.status, 200);
   t.deepEqual(gone.body, { status: 'deleted' });
-  for (const table of ['api_key_usage_logs', 'api_key_usage_minutes']) t.is((await timed.deps.db(table).where('api_key_id', apiKeyId)).length, 0, table);
-  for (const [method, path] of [['GET', ''], ['GET', '/logs'], ['GET', '/analytics'], ['DELETE', ''], ['DELETE', '/permanent']] as const) {
+  for (const table of ['api_key_usage_logs', 'api_key_usage_minutes'])
+    t.is((await timed.deps.db(table).where('api_key_id', apiKeyId)).length, 0, table);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/logs'],
+    ['GET', '/analytics'],
+    ['DELETE', ''],
+    ['DELETE', '/permanent'],
+  ] as const) {
     t.is((await on(method, `/${apiKeyId}${path}`)).status, 404, `${method} ${path}`);
   }
   t.is((await on('DELETE', `/${tenant.apiKeyId}/permanent`)).status, 409);
   await on('DELETE', `/${tenant.apiKeyId}`);
   t.like((await on('GET', '/usage/summary')).body, { active_keys: 0, expired_keys: 0, revoked_keys: 1 });
   t.is((await on('DELETE', `/${tenant.apiKeyId}/permanent`)).status, 200);
-  const audits = await timed.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'delete', entity_type: 'api_key' });
+  const audits = await timed.deps
+    .db('audit_logs')
+    .where({ organization_id: tenant.organizationId, action: 'delete', entity_type: 'api_key' });
   t.deepEqual(audits.map((row) => row.entity_id).sort(), [apiKeyId, tenant.apiKeyId].sort());
 });
 
 test('every request of a known key is recorded, whatever becomes of it', async (t) => {
   const tenant = await world.tenant();
-  const { apiKey, apiKeyId } = await makeKey(tenant, { permissions: maskOf(['API_KEYS']), allowedIps: ['203.0.113.7'], ratePerMinute: 5 });
-  const from = (address: string) => ({ token: apiKey, headers: { 'x-forwarded-for': address, 'user-agent': 'a'.repeat(600), 'content-type': 'application/json' } });
-  const limited = await startApi(world.deps, createMetrics(), { port: 0, usage: world.usage, limiter: createRateLimiter(new ManualClock()) });
+  const { apiKey, apiKeyId } = await makeKey(tenant, {
+    permissions: maskOf(['API_KEYS']),
+    allowedIps: ['203.0.113.7'],
+    ratePerMinute: 5,
+  });
+  const from = (address: string) => ({
+    token: apiKey,
+    headers: { 'x-forwarded-for': address, 'user-agent': 'a'.repeat(600), 'content-type': 'application/json' },
+  });
+  const limited = await startApi(world.deps, createMetrics(), {
+    port: 0,
+    usage: world.usage,
+    limiter: createRateLimiter(new ManualClock()),
+  });
   t.teardown(() => limited.close());
   const statuses: number[] = [];
   for (const [method, path, body, address] of [
@@ -161,31 +215,70 @@ test('every request of a known key is recorded, whatever becomes of it', async (
   }
   t.deepEqual(statuses, [200, 404, 400, 403, 403, 200, 429]);
   const logs = await logsOf(tenant, apiKeyId);
-  t.deepEqual(logs.map((log) => log.response_code), statuses);
-  t.deepEqual(logs.map((log) => `${log.method} ${log.endpoint}`), [
-    'GET /v1/api-keys/:id', 'GET /v1/api-keys/:id', 'POST /v1/api-keys', 'GET /v1/contacts', 'GET /v1/api-keys', 'GET /v1/api-keys', 'GET /v1/api-keys',
-  ]);
+  t.deepEqual(
+    logs.map((log) => log.response_code),
+    statuses,
+  );
+  t.deepEqual(
+    logs.map((log) => `${log.method} ${log.endpoint}`),
+    [
+      'GET /v1/api-keys/:id',
+      'GET /v1/api-keys/:id',
+      'POST /v1/api-keys',
+      'GET /v1/contacts',
+      'GET /v1/api-keys',
+      'GET /v1/api-keys',
+      'GET /v1/api-keys',
+    ],
+  );
   for (const log of logs) t.like(log, { api_key_id: apiKeyId, user_agent: 'a'.repeat(512) });
   t.is(logs[4]!.ip_address, '198.51.100.1');
   t.false(JSON.stringify(logs).includes('secret'));
   const { body } = await get(tenant.sessionToken, `/${apiKeyId}/analytics?interval=minute`);
   t.like(body, { total: 7, errors: 5 });
-  t.deepEqual(body.endpoints.map((line: { endpoint: string; method: string; count: number; error_count: number }) => [line.method, line.endpoint, line.count, line.error_count]), [
-    ['GET', '/v1/api-keys', 3, 2], ['GET', '/v1/api-keys/:id', 2, 1], ['POST', '/v1/api-keys', 1, 1], ['GET', '/v1/contacts', 1, 1],
-  ]);
+  t.deepEqual(
+    body.endpoints.map((line: { endpoint: string; method: string; count: number; error_count: number }) => [
+      line.method,
+      line.endpoint,
+      line.count,
+      line.error_count,
+    ]),
+    [
+      ['GET', '/v1/api-keys', 3, 2],
+      ['GET', '/v1/api-keys/:id', 2, 1],
+      ['POST', '/v1/api-keys', 1, 1],
+      ['GET', '/v1/contacts', 1, 1],
+    ],
+  );
 });
 
-test('what is nobody\'s, or a person\'s, is not recorded', async (t) => {
+test("what is nobody's, or a person's, is not recorded", async (t) => {
   const tenant = await world.tenant();
   const { apiKey, apiKeyId } = await makeKey(tenant, { expiresAt: new Date(Date.now() - 1) });
   t.is((await get(apiKey, '')).status, 401);
   t.is((await get(`${tenant.apiKey}x`, '')).status, 401);
   t.is((await get(tenant.sessionToken, '')).status, 200);
-  t.is((await call(world, 'POST', KEYS, { token: `${tenant.apiKey}x`, body: '{"name":', headers: { 'content-type': 'application/json' } })).status, 401, 'before the body is read');
+  t.is(
+    (
+      await call(world, 'POST', KEYS, {
+        token: `${tenant.apiKey}x`,
+        body: '{"name":',
+        headers: { 'content-type': 'application/json' },
+      })
+    ).status,
+    401,
+    'before the body is read',
+  );
   t.is((await call(world, 'GET', '/v1/no-such-endpoint', { token: tenant.apiKey })).status, 404);
   for (const id of [apiKeyId, tenant.apiKeyId]) t.deepEqual(await logsOf(tenant, id), []);
   t.deepEqual((await get(tenant.sessionToken, '/usage/summary')).body, {
-    active_keys: 1, revoked_keys: 0, expired_keys: 1, requests_24h: 0, errors_24h: 0, avg_latency_ms_24h: 0, last_call_at: null,
+    active_keys: 1,
+    revoked_keys: 0,
+    expired_keys: 1,
+    requests_24h: 0,
+    errors_24h: 0,
+    avg_latency_ms_24h: 0,
+    last_call_at: null,
   });
 });
 
@@ -199,7 +292,16 @@ test('a process that stops has written what it had noted', async (t) => {
 
 test('logs page newest first; a bad limit means the default, a bad cursor is refused', async (t) => {
   const tenant = await world.tenant();
-  for (let i = 0; i < 55; i += 1) world.usage.record({ apiKeyId: tenant.apiKeyId, endpoint: '/v1/x', method: 'GET', ipAddress: '192.0.2.1', userAgent: String(i), status: 200, durationMs: 1.4 });
+  for (let i = 0; i < 55; i += 1)
+    world.usage.record({
+      apiKeyId: tenant.apiKeyId,
+      endpoint: '/v1/x',
+      method: 'GET',
+      ipAddress: '192.0.2.1',
+      userAgent: String(i),
+      status: 200,
+      durationMs: 1.4,
+    });
   await world.usage.flush();
   const page = async (query: string) => (await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?${query}`)).body;
   const seen: string[] = [];
@@ -210,13 +312,20 @@ test('logs page newest first; a bad limit means the default, a bad cursor is ref
     cursor = pagination.next_cursor ?? '';
     t.is(pagination.has_more, cursor !== '');
   } while (cursor);
-  t.deepEqual(seen, Array.from({ length: 55 }, (_, index) => String(54 - index)));
+  t.deepEqual(
+    seen,
+    Array.from({ length: 55 }, (_, index) => String(54 - index)),
+  );
   t.is((await page('limit=200')).data.length, 55);
   for (const limit of ['0', '201', 'many', '']) t.is((await page(`limit=${limit}`)).data.length, 50, limit);
   t.is((await get(tenant.sessionToken, `/${tenant.apiKeyId}/logs?cursor=junk`)).status, 400);
   const other = await makeKey(tenant);
   const { pagination } = await page('limit=1');
-  t.is((await get(tenant.sessionToken, `/${other.apiKeyId}/logs?cursor=${pagination.next_cursor}`)).status, 400, 'the cursor of another key');
+  t.is(
+    (await get(tenant.sessionToken, `/${other.apiKeyId}/logs?cursor=${pagination.next_cursor}`)).status,
+    400,
+    'the cursor of another key',
+  );
   t.is((await get(tenant.sessionToken, '/all/logs')).status, 404);
 });
 
@@ -233,8 +342,23 @@ test('analytics: defaults, the whole workspace, and every refusal of a range', a
   const to = '2026-03-02T00:00:00Z';
   const empty = await get(tenant.sessionToken, `/usage/analytics?to=${to}&interval=day`);
   t.deepEqual(empty.body, {
-    api_key_id: ZERO_UUID, from: '2026-03-01T00:00:00.000Z', to: '2026-03-02T00:00:00.000Z', interval: 'day', endpoints: [], total: 0, errors: 0,
-    buckets: [{ bucket: '2026-03-01T00:00:00.000Z', total: 0, success: 0, client_errors: 0, server_errors: 0, avg_latency_ms: 0 }],
+    api_key_id: ZERO_UUID,
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-03-02T00:00:00.000Z',
+    interval: 'day',
+    endpoints: [],
+    total: 0,
+    errors: 0,
+    buckets: [
+      {
+        bucket: '2026-03-01T00:00:00.000Z',
+        total: 0,
+        success: 0,
+        client_errors: 0,
+        server_errors: 0,
+        avg_latency_ms: 0,
+      },
+    ],
   });
   for (const path of ['/all/analytics', '/usage/analytics']) {
     const answer = await get(tenant.sessionToken, path);
@@ -247,14 +371,31 @@ test('analytics: defaults, the whole workspace, and every refusal of a range', a
   };
   t.deepEqual(await refused(`from=${to}&to=${to}`), [{ path: 'query.from', message: 'Must lie before to' }]);
   t.regex((await refused('from=2999-01-01T00:00:00Z'))[0]!.message, /before now/);
-  for (const [interval, days, said] of [['minute', 1, '24 hours'], ['hour', 31, '31 days'], ['day', 92, '92 days']] as const) {
+  for (const [interval, days, said] of [
+    ['minute', 1, '24 hours'],
+    ['hour', 31, '31 days'],
+    ['day', 92, '92 days'],
+  ] as const) {
     const longest = Date.parse(to) - days * 86_400_000;
     const [problem] = await refused(`interval=${interval}&to=${to}&from=${new Date(longest - 1).toISOString()}`);
     t.is(problem!.path, 'query.from');
     t.true(problem!.message.includes(said), problem!.message);
-    t.is((await get(tenant.sessionToken, `/all/analytics?interval=${interval}&to=${to}&from=${new Date(longest).toISOString()}`)).status, 200, interval);
+    t.is(
+      (
+        await get(
+          tenant.sessionToken,
+          `/all/analytics?interval=${interval}&to=${to}&from=${new Date(longest).toISOString()}`,
+        )
+      ).status,
+      200,
+      interval,
+    );
   }
-  t.deepEqual((await refused('interval=week&from=yesterday&to=')).map(({ path }) => path).sort(), ['query.from', 'query.interval', 'query.to']);
+  t.deepEqual((await refused('interval=week&from=yesterday&to=')).map(({ path }) => path).sort(), [
+    'query.from',
+    'query.interval',
+    'query.to',
+  ]);
 });
 
 test('a workspace sees no usage of another, and a session without one is asked to choose', async (t) => {
@@ -263,7 +404,8 @@ test('a workspace sees no usage of another, and a session without one is asked t
   await world.usage.flush();
   t.is((await get(own.sessionToken, '/all/analytics')).body.total, 0);
   t.is((await get(own.sessionToken, '/usage/summary')).body.requests_24h, 0);
-  for (const path of ['analytics', 'logs']) t.is((await get(own.sessionToken, `/${other.apiKeyId}/${path}`)).status, 404);
+  for (const path of ['analytics', 'logs'])
+    t.is((await get(own.sessionToken, `/${other.apiKeyId}/${path}`)).status, 404);
   await world.deps.db('sessions').where('user_id', own.userId).update({ organization_id: null });
   for (const path of ['/usage/summary', '/usage/analytics', '/all/analytics', `/${own.apiKeyId}/logs`]) {
     t.is((await get(own.sessionToken, path)).body.code, 'no_organization', path);

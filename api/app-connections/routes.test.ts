@@ -33,7 +33,11 @@ test('a connection is created with a secret that is shown once, changed, and del
   const created = await connect(tenant, '  Shop ', 'http://127.0.0.1:9/hooks/?key=1#top');
   t.is(created.status, 201);
   t.regex(created.body.secret, /^ss_app_[A-Za-z0-9_-]{43}$/);
-  t.like(created.body.connection, { name: 'Shop', base_url: 'http://127.0.0.1:9/hooks', organization_id: tenant.organizationId });
+  t.like(created.body.connection, {
+    name: 'Shop',
+    base_url: 'http://127.0.0.1:9/hooks',
+    organization_id: tenant.organizationId,
+  });
   const path = `/v1/app-connections/${created.body.connection.id}`;
 
   t.deepEqual((await call(world, 'GET', path, { token })).body, created.body.connection);
@@ -48,7 +52,11 @@ test('a connection is created with a secret that is shown once, changed, and del
   t.is((await call(world, 'DELETE', path, { token })).status, 204);
   t.is((await call(world, 'GET', path, { token })).status, 404);
   t.is((await call(world, 'DELETE', path, { token })).status, 404);
-  const actions = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_type: 'app_connection' }).orderBy('id').pluck('action');
+  const actions = await world.deps
+    .db('audit_logs')
+    .where({ organization_id: tenant.organizationId, entity_type: 'app_connection' })
+    .orderBy('id')
+    .pluck('action');
   t.deepEqual(actions, ['app_connection.created', 'app_connection.updated', 'app_connection.deleted']);
   const audit = JSON.stringify(await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId }));
   t.false(audit.includes(created.body.secret));
@@ -56,11 +64,19 @@ test('a connection is created with a secret that is shown once, changed, and del
 
 test('every fault of a body is listed, and a name is taken once per workspace', async (t) => {
   const tenant = await world.tenant();
-  const bad = await call(world, 'POST', '/v1/app-connections', { token: tenant.apiKey, body: { name: '', base_url: 'https://user:pw@x.example.com', more: 1 } });
+  const bad = await call(world, 'POST', '/v1/app-connections', {
+    token: tenant.apiKey,
+    body: { name: '', base_url: 'https://user:pw@x.example.com', more: 1 },
+  });
   t.is(bad.status, 400);
-  t.deepEqual(bad.body.problems.map((problem: { path: string }) => problem.path).sort(), ['body.base_url', 'body.more', 'body.name']);
+  t.deepEqual(bad.body.problems.map((problem: { path: string }) => problem.path).sort(), [
+    'body.base_url',
+    'body.more',
+    'body.name',
+  ]);
   t.is((await connect(tenant, 'x'.repeat(101))).status, 400);
-  for (const url of ['ftp://x.example.com', 'not a url', '//x.example.com']) t.is((await connect(tenant, 'A', url)).status, 400, url);
+  for (const url of ['ftp://x.example.com', 'not a url', '//x.example.com'])
+    t.is((await connect(tenant, 'A', url)).status, 400, url);
   t.is((await connect(tenant, 'A')).status, 201);
   t.like(await connect(tenant, 'A'), { status: 409 });
   t.is((await connect(await world.tenant(), 'A')).status, 201, 'other workspaces have names of their own');
@@ -70,15 +86,30 @@ test('without the development setting only public https addresses are taken', as
   const strict = await createWorld({ env: { ALLOW_UNSAFE_WEBHOOK_URLS: 'false' } });
   t.teardown(() => strict.close());
   const { apiKey: token } = await strict.tenant();
-  const create = (base_url: string) => call(strict, 'POST', '/v1/app-connections', { token, body: { name: base_url.slice(0, 90), base_url } });
-  for (const url of ['http://x.example.com', 'https://127.0.0.1/', 'https://localhost/', 'https://10.1.2.3/', 'https://x.example.com:8443/']) {
+  const create = (base_url: string) =>
+    call(strict, 'POST', '/v1/app-connections', { token, body: { name: base_url.slice(0, 90), base_url } });
+  for (const url of [
+    'http://x.example.com',
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://10.1.2.3/',
+    'https://x.example.com:8443/',
+  ]) {
     const answer = await create(url);
     t.is(answer.status, 400, url);
     t.is(answer.body.problems[0].path, 'body.base_url');
   }
   const created = await create('https://X.example.com/a/?b#c');
   t.is(created.body.connection.base_url, 'https://x.example.com/a');
-  t.is((await call(strict, 'PATCH', `/v1/app-connections/${created.body.connection.id}`, { token, body: { base_url: 'https://10.0.0.1' } })).status, 400);
+  t.is(
+    (
+      await call(strict, 'PATCH', `/v1/app-connections/${created.body.connection.id}`, {
+        token,
+        body: { base_url: 'https://10.0.0.1' },
+      })
+    ).status,
+    400,
+  );
 });
 
 test('a rotated secret replaces the old one; a repeated request repeats its answer', async (t) => {
@@ -87,22 +118,28 @@ test('a rotated secret replaces the old one; a repeated request repeats its answ
   const seen: { raw: string; signature: string }[] = [];
   const url = await receiver(t, (message, response) => {
     let raw = '';
-    message.on('data', (chunk: Buffer) => (raw += chunk)).on('end', () => {
-      seen.push({ raw, signature: message.headers['x-service-signature'] as string });
-      response.writeHead(204).end();
-    });
+    message
+      .on('data', (chunk: Buffer) => (raw += chunk))
+      .on('end', () => {
+        seen.push({ raw, signature: message.headers['x-service-signature'] as string });
+        response.writeHead(204).end();
+      });
   });
   const { body } = await connect(tenant, 'Shop', url);
   secrets.push(body.secret);
   const path = `/v1/app-connections/${body.connection.id}`;
-  const rotate = () => call(world, 'POST', `${path}/rotate-secret`, { token: tenant.apiKey, headers: { 'idempotency-key': 'rotate-1' } });
+  const rotate = () =>
+    call(world, 'POST', `${path}/rotate-secret`, { token: tenant.apiKey, headers: { 'idempotency-key': 'rotate-1' } });
   const rotated = await rotate();
   secrets.push(rotated.body.secret);
   t.not(secrets[0], secrets[1]);
   t.deepEqual((await rotate()).body, rotated.body);
   await call(world, 'POST', `${path}/test`, { token: tenant.apiKey });
   const { raw, signature } = seen[0]!;
-  t.deepEqual(secrets.map((secret) => verifySignature(signature, secret, raw, { now: new Date() })), [false, true]);
+  t.deepEqual(
+    secrets.map((secret) => verifySignature(signature, secret, raw, { now: new Date() })),
+    [false, true],
+  );
 });
 
 test('a test pings the app and says how far it came', async (t) => {
@@ -111,10 +148,12 @@ test('a test pings the app and says how far it came', async (t) => {
   const pings: { headers: Record<string, unknown>; body: any }[] = [];
   const url = await receiver(t, (message, response) => {
     let raw = '';
-    message.on('data', (chunk: Buffer) => (raw += chunk)).on('end', () => {
-      pings.push({ headers: message.headers, body: JSON.parse(raw) });
-      response.writeHead(status).end('no JSON needed');
-    });
+    message
+      .on('data', (chunk: Buffer) => (raw += chunk))
+      .on('end', () => {
+        pings.push({ headers: message.headers, body: JSON.parse(raw) });
+        response.writeHead(status).end('no JSON needed');
+      });
   });
   const { body } = await connect(tenant, 'Shop', url);
   const check = () => call(world, 'POST', `/v1/app-connections/${body.connection.id}/test`, { token: tenant.apiKey });
@@ -147,8 +186,13 @@ test('a test of a name that leads inside is refused before anything is dialed', 
   t.teardown(() => strict.close());
   Object.assign(strict.deps, { egress });
   const { apiKey: token } = await strict.tenant();
-  const created = await call(strict, 'POST', '/v1/app-connections', { token, body: { name: 'Inside', base_url: 'https://inside.example.com' } });
-  const { status, body } = await call(strict, 'POST', `/v1/app-connections/${created.body.connection.id}/test`, { token });
+  const created = await call(strict, 'POST', '/v1/app-connections', {
+    token,
+    body: { name: 'Inside', base_url: 'https://inside.example.com' },
+  });
+  const { status, body } = await call(strict, 'POST', `/v1/app-connections/${created.body.connection.id}/test`, {
+    token,
+  });
   t.is(status, 200);
   t.like(body, { connection: false, tls: false, authentication: false, status: 0 });
   t.notRegex(JSON.stringify(body), /127\.0\.0\.1/);
@@ -157,7 +201,10 @@ test('a test of a name that leads inside is refused before anything is dialed', 
 test('a connection in use stays, whoever of delete and step comes first', async (t) => {
   const tenant = await world.tenant();
   const { body } = await connect(tenant, 'Used');
-  const step = { kind: 'action' as const, action: { type: 'app_action', app_connection_id: body.connection.id, path: '/', output_key: 'a', inputs: {} } };
+  const step = {
+    kind: 'action' as const,
+    action: { type: 'app_action', app_connection_id: body.connection.id, path: '/', output_key: 'a', inputs: {} },
+  };
   await createCampaign(world.deps, tenant.organizationId, [step]);
   const refused = await call(world, 'DELETE', `/v1/app-connections/${body.connection.id}`, { token: tenant.apiKey });
   t.is(refused.status, 409);
@@ -168,18 +215,25 @@ test('a connection in use stays, whoever of delete and step comes first', async 
     const { body: next } = await connect(tenant, `Race ${round}`);
     const [deleted, added] = await Promise.allSettled([
       call(world, 'DELETE', `/v1/app-connections/${next.connection.id}`, { token: tenant.apiKey }),
-      createCampaign(world.deps, tenant.organizationId, [{ ...step, action: { ...step.action, app_connection_id: next.connection.id } }]),
+      createCampaign(world.deps, tenant.organizationId, [
+        { ...step, action: { ...step.action, app_connection_id: next.connection.id } },
+      ]),
     ]);
     const status = deleted.status === 'fulfilled' ? deleted.value.status : 0;
-    t.true((status === 204 && added.status === 'rejected') || (status === 409 && added.status === 'fulfilled'), `${status} ${added.status}`);
+    t.true(
+      (status === 204 && added.status === 'rejected') || (status === 409 && added.status === 'fulfilled'),
+      `${status} ${added.status}`,
+    );
   }
 });
 
-test('a step cannot name another workspace\'s connection, and a workspace can be deleted with its steps', async (t) => {
+test("a step cannot name another workspace's connection, and a workspace can be deleted with its steps", async (t) => {
   const [mine, other] = [await world.tenant(), await world.tenant()];
   const { body } = await connect(other, 'Theirs');
   const action = { type: 'app_action', app_connection_id: body.connection.id, path: '/', output_key: 'a', inputs: {} };
-  await t.throwsAsync(createCampaign(world.deps, mine.organizationId, [{ kind: 'action', action }]), { message: /campaign_steps_app_connection_fkey/ });
+  await t.throwsAsync(createCampaign(world.deps, mine.organizationId, [{ kind: 'action', action }]), {
+    message: /campaign_steps_app_connection_fkey/,
+  });
   await createCampaign(world.deps, other.organizationId, [{ kind: 'action', action }]);
   await world.deps.db('memberships').where({ organization_id: other.organizationId }).delete();
   t.is(await world.deps.db('organizations').where({ id: other.organizationId }).delete(), 1);
@@ -190,11 +244,28 @@ test('ids of others are unknown, and keys and roles need the permission', async 
   const { body } = await connect(other, 'Theirs');
   for (const id of [body.connection.id, newId(), 'nonsense']) {
     const base = `/v1/app-connections/${id}`;
-    for (const [method, path] of [['GET', base], ['PATCH', base], ['DELETE', base], ['POST', `${base}/rotate-secret`], ['POST', `${base}/test`]] as const) {
-      t.is((await call(world, method, path, { token: mine.apiKey, ...(method === 'PATCH' ? { body: { name: 'x' } } : {}) })).status, 404, `${method} ${path}`);
+    for (const [method, path] of [
+      ['GET', base],
+      ['PATCH', base],
+      ['DELETE', base],
+      ['POST', `${base}/rotate-secret`],
+      ['POST', `${base}/test`],
+    ] as const) {
+      t.is(
+        (
+          await call(world, method, path, {
+            token: mine.apiKey,
+            ...(method === 'PATCH' ? { body: { name: 'x' } } : {}),
+          })
+        ).status,
+        404,
+        `${method} ${path}`,
+      );
     }
   }
-  const reader = await createApiKey(world.deps, mine.organizationId, mine.userId, { permissions: maskOf(['READ_CAMPAIGNS']) });
+  const reader = await createApiKey(world.deps, mine.organizationId, mine.userId, {
+    permissions: maskOf(['READ_CAMPAIGNS']),
+  });
   t.is((await call(world, 'GET', '/v1/app-connections', { token: reader.apiKey })).status, 403);
   const member = await createMember(world.deps, mine, 'Member');
   t.is((await call(world, 'GET', '/v1/app-connections', { token: member.sessionToken })).status, 403);

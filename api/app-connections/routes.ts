@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import {
-  createAppConnection, deleteAppConnection, getAppConnection, listAppConnections, rotateAppSecret, updateAppConnection,
+  createAppConnection,
+  deleteAppConnection,
+  getAppConnection,
+  listAppConnections,
+  rotateAppSecret,
+  updateAppConnection,
 } from '../../domain/app-connections/connections.ts';
 import { testAppConnection } from '../../domain/app-connections/ping.ts';
 import { route, type AnyRoute } from '../http/route.ts';
@@ -57,7 +62,8 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     body: schemas.updateBody,
     success: { status: 200, body: schemas.appConnection },
     errors: ['conflict'],
-    handler: async (ctx, { params, body }) => present(await updateAppConnection(ctx, params.id, { name: body.name, baseUrl: body.base_url })),
+    handler: async (ctx, { params, body }) =>
+      present(await updateAppConnection(ctx, params.id, { name: body.name, baseUrl: body.base_url })),
   }),
   route({
     ...connections,
@@ -96,5 +102,12 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
 
 function present(connection: Connection): z.input<typeof schemas.appConnection> {
   const { id, organization_id, name, base_url } = connection;
-  return { id, organization_id, name, base_url, created_at: iso(connection.created_at), updated_at: iso(connection.updated_at) };
+  return {
+    id,
+    organization_id,
+    name,
+    base_url,
+    created_at: iso(connection.created_at),
+    updated_at: iso(connection.updated_at),
+  };
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { LabelRow, Profile } from '../../domain/access/profile.ts';
-import type { SessionRow, TokenPair } from '../../domain/access/sessions.ts';
+import type { LabelRow, Profile } from '../../domain/auth/profile.ts';
+import type { SessionRow, TokenPair } from '../../domain/identity/sessions.ts';
 import { iso } from '../http/schemas.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
@@ -17,7 +17,10 @@ export function presentLogin(tokens: TokenPair): z.input<typeof loginResult> {
   return { ...presentTokens(tokens), ...(tokens.deviceToken ? { device_token: tokens.deviceToken } : {}) };
 }
 
-export function presentUser({ user: row, roleIds, labels }: Profile, organizationId: string | null): z.input<typeof user> {
+export function presentUser(
+  { user: row, roleIds, labels }: Profile,
+  organizationId: string | null,
+): z.input<typeof user> {
   const of = (registry: LabelRow['registry']) =>
     labels.filter((label) => label.registry === registry).map(({ id, title, color }) => ({ id, name: title, color }));
   return {
@@ -52,10 +55,18 @@ export function presentSession(row: SessionRow, currentId: string | undefined): 
 
 /** The order matters: browsers name the ones they descend from. */
 const BROWSERS: [RegExp, string][] = [
-  [/Edg(e|A|iOS)?\//, 'Edge'], [/OPR\//, 'Opera'], [/Firefox\/|FxiOS\//, 'Firefox'], [/Chrome\/|CriOS\//, 'Chrome'], [/Safari\//, 'Safari'],
+  [/Edg(e|A|iOS)?\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\/|FxiOS\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
 ];
 const SYSTEMS: [RegExp, string][] = [
-  [/iPhone|iPad/, 'iOS'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS X/, 'macOS'], [/Linux/, 'Linux'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
 ];
 
 function firstMatch(userAgent: string, names: [RegExp, string][]): string {

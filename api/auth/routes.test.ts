@@ -1,9 +1,9 @@
 import test from 'ava';
-import { MAX_ATTEMPTS } from '../../domain/access/challenges.ts';
+import { MAX_ATTEMPTS } from '../../domain/identity/challenges.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createSystemMail } from '../../lib/mail/index.ts';
-import { freePort } from '../../lib/servers.ts';
+import { freePort } from '../../local/servers.ts';
 import { freshEmail, login, mailedCode, mailedToken, PASSWORD, post, register } from '../../test/harness/people.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -35,7 +35,10 @@ test.serial('a person signs up, signs in with a code, and reads and changes thei
   t.false(profile.body.is_admin);
   t.deepEqual(profile.body.roles, []);
   t.is(profile.body.organization_id, null);
-  const changed = await call(world, 'PATCH', '/v1/auth/me', { token: tokens.access_token, body: { first_name: ' Pia ' } });
+  const changed = await call(world, 'PATCH', '/v1/auth/me', {
+    token: tokens.access_token,
+    body: { first_name: ' Pia ' },
+  });
   t.is(changed.body.first_name, 'Pia');
   t.is(changed.body.last_name, 'Person');
 });
@@ -47,10 +50,12 @@ test.serial('neither a password nor a code nor a token is stored as it is', asyn
   await post(world, '/v1/auth/register/confirm', { session: begun.body.session, code });
   const tokens = await login(world, email);
   const rows = JSON.stringify([
-    await world.deps.db('users').where({ email }), await world.deps.db('auth_challenges').where({ email }),
+    await world.deps.db('users').where({ email }),
+    await world.deps.db('auth_challenges').where({ email }),
     await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.*'),
   ]);
-  for (const secret of [PASSWORD, `"${code}"`, begun.body.session, tokens.refresh_token, tokens.device_token!]) t.false(rows.includes(secret), secret);
+  for (const secret of [PASSWORD, `"${code}"`, begun.body.session, tokens.refresh_token, tokens.device_token!])
+    t.false(rows.includes(secret), secret);
 });
 
 test.serial('the address is one whatever its case', async (t) => {
@@ -77,7 +82,10 @@ test.serial('a taken address is 401, as is a sign-up that loses the race to conf
   const second = await post(world, '/v1/auth/register', { email, password: PASSWORD });
   const secondCode = mailedCode(world, email);
   t.is((await post(world, '/v1/auth/register/confirm', { session: first.body.session, code: firstCode })).status, 204);
-  t.is((await post(world, '/v1/auth/register/confirm', { session: second.body.session, code: secondCode })).status, 401);
+  t.is(
+    (await post(world, '/v1/auth/register/confirm', { session: second.body.session, code: secondCode })).status,
+    401,
+  );
   const third = await post(world, '/v1/auth/register', { email, password: PASSWORD });
   t.is(third.status, 401);
   t.is(third.body.code, 'unauthorized');
@@ -100,9 +108,15 @@ test.serial('a code is good for one of two simultaneous confirmations', async (t
   for (let round = 1; round <= 5; round += 1) {
     const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
     const proof = { session: begun.body.session, code: mailedCode(world, email) };
-    const answers = await Promise.all(Array.from({ length: MAX_ATTEMPTS }, () => post(world, '/v1/auth/login/confirm', proof)));
+    const answers = await Promise.all(
+      Array.from({ length: MAX_ATTEMPTS }, () => post(world, '/v1/auth/login/confirm', proof)),
+    );
     t.deepEqual(answers.map((answer) => answer.status).sort(), [200, 401, 401, 401, 401]);
-    const sessions = await world.deps.db('sessions').join('users', 'users.id', 'sessions.user_id').where({ email }).select('sessions.id');
+    const sessions = await world.deps
+      .db('sessions')
+      .join('users', 'users.id', 'sessions.user_id')
+      .where({ email })
+      .select('sessions.id');
     t.is(sessions.length, round);
   }
 });
@@ -113,7 +127,11 @@ test.serial(`a code dies after ${MAX_ATTEMPTS} wrong guesses, also simultaneous 
   const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
   const code = mailedCode(world, email);
   const wrong = code === '000000' ? '000001' : '000000';
-  const guesses = await Promise.all(Array.from({ length: MAX_ATTEMPTS + 3 }, () => post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: wrong })));
+  const guesses = await Promise.all(
+    Array.from({ length: MAX_ATTEMPTS + 3 }, () =>
+      post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: wrong }),
+    ),
+  );
   t.true(guesses.every((answer) => answer.status === 401));
   const row = await world.deps.db('auth_challenges').where({ email, kind: 'login' }).first('attempts');
   t.is(row.attempts, MAX_ATTEMPTS);
@@ -125,7 +143,8 @@ test.serial('the last allowed guess may be the right one', async (t) => {
   await register(world, email);
   const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD });
   const code = mailedCode(world, email);
-  for (let i = 1; i < MAX_ATTEMPTS; i += 1) await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: 'wrong' });
+  for (let i = 1; i < MAX_ATTEMPTS; i += 1)
+    await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: 'wrong' });
   t.is((await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code })).status, 200);
 });
 
@@ -150,7 +169,11 @@ test.serial('new_device: a device that proved itself signs in without a code, fo
 
   const other = freshEmail();
   await register(world, other);
-  const foreign = await post(world, '/v1/auth/login', { email: other, password: PASSWORD, device_token: first.device_token });
+  const foreign = await post(world, '/v1/auth/login', {
+    email: other,
+    password: PASSWORD,
+    device_token: first.device_token,
+  });
   t.is(typeof foreign.body.session, 'string', 'another account does not know the device');
 
   clock.advance(91 * DAY);
@@ -165,7 +188,8 @@ test.serial('signing out keeps the device known; signing out everywhere forgets 
   t.is((await post(world, '/v1/auth/logout', undefined, { token: first.access_token })).status, 204);
   t.is((await me(first.access_token)).status, 401, 'at once');
   t.is((await post(world, '/v1/auth/refresh', { refresh_token: first.refresh_token })).status, 401);
-  const second = (await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token })).body;
+  const second = (await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token }))
+    .body;
   t.is((await post(world, '/v1/auth/logout-all', undefined, { token: second.access_token })).status, 204);
   t.is((await me(second.access_token)).status, 401);
   const third = await post(world, '/v1/auth/login', { email, password: PASSWORD, device_token: first.device_token });
@@ -191,7 +215,9 @@ test.serial('of simultaneous refreshes with one token at most one pair comes out
   const email = freshEmail();
   await register(world, email);
   const { refresh_token } = await login(world, email);
-  const answers = await Promise.all(Array.from({ length: 5 }, () => post(world, '/v1/auth/refresh', { refresh_token })));
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => post(world, '/v1/auth/refresh', { refresh_token })),
+  );
   t.is(answers.filter((answer) => answer.status === 200).length, 1);
 });
 
@@ -218,7 +244,10 @@ test.serial('sessions are listed with the current one first, and end one by one 
   const c = await login(world, email);
   const list = await call(world, 'GET', '/v1/auth/sessions', { token: a.access_token, headers: { 'user-agent': 'x' } });
   t.is(list.body.length, 3);
-  t.deepEqual(list.body.map((row: { current: boolean }) => row.current), [true, false, false]);
+  t.deepEqual(
+    list.body.map((row: { current: boolean }) => row.current),
+    [true, false, false],
+  );
   t.true(list.body[1].last_active_at > list.body[2].last_active_at);
 
   const ended = await call(world, 'DELETE', `/v1/auth/sessions/${list.body[1].id}`, { token: a.access_token });
@@ -273,7 +302,11 @@ test.serial('a reset looks the same for unknown addresses, and its link works on
   const answers = await Promise.all([confirm(), confirm()]);
   t.deepEqual(answers.map((answer) => answer.status).sort(), [200, 401]);
   t.is((await me(before.access_token)).status, 401, 'every session ended');
-  t.is((await post(world, '/v1/auth/login', { email, password: 'reset password 9', device_token: before.device_token })).body.access_token, undefined);
+  t.is(
+    (await post(world, '/v1/auth/login', { email, password: 'reset password 9', device_token: before.device_token }))
+      .body.access_token,
+    undefined,
+  );
   t.is((await post(world, '/v1/auth/login', { email, password: PASSWORD })).status, 401);
 });
 
@@ -286,34 +319,48 @@ test.serial('a reset link expires', async (t) => {
   t.is((await post(world, '/v1/auth/reset-password/confirm', { session, password: 'reset password 9' })).status, 401);
 });
 
-test.serial('sign-in attempts are limited per account and source, with Retry-After; a success starts afresh', async (t) => {
-  const email = freshEmail();
-  await register(world, email);
-  const attempt = (password: string, from: string) => post(world, '/v1/auth/login', { email, password }, { from });
-  for (let i = 0; i < 9; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
-  t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
-  for (let i = 0; i < 10; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
-  const refused = await attempt(PASSWORD, '198.51.100.1');
-  t.is(refused.status, 429);
-  t.is(refused.body.code, 'rate_limit_exceeded');
-  t.is(refused.headers.get('retry-after'), '900');
-  t.is(refused.body.retry_after, 900);
-  t.is((await attempt(PASSWORD, '198.51.100.2')).status, 200, 'the owner elsewhere is not locked out');
-  clock.advance(15 * MINUTE);
-  t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
-});
+test.serial(
+  'sign-in attempts are limited per account and source, with Retry-After; a success starts afresh',
+  async (t) => {
+    const email = freshEmail();
+    await register(world, email);
+    const attempt = (password: string, from: string) => post(world, '/v1/auth/login', { email, password }, { from });
+    for (let i = 0; i < 9; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
+    t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
+    for (let i = 0; i < 10; i += 1) t.is((await attempt('wrong', '198.51.100.1')).status, 401);
+    const refused = await attempt(PASSWORD, '198.51.100.1');
+    t.is(refused.status, 429);
+    t.is(refused.body.code, 'rate_limit_exceeded');
+    t.is(refused.headers.get('retry-after'), '900');
+    t.is(refused.body.retry_after, 900);
+    t.is((await attempt(PASSWORD, '198.51.100.2')).status, 200, 'the owner elsewhere is not locked out');
+    clock.advance(15 * MINUTE);
+    t.is((await attempt(PASSWORD, '198.51.100.1')).status, 200);
+  },
+);
 
 test.serial('one source cannot try passwords of many accounts', async (t) => {
   const answers = [];
-  for (let i = 0; i < 101; i += 1) answers.push((await post(world, '/v1/auth/login', { email: `victim-${i}@example.com`, password: 'guess' }, { from: '198.51.100.9' })).status);
+  for (let i = 0; i < 101; i += 1)
+    answers.push(
+      (
+        await post(
+          world,
+          '/v1/auth/login',
+          { email: `victim-${i}@example.com`, password: 'guess' },
+          { from: '198.51.100.9' },
+        )
+      ).status,
+    );
   t.deepEqual(new Set(answers.slice(0, 100)), new Set([401]));
   t.is(answers[100], 429);
 });
 
-test.serial('nobody\'s inbox is flooded by asking for resets', async (t) => {
+test.serial("nobody's inbox is flooded by asking for resets", async (t) => {
   const email = freshEmail('target');
   const statuses = [];
-  for (let i = 0; i < 9; i += 1) statuses.push((await post(world, '/v1/auth/reset-password', { email }, { from: `203.0.113.${i}` })).status);
+  for (let i = 0; i < 9; i += 1)
+    statuses.push((await post(world, '/v1/auth/reset-password', { email }, { from: `203.0.113.${i}` })).status);
   t.deepEqual(statuses, [...Array<number>(8).fill(200), 429]);
   t.is(world.outgoing.filter((message) => message.to === email).length, 8);
 });
@@ -330,16 +377,27 @@ test.serial('what a person does with their account is in the audit trail of the 
   const email = freshEmail();
   await register(world, email);
   const founder = await login(world, email);
-  const { body: organization } = await post(world, '/v1/organizations', { name: 'Trail' }, { token: founder.access_token });
+  const { body: organization } = await post(
+    world,
+    '/v1/organizations',
+    { name: 'Trail' },
+    { token: founder.access_token },
+  );
   const { access_token: token } = await login(world, email, { device_token: founder.device_token });
   await call(world, 'PATCH', '/v1/auth/me', { token, body: { first_name: 'Pia' } });
-  await post(world, '/v1/auth/me/password', { current_password: PASSWORD, new_password: 'another password 7' }, { token });
+  await post(
+    world,
+    '/v1/auth/me/password',
+    { current_password: PASSWORD, new_password: 'another password 7' },
+    { token },
+  );
   await call(world, 'DELETE', '/v1/auth/sessions', { token });
   await post(world, '/v1/auth/logout', undefined, { token });
   const rows = await world.deps.db('audit_logs').where({ organization_id: organization.id }).orderBy('id');
-  t.deepEqual(rows.map((row) => `${row.action} ${row.entity_type}`), [
-    'create organization', 'sign_in session', 'update user', 'update user', 'sign_out user', 'sign_out session',
-  ]);
+  t.deepEqual(
+    rows.map((row) => `${row.action} ${row.entity_type}`),
+    ['create organization', 'sign_in session', 'update user', 'update user', 'sign_out user', 'sign_out session'],
+  );
   t.deepEqual(rows[3].changes, { password: 'changed' });
 });
 
@@ -373,7 +431,8 @@ test('mail that cannot leave is a 500 that says so, and leaves nobody signed up'
   t.teardown(() => broken.close());
   const port = await freePort();
   broken.deps.systemMail = createSystemMail(
-    { ...broken.deps.config, MAIL_TRANSPORT: 'smtp', SMTP_HOST: '127.0.0.1', SMTP_PORT: port, SMTP_SECURITY: 'none' }, silentLogger,
+    { ...broken.deps.config, MAIL_TRANSPORT: 'smtp', SMTP_HOST: '127.0.0.1', SMTP_PORT: port, SMTP_SECURITY: 'none' },
+    silentLogger,
   );
   const tenant = await broken.tenant();
   for (const [path, body] of [

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { readProfile, updateProfile } from '../../domain/access/profile.ts';
-import { askReset, changePassword, confirmReset } from '../../domain/access/reset-password.ts';
-import { listSessions, refreshSession, revokeSession, signOut, signOutEverywhere } from '../../domain/access/sessions.ts';
-import { claimSetup } from '../../domain/access/setup.ts';
-import { confirmSignIn, signIn } from '../../domain/access/sign-in.ts';
-import { confirmSignUp, signUp } from '../../domain/access/sign-up.ts';
+import { readProfile, updateProfile } from '../../domain/auth/profile.ts';
+import { askReset, changePassword, confirmReset } from '../../domain/auth/reset-password.ts';
+import {
+  listSessions,
+  refreshSession,
+  revokeSession,
+  signOut,
+  signOutEverywhere,
+} from '../../domain/identity/sessions.ts';
+import { claimSetup } from '../../domain/auth/setup.ts';
+import { confirmSignIn, signIn } from '../../domain/auth/sign-in.ts';
+import { confirmSignUp, signUp } from '../../domain/auth/sign-up.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams } from '../http/schemas.ts';
 import { presentLogin, presentSession, presentTokens, presentUser } from './present.ts';
@@ -20,14 +26,22 @@ const publicRoutes = [
     method: 'post',
     path: '/auth/setup',
     summary: 'Claim a fresh installation with its setup link',
-    description: 'Creates the administrator of the installation, the first workspace, and a session. Works once, while no account exists.',
+    description:
+      'Creates the administrator of the installation, the first workspace, and a session. Works once, while no account exists.',
     body: schemas.setupBody,
     success: { status: 200, body: schemas.tokenPair },
     errors: ['setup_token_invalid', 'setup_already_complete'],
-    handler: async (ctx, { body }) => presentTokens(await claimSetup(ctx, {
-      token: body.token, email: body.email, password: body.password, firstName: body.first_name, lastName: body.last_name,
-      organization: body.organization,
-    })),
+    handler: async (ctx, { body }) =>
+      presentTokens(
+        await claimSetup(ctx, {
+          token: body.token,
+          email: body.email,
+          password: body.password,
+          firstName: body.first_name,
+          lastName: body.last_name,
+          organization: body.organization,
+        }),
+      ),
   }),
   route({
     ...publicly,
@@ -35,13 +49,25 @@ const publicRoutes = [
     method: 'post',
     path: '/auth/register',
     summary: 'Begin a sign-up; a code is mailed',
-    description: 'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses, or nobody.',
+    description:
+      'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses, or nobody.',
     body: schemas.registerBody,
     success: { status: 200, body: schemas.authSession },
-    errors: ['unauthorized', 'registration_closed', 'registration_invite_only', 'invitation_invalid', 'rate_limit_exceeded'],
-    handler: (ctx, { body }) => signUp(ctx, {
-      email: body.email, password: body.password, firstName: body.first_name, lastName: body.last_name, invitation: body.invitation,
-    }),
+    errors: [
+      'unauthorized',
+      'registration_closed',
+      'registration_invite_only',
+      'invitation_invalid',
+      'rate_limit_exceeded',
+    ],
+    handler: (ctx, { body }) =>
+      signUp(ctx, {
+        email: body.email,
+        password: body.password,
+        firstName: body.first_name,
+        lastName: body.last_name,
+        invitation: body.invitation,
+      }),
   }),
   route({
     ...publicly,
@@ -60,8 +86,9 @@ const publicRoutes = [
     method: 'post',
     path: '/auth/login',
     summary: 'Sign in with a password',
-    description: 'Answers a handle for POST /auth/login/confirm when a code was mailed, or tokens at once. AUTH_LOGIN_CODE decides: `always`, '
-      + '`new_device` (unless `device_token` names a device that signed in with a code in the last 90 days), or `off`.',
+    description:
+      'Answers a handle for POST /auth/login/confirm when a code was mailed, or tokens at once. AUTH_LOGIN_CODE decides: `always`, ' +
+      '`new_device` (unless `device_token` names a device that signed in with a code in the last 90 days), or `off`.',
     body: schemas.loginBody,
     success: { status: 200, body: z.union([schemas.authSession, schemas.loginResult]) },
     errors: ['unauthorized', 'rate_limit_exceeded'],

@@ -3,7 +3,10 @@ import { emailAddress, timestamp, uuid } from '../http/schemas.ts';
 
 const secret = z.string().min(1).max(1024);
 const personName = z.string().trim().max(100);
-const turnstile = z.string().optional().meta({ description: 'Accepted and not looked at: this installation has no captcha' });
+const turnstile = z
+  .string()
+  .optional()
+  .meta({ description: 'Accepted and not looked at: this installation has no captcha' });
 
 export const loginBody = z.strictObject({
   email: emailAddress,
@@ -19,7 +22,9 @@ export const registerBody = z.strictObject({
   password: secret,
   first_name: personName.default(''),
   last_name: personName.default(''),
-  invitation: secret.optional().meta({ description: 'Token of an invitation link; needed while sign-up is by invitation only' }),
+  invitation: secret
+    .optional()
+    .meta({ description: 'Token of an invitation link; needed while sign-up is by invitation only' }),
   turnstile,
 });
 
@@ -48,7 +53,9 @@ export const setupBody = z.strictObject({
   organization: z.string().trim().min(1).max(200).meta({ description: 'Name of the first workspace' }),
 });
 
-export const authSession = z.strictObject({ session: z.string().meta({ description: 'Opaque handle; send it with the mailed code' }) });
+export const authSession = z.strictObject({
+  session: z.string().meta({ description: 'Opaque handle; send it with the mailed code' }),
+});
 export const tokenPair = z.strictObject({
   access_token: z.string(),
   access_token_expires_at: timestamp,

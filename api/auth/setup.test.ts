@@ -1,12 +1,18 @@
 import test from 'ava';
-import { bootstrap, ensureSetupLink } from '../../domain/access/setup.ts';
+import { bootstrap, ensureSetupLink } from '../../domain/auth/setup.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
 import { freshEmail, login, mailedToken, PASSWORD, post, register } from '../../test/harness/people.ts';
 import { call, createWorld } from '../../test/harness/world.ts';
 
 const tokenOf = (url: string) => url.split('/').at(-1)!;
-const claim = (token: string) => ({ token, email: freshEmail('admin'), password: PASSWORD, first_name: 'Ada', organization: 'First' });
+const claim = (token: string) => ({
+  token,
+  email: freshEmail('admin'),
+  password: PASSWORD,
+  first_name: 'Ada',
+  organization: 'First',
+});
 
 test('the setup link makes the administrator, the first workspace and a session, once', async (t) => {
   const clock = new ManualClock();
@@ -25,9 +31,15 @@ test('the setup link makes the administrator, the first workspace and a session,
 
   const fresh = tokenOf((await ensureSetupLink(world.deps))!.url);
   const second = tokenOf((await ensureSetupLink(world.deps))!.url);
-  const answers = await Promise.all([post(world, '/v1/auth/setup', claim(fresh)), post(world, '/v1/auth/setup', claim(fresh)), post(world, '/v1/auth/setup', claim(second))]);
+  const answers = await Promise.all([
+    post(world, '/v1/auth/setup', claim(fresh)),
+    post(world, '/v1/auth/setup', claim(fresh)),
+    post(world, '/v1/auth/setup', claim(second)),
+  ]);
   t.deepEqual(answers.map((answer) => answer.status).sort(), [200, 403, 403]);
-  t.true(answers.filter((answer) => answer.status === 403).every((answer) => answer.body.code === 'setup_already_complete'));
+  t.true(
+    answers.filter((answer) => answer.status === 403).every((answer) => answer.body.code === 'setup_already_complete'),
+  );
   const { access_token } = answers.find((answer) => answer.status === 200)!.body;
 
   const me = await call(world, 'GET', '/v1/auth/me', { token: access_token });
@@ -42,7 +54,11 @@ test('bootstrap finds what exists and always hands out a session and a working k
   const world = await createWorld();
   t.teardown(() => world.close());
   const first = await bootstrap(world.deps, { email: 'Ops@Example.com', organization: 'Acme', password: PASSWORD });
-  const second = await bootstrap(world.deps, { email: 'ops@example.com', organization: 'Acme', password: 'ignored as it exists' });
+  const second = await bootstrap(world.deps, {
+    email: 'ops@example.com',
+    organization: 'Acme',
+    password: 'ignored as it exists',
+  });
   const other = await bootstrap(world.deps, { email: 'ops@example.com', organization: 'Other' });
   t.is(second.user.id, first.user.id);
   t.is(second.organization.id, first.organization.id);
@@ -58,7 +74,10 @@ test('bootstrap finds what exists and always hands out a session and a working k
     t.is(current.body.id, made.organization.id);
   }
   t.is((await post(world, '/v1/auth/login', { email: 'ops@example.com', password: PASSWORD })).status, 200);
-  t.is((await post(world, '/v1/auth/login', { email: 'ops@example.com', password: 'ignored as it exists' })).status, 401);
+  t.is(
+    (await post(world, '/v1/auth/login', { email: 'ops@example.com', password: 'ignored as it exists' })).status,
+    401,
+  );
   const users = await world.deps.db('users').select('is_platform_admin');
   t.deepEqual(users, [{ is_platform_admin: true }]);
 
@@ -98,7 +117,10 @@ test('invite_only takes invited addresses only, and makes them members', async (
   t.is(current.body.id, tenant.organizationId, 'their session works in the workspace');
   t.is(current.body.role.name, 'Member');
   await refused({ email: freshEmail(), invitation: token }, 'invitation_invalid');
-  const audit = await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_type: 'member' }).first();
+  const audit = await world.deps
+    .db('audit_logs')
+    .where({ organization_id: tenant.organizationId, entity_type: 'member' })
+    .first();
   t.is(audit.metadata.invitation_id, invitationId);
 
   const late = await invited(world);
@@ -121,8 +143,16 @@ test('an invitation cancelled while its code is under way creates nobody', async
 
 async function invited(world: Awaited<ReturnType<typeof createWorld>>) {
   const tenant = await world.tenant();
-  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Member' }).first('id');
+  const role = await world.deps
+    .db('roles')
+    .where({ organization_id: tenant.organizationId, name: 'Member' })
+    .first('id');
   const email = freshEmail('invited');
-  const made = await post(world, '/v1/organizations/current/invitations', { email, role_id: role.id }, { token: tenant.sessionToken });
+  const made = await post(
+    world,
+    '/v1/organizations/current/invitations',
+    { email, role_id: role.id },
+    { token: tenant.sessionToken },
+  );
   return { tenant, email, invitationId: made.body.id as string, token: mailedToken(world, email) };
 }

@@ -6,13 +6,15 @@ import { idParams, uuid } from '../http/schemas.ts';
 const validation = z.strictObject({
   campaign_id: uuid,
   valid: z.boolean().meta({ description: 'No problem is an error' }),
-  problems: z.array(z.strictObject({
-    code: z.string(),
-    severity: z.enum(['error', 'warning']),
-    message: z.string(),
-    fix: z.string(),
-    step_id: uuid.optional(),
-  })),
+  problems: z.array(
+    z.strictObject({
+      code: z.string(),
+      severity: z.enum(['error', 'warning']),
+      message: z.string(),
+      fix: z.string(),
+      step_id: uuid.optional(),
+    }),
+  ),
 });
 
 /** Checks before a launch (contract 3, "Campaign checks"; supplement part 4, CampaignValidation). */
@@ -35,7 +37,10 @@ export const campaignCheckRoutes = [
       return {
         campaign_id: campaignId,
         valid,
-        problems: problems.map(({ stepId, ...problem }) => ({ ...problem, ...(stepId === null ? {} : { step_id: stepId }) })),
+        problems: problems.map(({ stepId, ...problem }) => ({
+          ...problem,
+          ...(stepId === null ? {} : { step_id: stepId }),
+        })),
       };
     },
   }),

@@ -1,6 +1,13 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
-import { createCampaign, createContact, createMailbox, enroll, type StepSpec, type Tenant } from '../../test/harness/factories.ts';
+import {
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type StepSpec,
+  type Tenant,
+} from '../../test/harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -17,14 +24,23 @@ interface Found {
   fix: string;
 }
 
-const validate = (tenant: Tenant, id: string): Promise<Answer> => call(world, 'POST', `/v1/campaigns/${id}/validate`, { token: tenant.apiKey });
+const validate = (tenant: Tenant, id: string): Promise<Answer> =>
+  call(world, 'POST', `/v1/campaigns/${id}/validate`, { token: tenant.apiKey });
 
 /** A draft with everything a start needs, but for what the test is about. */
-async function ready(steps: StepSpec[], { mailbox = true, lead = true, contact = {} as Record<string, unknown>, fields = {} as Record<string, unknown> } = {}) {
+async function ready(
+  steps: StepSpec[],
+  { mailbox = true, lead = true, contact = {} as Record<string, unknown>, fields = {} as Record<string, unknown> } = {},
+) {
   const tenant = await world.tenant();
   const { deps } = world;
-  if (mailbox) await createMailbox(deps, tenant.organizationId, `${newId()}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } });
-  const campaign = await createCampaign(deps, tenant.organizationId, steps, { status: 'draft', had_leads: false, ...fields });
+  if (mailbox)
+    await createMailbox(deps, tenant.organizationId, `${newId()}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } });
+  const campaign = await createCampaign(deps, tenant.organizationId, steps, {
+    status: 'draft',
+    had_leads: false,
+    ...fields,
+  });
   if (lead) {
     const contactId = await createContact(deps.db, deps.clock.now(), tenant.organizationId, contact);
     await enroll(deps, tenant.organizationId, campaign.campaignId, [contactId]);
@@ -36,38 +52,75 @@ async function ready(steps: StepSpec[], { mailbox = true, lead = true, contact =
   return { tenant, ...campaign, check };
 }
 
-const brief = (problems: Found[], stepIds: string[]) => problems.map(({ code, severity, step_id }) => [code, severity, step_id === undefined ? null : stepIds.indexOf(step_id)]);
+const brief = (problems: Found[], stepIds: string[]) =>
+  problems.map(({ code, severity, step_id }) => [
+    code,
+    severity,
+    step_id === undefined ? null : stepIds.indexOf(step_id),
+  ]);
 
 test('a campaign that can start has no problem', async (t) => {
-  const { tenant, campaignId, check } = await ready([{ subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.plan}} {{if .Company}}x{{end}}' }], { contact: { custom_fields: { plan: 'pro' } } });
+  const { tenant, campaignId, check } = await ready(
+    [{ subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.plan}} {{if .Company}}x{{end}}' }],
+    { contact: { custom_fields: { plan: 'pro' } } },
+  );
   t.deepEqual(await check(), { status: 200, valid: true, problems: [] });
-  t.is((await call(world, 'POST', `/v1/campaigns/${campaignId}/start`, { token: tenant.apiKey, body: {} })).status, 200);
+  t.is(
+    (await call(world, 'POST', `/v1/campaigns/${campaignId}/start`, { token: tenant.apiKey, body: {} })).status,
+    200,
+  );
 });
 
 test('everything that would refuse a start comes at once, and starting is refused for the first of them', async (t) => {
-  const { tenant, campaignId, stepIds, check } = await ready([{ subject: 'Empty' }, { body_html: '<p>Text</p>' }, { subject: 'Empty too' }], { mailbox: false, lead: false });
+  const { tenant, campaignId, stepIds, check } = await ready(
+    [{ subject: 'Empty' }, { body_html: '<p>Text</p>' }, { subject: 'Empty too' }],
+    { mailbox: false, lead: false },
+  );
   const before = await world.deps.db('campaigns').where({ id: campaignId }).first();
   const { valid, problems } = await check();
   t.false(valid);
-  t.deepEqual(brief(problems, stepIds), [['empty_step_body', 'error', 0], ['empty_step_body', 'error', 2], ['campaign_no_mailbox', 'error', null], ['campaign_no_contacts', 'error', null]]);
+  t.deepEqual(brief(problems, stepIds), [
+    ['empty_step_body', 'error', 0],
+    ['empty_step_body', 'error', 2],
+    ['campaign_no_mailbox', 'error', null],
+    ['campaign_no_contacts', 'error', null],
+  ]);
   t.true(problems.every(({ fix, message }) => fix !== '' && message !== ''));
-  t.is((await call(world, 'POST', `/v1/campaigns/${campaignId}/start`, { token: tenant.apiKey, body: {} })).body.code, 'empty_step_body');
+  t.is(
+    (await call(world, 'POST', `/v1/campaigns/${campaignId}/start`, { token: tenant.apiKey, body: {} })).body.code,
+    'empty_step_body',
+  );
   t.deepEqual(await world.deps.db('campaigns').where({ id: campaignId }).first(), before);
   t.deepEqual(brief((await (await ready([])).check()).problems, []), [['campaign_invalid', 'error', null]]);
 });
 
 test('merge fields: what no step produces is an error, what no lead has a warning', async (t) => {
-  const app = { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 5, on_timeout: 'continue', output_key: 'order' };
-  const { stepIds, check } = await ready([
-    { subject: 'One {{.App.order.total}}', body_plain: '{{.Nickname}} {{.Nickname}} {{.Title | default "you"}} {{.App.none | default "x"}}' },
-    { kind: 'wait', action: app },
-    { subject: 'Two', body_plain: '{{.App.order.total}} {{.App.other}} {{.FirstName}} {{.Email}}' },
-    { subject: 'Three', body_plain: 'Broken {{.FirstName' },
-  ], { contact: { custom_fields: { nickname: 'lower case is another field' } } });
+  const app = {
+    type: 'wait_for_event',
+    wait_event_name: 'order.paid',
+    timeout_minutes: 5,
+    on_timeout: 'continue',
+    output_key: 'order',
+  };
+  const { stepIds, check } = await ready(
+    [
+      {
+        subject: 'One {{.App.order.total}}',
+        body_plain: '{{.Nickname}} {{.Nickname}} {{.Title | default "you"}} {{.App.none | default "x"}}',
+      },
+      { kind: 'wait', action: app },
+      { subject: 'Two', body_plain: '{{.App.order.total}} {{.App.other}} {{.FirstName}} {{.Email}}' },
+      { subject: 'Three', body_plain: 'Broken {{.FirstName' },
+    ],
+    { contact: { custom_fields: { nickname: 'lower case is another field' } } },
+  );
   const { valid, problems } = await check();
   t.false(valid);
   t.deepEqual(brief(problems, stepIds), [
-    ['campaign_variable_missing', 'error', 0], ['campaign_variable_missing', 'error', 2], ['campaign_variable_missing', 'error', 3], ['campaign_variable_missing', 'warning', 0],
+    ['campaign_variable_missing', 'error', 0],
+    ['campaign_variable_missing', 'error', 2],
+    ['campaign_variable_missing', 'error', 3],
+    ['campaign_variable_missing', 'warning', 0],
   ]);
   t.regex(problems[0]!.message, /App\.order/);
   t.regex(problems[1]!.message, /App\.other/);
@@ -79,30 +132,60 @@ test('the step graph: what nothing leads to, waits without an end, timeouts that
   const { stepIds, check } = await ready([
     { subject: 'One', body_plain: 'Hi', conditions: { branches: [] } },
     { kind: 'wait', action: wait({ timeout_minutes: null }) },
-    { kind: 'wait', action: wait({ timeout_minutes: 10 }), conditions: { branches: [{ to: null, when: [{ field: 'node_outcome', operator: 'equals', value: 'event' }] }] } },
+    {
+      kind: 'wait',
+      action: wait({ timeout_minutes: 10 }),
+      conditions: { branches: [{ to: null, when: [{ field: 'node_outcome', operator: 'equals', value: 'event' }] }] },
+    },
     { kind: 'wait', action: wait({ timeout_minutes: 10, on_timeout: 'stop' }), conditions: { branches: [] } },
   ]);
   const { valid, problems } = await check();
   t.true(valid);
   t.deepEqual(brief(problems, stepIds), [
-    ['step_unreachable', 'warning', 1], ['wait_unbounded', 'warning', 1], ['step_unreachable', 'warning', 2], ['wait_timeout_unrouted', 'warning', 2], ['step_unreachable', 'warning', 3],
+    ['step_unreachable', 'warning', 1],
+    ['wait_unbounded', 'warning', 1],
+    ['step_unreachable', 'warning', 2],
+    ['wait_timeout_unrouted', 'warning', 2],
+    ['step_unreachable', 'warning', 3],
   ]);
 });
 
 test('rows that no request could have written: a missing target, a circle', async (t) => {
-  const { stepIds, campaignId, check } = await ready([{ subject: 'One', body_plain: 'Hi' }, { subject: 'Two', body_plain: 'Hi' }]);
-  await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ conditions: JSON.stringify({ branches: [{ to: newId(), when: [{ field: 'opened', operator: 'equals', value: true }] }, { to: stepIds[1] }] }) });
-  await world.deps.db('campaign_steps').where({ id: stepIds[1] }).update({ conditions: JSON.stringify({ branches: [{ to: stepIds[0] }] }) });
+  const { stepIds, campaignId, check } = await ready([
+    { subject: 'One', body_plain: 'Hi' },
+    { subject: 'Two', body_plain: 'Hi' },
+  ]);
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: stepIds[0] })
+    .update({
+      conditions: JSON.stringify({
+        branches: [{ to: newId(), when: [{ field: 'opened', operator: 'equals', value: true }] }, { to: stepIds[1] }],
+      }),
+    });
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: stepIds[1] })
+    .update({ conditions: JSON.stringify({ branches: [{ to: stepIds[0] }] }) });
   t.truthy(campaignId);
   const { valid, problems } = await check();
   t.false(valid);
-  t.deepEqual(brief(problems, stepIds), [['campaign_invalid', 'error', 0], ['campaign_invalid', 'error', 1]]);
+  t.deepEqual(brief(problems, stepIds), [
+    ['campaign_invalid', 'error', 0],
+    ['campaign_invalid', 'error', 1],
+  ]);
 });
 
 test('a step is appended with its content in one request, or not at all', async (t) => {
   const { tenant, campaignId, stepIds } = await ready([{ subject: 'One', body_plain: 'Hi' }]);
-  const append = (body?: object, headers: Record<string, string> = {}) => call(world, 'POST', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey, headers, ...(body ? { body } : {}) });
-  const steps = async () => (await call(world, 'GET', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey })).body;
+  const append = (body?: object, headers: Record<string, string> = {}) =>
+    call(world, 'POST', `/v1/campaigns/${campaignId}/steps`, {
+      token: tenant.apiKey,
+      headers,
+      ...(body ? { body } : {}),
+    });
+  const steps = async () =>
+    (await call(world, 'GET', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey })).body;
 
   const follow = await append({ body_plain: 'Again {{.First', wait_after: 2 });
   t.is(follow.status, 201);
@@ -112,7 +195,10 @@ test('a step is appended with its content in one request, or not at all', async 
   t.like((await append({ subject: 'Another matter', body_plain: 'x' })).body, { thread_reply: false, wait_after: 3 });
   t.like((await append({ subject: 'Another matter', body_plain: 'x' })).body, { thread_reply: true });
   t.like((await append({ subject: 'Third', thread_reply: true })).body, { thread_reply: true });
-  t.like((await append({ action: { type: 'wait', wait_minutes: 5 } })).body, { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } });
+  t.like((await append({ action: { type: 'wait', wait_minutes: 5 } })).body, {
+    kind: 'wait',
+    action: { type: 'wait', wait_minutes: 5 },
+  });
   const all = await steps();
   t.is(all.length, 7);
   for (const [index, step] of all.slice(0, -1).entries()) t.is(step.conditions.branches[0].to, all[index + 1].id);
@@ -120,15 +206,29 @@ test('a step is appended with its content in one request, or not at all', async 
   const refused: [object, string[]][] = [
     [{ wait_after: 99, subject: 5 }, ['body.subject', 'body.wait_after']],
     [{ kind: 'action' }, ['body.action']],
-    [{ kind: 'wait', action: { type: 'app_action', app_connection_id: newId(), path: '/x', output_key: 'x' } }, ['body.action.app_connection_id', 'body.action.type']],
+    [
+      { kind: 'wait', action: { type: 'app_action', app_connection_id: newId(), path: '/x', output_key: 'x' } },
+      ['body.action.app_connection_id', 'body.action.type'],
+    ],
     [{ conditions: { branches: [{ to: stepIds[0] }] } }, ['body.conditions.branches.0.to']],
     [{ conditions: { branches: [{ to: newId() }] } }, ['body.conditions.branches.0.to']],
   ];
-  const events = async () => Number((await world.deps.db('domain_events').where({ organization_id: tenant.organizationId }).count('id as count').first())!.count);
+  const events = async () =>
+    Number(
+      (await world.deps
+        .db('domain_events')
+        .where({ organization_id: tenant.organizationId })
+        .count('id as count')
+        .first())!.count,
+    );
   const before = await events();
   for (const [body, paths] of refused) {
     const answer = await append(body);
-    t.deepEqual([answer.status, (answer.body.problems ?? []).map(({ path }: { path: string }) => path).sort()], [400, paths], JSON.stringify(body));
+    t.deepEqual(
+      [answer.status, (answer.body.problems ?? []).map(({ path }: { path: string }) => path).sort()],
+      [400, paths],
+      JSON.stringify(body),
+    );
   }
   t.deepEqual(await steps(), all);
   t.is(await events(), before);
@@ -140,7 +240,8 @@ test('a step is appended with its content in one request, or not at all', async 
 
 test('a one-time campaign takes no second email, but may wait', async (t) => {
   const { tenant, campaignId } = await ready([{ subject: 'One', body_plain: 'Hi' }], { fields: { kind: 'one_time' } });
-  const append = (body: object) => call(world, 'POST', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey, body });
+  const append = (body: object) =>
+    call(world, 'POST', `/v1/campaigns/${campaignId}/steps`, { token: tenant.apiKey, body });
   t.is((await append({ subject: 'Two' })).status, 400);
   t.is((await append({ action: { type: 'wait', wait_minutes: 5 } })).status, 201);
 });

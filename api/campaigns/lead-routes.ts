@@ -1,6 +1,6 @@
-import { getLeadHold, pauseLead, removeLead, resumeLead } from '../../domain/campaigns/lead-hold.ts';
-import { listLeads } from '../../domain/campaigns/lead-list.ts';
-import { addCampaignLeads } from '../../domain/campaigns/leads.ts';
+import { getLeadHold, pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
+import { listLeads } from '../../domain/leads/list.ts';
+import { addCampaignLeads } from '../../domain/leads/leads.ts';
 import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead } from './present.ts';
@@ -21,7 +21,8 @@ export const campaignLeadRoutes = [
     params: idParams,
     query: leadListQuery,
     success: { status: 200, body: leadPage },
-    handler: async (ctx, { params, query: { status, ...page } }) => presentPage(await listLeads(ctx, params.id, { status }, page), presentLead),
+    handler: async (ctx, { params, query: { status, ...page } }) =>
+      presentPage(await listLeads(ctx, params.id, { status }, page), presentLead),
   }),
   route({
     ...write,
@@ -29,11 +30,13 @@ export const campaignLeadRoutes = [
     method: 'post',
     path: '/campaigns/:id/leads',
     summary: 'Make contacts, and everybody in segments, leads of a campaign',
-    description: 'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.',
+    description:
+      'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.',
     params: idParams,
     body: leadsBody,
     success: { status: 200, body: leadsAdded },
-    handler: (ctx, { params, body }) => addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
+    handler: (ctx, { params, body }) =>
+      addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
   }),
   route({
     ...write,

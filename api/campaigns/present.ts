@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { LeadHoldResult } from '../../domain/campaigns/lead-hold.ts';
-import type { LeadRow } from '../../domain/campaigns/lead-list.ts';
+import type { LeadHoldResult } from '../../domain/leads/hold.ts';
+import type { LeadRow } from '../../domain/leads/list.ts';
 import type { CampaignLogRow, CampaignRow } from '../../domain/campaigns/read.ts';
-import type { CampaignSenderRow } from '../../domain/campaigns/sender-pool.ts';
+import type { CampaignSenderRow } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
 import { iso } from '../http/schemas.ts';
@@ -115,7 +115,12 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
 
 /** A mailbox of an explicit pool (supplement, CampaignSender). */
 export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
-  return { email_account_id: row.mailbox_id, weight: row.weight, enabled: row.enabled, last_sent_at: iso(row.last_sent_at) };
+  return {
+    email_account_id: row.mailbox_id,
+    weight: row.weight,
+    enabled: row.enabled,
+    last_sent_at: iso(row.last_sent_at),
+  };
 }
 
 /** A line of the activity log (supplement, CampaignLog). */
@@ -142,7 +147,12 @@ export function presentLead(row: LeadRow): Item<typeof leadPage> {
     blocked: row.blocked,
     failure_reason: row.failure_reason,
     hold: held
-      ? { since: iso(row.hold_since!), until: iso(row.hold_until), reason: row.hold_reason ?? '', source: row.hold_source ?? 'manual' }
+      ? {
+          since: iso(row.hold_since!),
+          until: iso(row.hold_until),
+          reason: row.hold_reason ?? '',
+          source: row.hold_source ?? 'manual',
+        }
       : null,
     entered_at: iso(row.entered_at),
     launched_at: iso(row.launched_at),

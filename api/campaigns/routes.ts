@@ -16,8 +16,23 @@ import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
 import { presentCampaign, presentLog, presentWarnings } from './present.ts';
 import {
-  advanced, advancedBody, campaign, campaignListQuery, campaignPage, duplicateBody, estimate, estimateBody, logPage, overview, preview,
-  previewBody, startBody, started, stopped, trackingDomain, writtenCampaign,
+  advanced,
+  advancedBody,
+  campaign,
+  campaignListQuery,
+  campaignPage,
+  duplicateBody,
+  estimate,
+  estimateBody,
+  logPage,
+  overview,
+  preview,
+  previewBody,
+  startBody,
+  started,
+  stopped,
+  trackingDomain,
+  writtenCampaign,
 } from './schemas.ts';
 import { campaignStepRoutes } from './step-routes.ts';
 
@@ -25,7 +40,14 @@ const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
-const START_REFUSALS = ['campaign_invalid', 'empty_step_body', 'campaign_no_mailbox', 'no_leads', 'leads_undeliverable', 'list_bounce_risk'] as const;
+const START_REFUSALS = [
+  'campaign_invalid',
+  'empty_step_body',
+  'campaign_no_mailbox',
+  'no_leads',
+  'leads_undeliverable',
+  'list_bounce_risk',
+] as const;
 
 /** Campaigns: settings, statuses, activity (contract 2, "Campaigns"; supplement part 1, campaigns). */
 export const campaignRoutes = [
@@ -37,7 +59,8 @@ export const campaignRoutes = [
     summary: 'Campaigns, newest first',
     query: campaignListQuery,
     success: { status: 200, body: campaignPage },
-    handler: async (ctx, { query: { limit, cursor, ...filters } }) => presentPage(await listCampaigns(ctx, filters, { limit, cursor }), presentCampaign),
+    handler: async (ctx, { query: { limit, cursor, ...filters } }) =>
+      presentPage(await listCampaigns(ctx, filters, { limit, cursor }), presentCampaign),
   }),
   route({
     ...read,
@@ -59,8 +82,12 @@ export const campaignRoutes = [
     success: { status: 200, body: estimate },
     handler: async (ctx, { body }) => {
       const { estimated_finish_at: finish, ...rest } = await estimateCampaign(ctx, {
-        segmentIds: body.segment_ids, emailTagIds: body.email_tag_ids, dailyLimit: body.daily_limit, days: body.days,
-        timezone: body.timezone, startDate: body.start_date,
+        segmentIds: body.segment_ids,
+        emailTagIds: body.email_tag_ids,
+        dailyLimit: body.daily_limit,
+        days: body.days,
+        timezone: body.timezone,
+        startDate: body.start_date,
       });
       return { ...rest, estimated_finish_at: iso(finish) };
     },
@@ -71,7 +98,8 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns',
     summary: 'Create a campaign',
-    description: 'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its place in `steps`.',
+    description:
+      'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its place in `steps`.',
     bodyLimit: 8 * 1024 * 1024,
     body: createCampaignSchema,
     success: { status: 201, body: writtenCampaign },
@@ -97,8 +125,9 @@ export const campaignRoutes = [
     method: 'patch',
     path: '/campaigns/:id',
     summary: 'Change a campaign',
-    description: 'Fields left out stay. A changed schedule of an active campaign moves its next send at once. '
-      + '`status` takes `active` and `paused` and needs the right to send.',
+    description:
+      'Fields left out stay. A changed schedule of an active campaign moves its next send at once. ' +
+      '`status` takes `active` and `paused` and needs the right to send.',
     params: idParams,
     body: updateCampaignSchema,
     success: { status: 200, body: campaign },
@@ -203,7 +232,7 @@ export const campaignRoutes = [
     operationId: 'campaigns.verifyTrackingDomain',
     method: 'post',
     path: '/campaigns/:id/tracking-domain/verify',
-    summary: 'Check the CNAME of the campaign\'s tracking domain',
+    summary: "Check the CNAME of the campaign's tracking domain",
     params: idParams,
     success: { status: 200, body: trackingDomain },
     prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id, lookupCname),
@@ -228,7 +257,8 @@ export const campaignRoutes = [
     body: previewBody,
     success: { status: 200, body: preview },
     errors: ['not_found'],
-    handler: (ctx, { body: { contact, ...request } }) => previewTemplate(ctx, { ...request, contact: contact && defined(contact) }),
+    handler: (ctx, { body: { contact, ...request } }) =>
+      previewTemplate(ctx, { ...request, contact: contact && defined(contact) }),
   }),
   ...campaignStepRoutes,
   ...campaignLeadRoutes,
@@ -236,5 +266,7 @@ export const campaignRoutes = [
 ];
 
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { senderInputSchema } from '../../domain/campaigns/input.ts';
-import { LEAD_STATUSES } from '../../domain/campaigns/lead-list.ts';
+import { LEAD_STATUSES } from '../../domain/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
-import { partialSettingsSchema } from '../../domain/settings/outreach.ts';
+import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
 import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
 
 const json = z.record(z.string(), z.unknown());
-const warnings = z.array(z.string()).optional()
+const warnings = z
+  .array(z.string())
+  .optional()
   .meta({ description: 'Template faults of the copy, one line each; absent when there are none' });
 
 const campaignFields = {
@@ -109,7 +111,11 @@ export const estimate = z.strictObject({
 export const duplicateBody = z.strictObject({ name: z.string().trim().min(3).max(50).optional() });
 
 export const advancedBody = z.strictObject({ settings: partialSettingsSchema });
-export const advanced = z.strictObject({ campaign_id: uuid, overrides: partialSettingsSchema, updated_at: timestamp.nullable() });
+export const advanced = z.strictObject({
+  campaign_id: uuid,
+  overrides: partialSettingsSchema,
+  updated_at: timestamp.nullable(),
+});
 
 const stepFields = {
   id: uuid,
@@ -153,13 +159,25 @@ export const variantParams = z.object({ id: z.string(), variantId: z.string() })
 
 export const sendersBody = z.strictObject({ senders: z.array(senderInputSchema).max(1000) });
 export const senderList = z.strictObject({
-  data: z.array(z.strictObject({ email_account_id: uuid, weight: z.int(), enabled: z.boolean(), last_sent_at: timestamp.nullable() })),
+  data: z.array(
+    z.strictObject({
+      email_account_id: uuid,
+      weight: z.int(),
+      enabled: z.boolean(),
+      last_sent_at: timestamp.nullable(),
+    }),
+  ),
 });
 
-export const leadsBody = z.strictObject({
-  contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
-  segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
-}).refine((body) => body.contact_ids.length + body.segment_ids.length > 0, { path: ['contact_ids'], message: 'Name contacts, segments, or both' });
+export const leadsBody = z
+  .strictObject({
+    contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
+    segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
+  })
+  .refine((body) => body.contact_ids.length + body.segment_ids.length > 0, {
+    path: ['contact_ids'],
+    message: 'Name contacts, segments, or both',
+  });
 export const leadsAdded = z.strictObject({
   added: z.int(),
   already: z.int().meta({ description: 'Were leads of the campaign before' }),
@@ -168,43 +186,70 @@ export const leadsAdded = z.strictObject({
 export const leadParams = z.object({ id: z.string(), contactId: z.string() });
 export const leadListQuery = z.object({ ...pageQuery(200), status: z.enum(LEAD_STATUSES).optional() });
 
-const hold = z.strictObject({ since: timestamp, until: timestamp.nullable(), reason: z.string(), source: z.enum(['manual', 'out_of_office']) });
+const hold = z.strictObject({
+  since: timestamp,
+  until: timestamp.nullable(),
+  reason: z.string(),
+  source: z.enum(['manual', 'out_of_office']),
+});
 export const leadHold = z.strictObject({ campaign_id: uuid, contact_id: uuid, hold: hold.nullable() });
-export const leadPauseBody = z.strictObject({ until: inputTimestamp.nullable().default(null), reason: z.string().max(200).default('') });
+export const leadPauseBody = z.strictObject({
+  until: inputTimestamp.nullable().default(null),
+  reason: z.string().max(200).default(''),
+});
 
-export const leadPage = paged(z.strictObject({
-  contact_id: uuid,
-  contact: z.strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() }).nullable()
-    .meta({ description: 'Null for callers who may not see contacts' }),
-  status: z.enum(LEAD_STATUSES),
-  current_step_id: uuid.nullable(),
-  current_step: z.string().nullable(),
-  waiting_for: z.string().nullable(),
-  waiting_until: timestamp.nullable(),
-  blocked: z.boolean(),
-  failure_reason: z.string().nullable(),
-  hold: hold.nullable(),
-  entered_at: timestamp,
-  launched_at: timestamp.nullable(),
-  last_activity_at: timestamp.nullable(),
-  finished_at: timestamp.nullable(),
-}));
+export const leadPage = paged(
+  z.strictObject({
+    contact_id: uuid,
+    contact: z
+      .strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() })
+      .nullable()
+      .meta({ description: 'Null for callers who may not see contacts' }),
+    status: z.enum(LEAD_STATUSES),
+    current_step_id: uuid.nullable(),
+    current_step: z.string().nullable(),
+    waiting_for: z.string().nullable(),
+    waiting_until: timestamp.nullable(),
+    blocked: z.boolean(),
+    failure_reason: z.string().nullable(),
+    hold: hold.nullable(),
+    entered_at: timestamp,
+    launched_at: timestamp.nullable(),
+    last_activity_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+  }),
+);
 
 export const startBody = z.strictObject({
-  acknowledge_list_risk: z.boolean().default(false).meta({ description: 'Start although many addresses are expected to bounce' }),
+  acknowledge_list_risk: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Start although many addresses are expected to bounce' }),
 });
 export const started = z.strictObject({ status: z.literal('started') });
 export const stopped = z.strictObject({ status: z.literal('stopped') });
 
-export const logPage = paged(z.strictObject({
-  id: uuid, campaign_id: uuid, event_type: z.string(), message: z.string(), metadata: json, created_at: timestamp,
-}));
+export const logPage = paged(
+  z.strictObject({
+    id: uuid,
+    campaign_id: uuid,
+    event_type: z.string(),
+    message: z.string(),
+    metadata: json,
+    created_at: timestamp,
+  }),
+);
 
 export const trackingDomain = z.strictObject({
-  tracking_domain: z.string(), tracking_domain_verified: z.boolean(), tracking_domain_verified_at: timestamp.nullable(),
+  tracking_domain: z.string(),
+  tracking_domain_verified: z.boolean(),
+  tracking_domain_verified_at: timestamp.nullable(),
 });
 
-const copy = z.string().max(256 * 1024).optional();
+const copy = z
+  .string()
+  .max(256 * 1024)
+  .optional();
 export const previewBody = z.strictObject({
   subject: copy,
   body_html: copy,
@@ -213,14 +258,17 @@ export const previewBody = z.strictObject({
   campaign_id: z.string().optional(),
   account_id: z.string().optional(),
   step_id: z.string().optional(),
-  contact: z.strictObject({
-    first_name: z.string().max(255),
-    last_name: z.string().max(255),
-    email: z.string().max(254),
-    company: z.string().max(255),
-    phone: z.string().max(255),
-    custom_fields: z.record(z.string(), z.string()),
-  }).partial().optional(),
+  contact: z
+    .strictObject({
+      first_name: z.string().max(255),
+      last_name: z.string().max(255),
+      email: z.string().max(254),
+      company: z.string().max(255),
+      phone: z.string().max(255),
+      custom_fields: z.record(z.string(), z.string()),
+    })
+    .partial()
+    .optional(),
 });
 export const preview = z.strictObject({
   subject: z.string().optional(),

@@ -1,12 +1,21 @@
 import { stepUpdateSchema, variantInputSchema, variantUpdateSchema } from '../../domain/campaigns/input.ts';
-import { listSenders, replaceSenders } from '../../domain/campaigns/sender-pool.ts';
+import { listSenders, replaceSenders } from '../../domain/campaigns/senders.ts';
 import { appendStep, deleteStep, listSteps, updateStep } from '../../domain/campaigns/steps.ts';
 import { createVariant, deleteVariant, listVariants, updateVariant } from '../../domain/campaigns/variants.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { idParams } from '../http/schemas.ts';
 import { presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
-import { senderList, sendersBody, step, stepParams, variantList, variantParams, writtenStep, writtenVariant } from './schemas.ts';
+import {
+  senderList,
+  sendersBody,
+  step,
+  stepParams,
+  variantList,
+  variantParams,
+  writtenStep,
+  writtenVariant,
+} from './schemas.ts';
 
 const area = 'campaigns';
 const COPY_LIMIT = 2 * 1024 * 1024;
@@ -47,7 +56,8 @@ export const campaignStepRoutes = [
     method: 'patch',
     path: '/campaigns/:id/steps/:sid',
     summary: 'Change a step: copy, spacing, kind, action, branches',
-    description: 'Contacts who have not passed the step follow the new one. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
+    description:
+      'Contacts who have not passed the step follow the new one. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
     bodyLimit: COPY_LIMIT,
     params: stepParams,
     body: stepUpdateSchema,
@@ -136,6 +146,8 @@ export const campaignStepRoutes = [
     params: idParams,
     body: sendersBody,
     success: { status: 200, body: senderList },
-    handler: async (ctx, { params, body }) => ({ data: (await replaceSenders(ctx, params.id, body.senders)).map(presentSender) }),
+    handler: async (ctx, { params, body }) => ({
+      data: (await replaceSenders(ctx, params.id, body.senders)).map(presentSender),
+    }),
   }),
 ];

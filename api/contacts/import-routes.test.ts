@@ -27,19 +27,41 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   const leads = await readFile(LEADS);
   const preview = await call(world, 'POST', '/v1/contacts/import/preview', { token, body: form(leads) });
   t.is(preview.status, 200, preview.text);
-  t.deepEqual([preview.body.filename, preview.body.encoding, preview.body.delimiter, preview.body.has_header], ['people.csv', 'utf-8', ',', true]);
+  t.deepEqual(
+    [preview.body.filename, preview.body.encoding, preview.body.delimiter, preview.body.has_header],
+    ['people.csv', 'utf-8', ',', true],
+  );
   t.is(preview.body.total_rows, 339);
   t.is(preview.body.sample_rows.length, 20);
-  t.deepEqual(preview.body.suggested_mapping.map((column: any) => column.target), [
-    'email', 'first_name', 'last_name', 'company', 'phone', 'custom:plan', 'custom:city', 'custom:last_order', 'custom:notes',
-  ]);
+  t.deepEqual(
+    preview.body.suggested_mapping.map((column: any) => column.target),
+    [
+      'email',
+      'first_name',
+      'last_name',
+      'company',
+      'phone',
+      'custom:plan',
+      'custom:city',
+      'custom:last_order',
+      'custom:notes',
+    ],
+  );
 
   const { id: category } = (await call(world, 'POST', '/v1/categories', { token, body: { title: 'Fair' } })).body;
-  const mapping = preview.body.suggested_mapping.map((column: any) => (column.index === 8 ? { index: 8, target: 'ignore' } : column));
-  const started = await call(world, 'POST', '/v1/contacts/import', { token, body: form(leads, { mapping, categories: [category] }) });
+  const mapping = preview.body.suggested_mapping.map((column: any) =>
+    column.index === 8 ? { index: 8, target: 'ignore' } : column,
+  );
+  const started = await call(world, 'POST', '/v1/contacts/import', {
+    token,
+    body: form(leads, { mapping, categories: [category] }),
+  });
   t.is(started.status, 202, started.text);
   t.deepEqual([started.body.status, started.body.progress, started.body.total_bytes], ['queued', 0, leads.length]);
-  const intent = await world.deps.db('outbox').where({ workflow_id: `contact-import/${started.body.id}` }).first();
+  const intent = await world.deps
+    .db('outbox')
+    .where({ workflow_id: `contact-import/${started.body.id}` })
+    .first();
   t.is(intent.kind, 'start');
   t.deepEqual(intent.payload.args, { organizationId, importId: started.body.id });
   t.is((await world.deps.db('audit_logs').where({ entity_id: started.body.id }).first()).action, 'create');
@@ -47,10 +69,19 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
   await runImport(world.system(organizationId), started.body.id);
   const path = `/v1/contacts/imports/${started.body.id}`;
   const done = await call(world, 'GET', path, { token });
-  t.deepEqual([done.body.status, done.body.progress, done.body.imported + done.body.failed + done.body.skipped], ['completed', 1, 339]);
-  t.deepEqual((await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.map((job: any) => job.id), [started.body.id]);
+  t.deepEqual(
+    [done.body.status, done.body.progress, done.body.imported + done.body.failed + done.body.skipped],
+    ['completed', 1, 339],
+  );
+  t.deepEqual(
+    (await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.map((job: any) => job.id),
+    [started.body.id],
+  );
   const filed = await call(world, 'GET', `/v1/contacts?category=${category}&limit=1`, { token });
-  t.deepEqual(filed.body.data[0].categories.map((label: any) => label.title), ['Fair']);
+  t.deepEqual(
+    filed.body.data[0].categories.map((label: any) => label.title),
+    ['Fair'],
+  );
   t.false('notes' in filed.body.data[0].custom_fields);
 
   const lines: number[] = [];
@@ -62,7 +93,10 @@ test.serial('a file is previewed, imported as a job, followed and corrected', as
     cursor = page.body.pagination.next_cursor;
   }
   t.is(lines.length, done.body.failed + done.body.skipped);
-  t.deepEqual(lines, [...new Set(lines)].sort((a, b) => a - b));
+  t.deepEqual(
+    lines,
+    [...new Set(lines)].sort((a, b) => a - b),
+  );
   const csv = await call(world, 'GET', `${path}/problems.csv`, { token });
   t.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.regex(csv.headers.get('content-disposition')!, /attachment/);
@@ -81,17 +115,43 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
   };
   const csv = `email,name\na@example.com,${marker}\n`;
   t.deepEqual(await refuse(form(csv, '{nonsense')), ['body.options']);
-  t.deepEqual(await refuse(form(csv, { mapping: [{ index: 0, target: 'email' }, { index: -1, target: 'shoe' }], surprise: 1, delimiter: '#' })),
-    ['body.options.mapping.1.index', 'body.options.delimiter', 'body.options.surprise']);
+  t.deepEqual(
+    await refuse(
+      form(csv, {
+        mapping: [
+          { index: 0, target: 'email' },
+          { index: -1, target: 'shoe' },
+        ],
+        surprise: 1,
+        delimiter: '#',
+      }),
+    ),
+    ['body.options.mapping.1.index', 'body.options.delimiter', 'body.options.surprise'],
+  );
   t.deepEqual(await refuse(form(csv, { mapping: [{ index: 0, target: 'shoe' }] })), ['body.options.mapping.0.target']);
-  t.deepEqual(await refuse(form(csv, { mapping: [{ index: 7, target: 'email' }, { index: 1, target: 'email' }] })), ['body.options.mapping.0.index', 'body.options.mapping.1.target']);
+  t.deepEqual(
+    await refuse(
+      form(csv, {
+        mapping: [
+          { index: 7, target: 'email' },
+          { index: 1, target: 'email' },
+        ],
+      }),
+    ),
+    ['body.options.mapping.0.index', 'body.options.mapping.1.target'],
+  );
   t.deepEqual(await refuse(form(csv, { mapping: [{ index: 1, target: 'company' }] })), ['body.options.mapping']);
-  t.deepEqual(await refuse(form(csv, { categories: [newId()], campaign_id: newId() })), ['body.options.categories.0', 'body.options.campaign_id.0']);
+  t.deepEqual(await refuse(form(csv, { categories: [newId()], campaign_id: newId() })), [
+    'body.options.categories.0',
+    'body.options.campaign_id.0',
+  ]);
   t.deepEqual(await refuse(form('\n \n')), ['body.file']);
   t.deepEqual(await refuse(new FormData()), ['body.file']);
   t.is((await call(world, 'POST', '/v1/contacts/import', { token, body: { file: 'x' } })).status, 400);
   t.is((await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.length, 0);
-  const fresh = (await readdir(tmpdir(), { withFileTypes: true })).filter((entry) => entry.isFile() && !before.has(entry.name));
+  const fresh = (await readdir(tmpdir(), { withFileTypes: true })).filter(
+    (entry) => entry.isFile() && !before.has(entry.name),
+  );
   for (const entry of fresh) {
     const text = await readFile(join(tmpdir(), entry.name), 'utf8').catch(() => '');
     t.false(text.includes(marker), `${entry.name} was left behind`);
@@ -105,18 +165,32 @@ test.serial('the same Idempotency-Key starts one job', async (t) => {
   const first = await call(world, 'POST', '/v1/contacts/import', { token, body: form(csv), headers: key });
   const second = await call(world, 'POST', '/v1/contacts/import', { token, body: form(csv), headers: key });
   t.deepEqual([first.status, second.status, second.body.id], [202, 202, first.body.id]);
-  const other = await call(world, 'POST', '/v1/contacts/import', { token, body: form('email\nb@example.com\n'), headers: key });
+  const other = await call(world, 'POST', '/v1/contacts/import', {
+    token,
+    body: form('email\nb@example.com\n'),
+    headers: key,
+  });
   t.is(other.status, 409, 'another file is another request');
   t.is((await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.length, 1);
 });
 
 test.serial('a queued job is cancelled, and another organization sees none of it', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
-  const { id } = (await call(world, 'POST', '/v1/contacts/import', { token, body: form('email\na@example.com\n') })).body;
+  const { id } = (await call(world, 'POST', '/v1/contacts/import', { token, body: form('email\na@example.com\n') }))
+    .body;
   const other = await world.tenant('Other');
   for (const wanted of [id, newId(), 'x']) {
-    for (const [method, path] of [['GET', ''], ['GET', '/problems'], ['GET', '/problems.csv'], ['POST', '/cancel']] as const) {
-      t.is((await call(world, method, `/v1/contacts/imports/${wanted}${path}`, { token: other.apiKey })).status, 404, `${method} ${path}`);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/problems'],
+      ['GET', '/problems.csv'],
+      ['POST', '/cancel'],
+    ] as const) {
+      t.is(
+        (await call(world, method, `/v1/contacts/imports/${wanted}${path}`, { token: other.apiKey })).status,
+        404,
+        `${method} ${path}`,
+      );
     }
   }
   t.is((await call(world, 'POST', `/v1/contacts/imports/${id}/cancel`, { token })).body.status, 'cancelled');

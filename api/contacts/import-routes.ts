@@ -42,7 +42,9 @@ export const contactImportRoutes = [
         has_header: preview.hasHeader,
         sample_rows: preview.sampleRows,
         suggested_mapping: preview.suggestedMapping.map(({ index, target }) => ({
-          index, target, ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
+          index,
+          target,
+          ...(target.startsWith('custom:') ? { custom_key: target.slice(7) } : {}),
         })),
       };
     },
@@ -53,18 +55,26 @@ export const contactImportRoutes = [
     method: 'post',
     path: '/contacts/import',
     summary: 'Import a CSV file as a job',
-    description: 'Good rows are imported, the others are listed as problems. The first row of an address counts; '
-      + 'suppressed addresses are not imported. A file is a bulk arrival: no contact.created.',
+    description:
+      'Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
+      'suppressed addresses are not imported. A file is a bulk arrival: no contact.created.',
     consumes: 'multipart',
     bodyLimit: IMPORT_BYTES,
     body: importBody,
     success: { status: 202, body: contactImport },
     handler: async (ctx, { files, body }) => {
       const { mapping, categories, campaign_id, update_existing, has_header, delimiter } = body.options ?? {};
-      return present(await startImport(ctx, {
-        file: uploaded(files), mapping, categories, campaignId: campaign_id, updateExisting: update_existing,
-        hasHeader: has_header, delimiter,
-      }));
+      return present(
+        await startImport(ctx, {
+          file: uploaded(files),
+          mapping,
+          categories,
+          campaignId: campaign_id,
+          updateExisting: update_existing,
+          hasHeader: has_header,
+          delimiter,
+        }),
+      );
     },
   }),
   route({
@@ -97,7 +107,10 @@ export const contactImportRoutes = [
     query: z.object(pageQuery(200)),
     success: { status: 200, body: problemPage },
     handler: async (ctx, { params, query }) =>
-      presentPage(await listProblems(ctx, params.id, query), ({ row_values, ...problem }) => ({ ...problem, values: row_values })),
+      presentPage(await listProblems(ctx, params.id, query), ({ row_values, ...problem }) => ({
+        ...problem,
+        values: row_values,
+      })),
   }),
   route({
     ...read,

@@ -1,27 +1,40 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../../domain/imports/dialect.ts';
-import { CONTACT_LIMITS } from '../../domain/contacts/fields.ts';
+import { CONTACT_LIMITS } from '../../domain/records/contact-fields.ts';
 import { paged, timestamp, uuid } from '../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV file' });
 
-const BUILT_IN = ['ignore', 'email', 'first_name', 'last_name', 'company', 'phone', 'subscribed', 'categories'] as const;
+const BUILT_IN = [
+  'ignore',
+  'email',
+  'first_name',
+  'last_name',
+  'company',
+  'phone',
+  'subscribed',
+  'categories',
+] as const;
 
 /** One column (supplement ContactImportColumnMapping): `custom:<key>`, or `custom` with the key in custom_key. */
 const columnMapping = z
   .strictObject({
     index: z.int().min(0).meta({ description: 'Zero-based' }),
-    target: z.string().meta({ description: 'ignore, email, first_name, last_name, company, phone, subscribed, categories or custom:<key>' }),
+    target: z.string().meta({
+      description: 'ignore, email, first_name, last_name, company, phone, subscribed, categories or custom:<key>',
+    }),
     custom_key: z.string().trim().optional(),
   })
   .transform(({ index, target, custom_key }, ctx) => {
     const full = target === 'custom' || target === 'custom:' ? `custom:${custom_key ?? ''}` : target;
     const key = full.startsWith('custom:') ? full.slice(7).trim() : undefined;
-    const known = key === undefined
-      ? (BUILT_IN as readonly string[]).includes(full)
-      : key.length > 0 && key.length <= CONTACT_LIMITS.customKey && !key.includes('\0');
-    if (!known) ctx.addIssue({ code: 'custom', path: ['target'], message: `One of ${BUILT_IN.join(', ')} or custom:<key>` });
+    const known =
+      key === undefined
+        ? (BUILT_IN as readonly string[]).includes(full)
+        : key.length > 0 && key.length <= CONTACT_LIMITS.customKey && !key.includes('\0');
+    if (!known)
+      ctx.addIssue({ code: 'custom', path: ['target'], message: `One of ${BUILT_IN.join(', ')} or custom:<key>` });
     return { index, target: key === undefined ? full : `custom:${key}` };
   });
 
@@ -35,20 +48,24 @@ const importOptions = z.strictObject({
 });
 
 /** `options` travels as JSON text in its own part. */
-const optionsText = z.string().transform((text, ctx): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    ctx.addIssue({ code: 'custom', message: 'Not valid JSON' });
-    return z.NEVER;
-  }
-}).pipe(importOptions);
+const optionsText = z
+  .string()
+  .transform((text, ctx): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      ctx.addIssue({ code: 'custom', message: 'Not valid JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(importOptions);
 
 export const importBody = z.strictObject({
   file,
   options: optionsText.optional().meta({
-    description: 'JSON: mapping [{index, target}], categories, campaign_id, update_existing (default true), has_header, delimiter. '
-      + 'What is left out is detected.',
+    description:
+      'JSON: mapping [{index, target}], categories, campaign_id, update_existing (default true), has_header, delimiter. ' +
+      'What is left out is detected.',
   }),
 });
 
@@ -76,7 +93,9 @@ export const contactImport = z.strictObject({
   total: z.int().meta({ description: 'Rows read so far: imported + updated + skipped + failed' }),
   imported: z.int(),
   updated: z.int(),
-  skipped: z.int().meta({ description: 'Duplicates, suppressed addresses, and known ones when update_existing is off' }),
+  skipped: z
+    .int()
+    .meta({ description: 'Duplicates, suppressed addresses, and known ones when update_existing is off' }),
   failed: z.int(),
   error: z.string().nullable(),
   mapping: z.array(z.strictObject({ index: z.int(), target: z.string() })),
@@ -89,4 +108,6 @@ export const contactImport = z.strictObject({
 });
 
 export const importPage = paged(contactImport);
-export const problemPage = paged(z.strictObject({ line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }));
+export const problemPage = paged(
+  z.strictObject({ line: z.int(), email: z.string(), values: z.array(z.string()), reason: z.string() }),
+);

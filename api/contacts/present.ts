@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { ContactDetail } from '../../domain/contacts/read.ts';
 import type { FoundContact } from '../../domain/contacts/search.ts';
-import type { LeadProgress } from '../../domain/contacts/progress.ts';
-import type { ContactView } from '../../domain/contacts/view.ts';
+import type { LeadProgress } from '../../domain/leads/progress.ts';
+import type { ContactView } from '../../domain/records/contact-view.ts';
 import { iso } from '../http/schemas.ts';
 import type { contact, contactDetail, foundContact } from './schemas.ts';
 
@@ -32,7 +32,10 @@ export function presentContact(view: ContactView): z.input<typeof contact> {
 
 /** A found contact, with its progress where the search names one campaign. */
 export function presentFound(found: FoundContact): z.input<typeof foundContact> {
-  return { ...presentContact(found), ...(found.campaign_lead ? { campaign_lead: presentProgress(found.campaign_lead) } : {}) };
+  return {
+    ...presentContact(found),
+    ...(found.campaign_lead ? { campaign_lead: presentProgress(found.campaign_lead) } : {}),
+  };
 }
 
 function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundContact>['campaign_lead']> {
@@ -52,11 +55,20 @@ function presentProgress(lead: LeadProgress): NonNullable<z.input<typeof foundCo
 }
 
 function presentHold(lead: LeadProgress, since: Date) {
-  return { since: iso(since), until: iso(lead.hold_until), reason: lead.hold_reason ?? '', source: lead.hold_source ?? ('manual' as const) };
+  return {
+    since: iso(since),
+    until: iso(lead.hold_until),
+    reason: lead.hold_reason ?? '',
+    source: lead.hold_source ?? ('manual' as const),
+  };
 }
 
 /** A contact with everything known of it (supplement ContactDetail). */
-export function presentDetail({ contact: view, engagement, suppression }: ContactDetail): z.input<typeof contactDetail> {
+export function presentDetail({
+  contact: view,
+  engagement,
+  suppression,
+}: ContactDetail): z.input<typeof contactDetail> {
   return {
     ...presentContact(view),
     engagement: {

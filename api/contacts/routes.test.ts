@@ -10,45 +10,73 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 async function events(organizationId: string, type: string): Promise<Record<string, unknown>[]> {
-  return (await world.deps.db('domain_events').where({ organization_id: organizationId, type }).orderBy('id')).map((row) => row.data);
+  return (await world.deps.db('domain_events').where({ organization_id: organizationId, type }).orderBy('id')).map(
+    (row) => row.data,
+  );
 }
 
 test('a contact is created, read, changed, looked up and deleted', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const created = await call(world, 'POST', '/v1/contacts', {
-    token, body: [{ email: ' Ada Lovelace <Ada@Example.com> ', first_name: 'Ada', custom_fields: { plan: 'pro' } }],
+    token,
+    body: [{ email: ' Ada Lovelace <Ada@Example.com> ', first_name: 'Ada', custom_fields: { plan: 'pro' } }],
   });
   t.is(created.status, 200, created.text);
   const [ada] = created.body;
   t.is(ada.email, 'ada@example.com');
-  t.deepEqual((await events(organizationId, 'contact.created')).map((data) => [data.contact_id, data.contact_email, data.source, data.custom_fields]),
-    [[ada.id, 'ada@example.com', 'api', { plan: 'pro' }]]);
+  t.deepEqual(
+    (await events(organizationId, 'contact.created')).map((data) => [
+      data.contact_id,
+      data.contact_email,
+      data.source,
+      data.custom_fields,
+    ]),
+    [[ada.id, 'ada@example.com', 'api', { plan: 'pro' }]],
+  );
 
   const detail = await call(world, 'GET', `/v1/contacts/${ada.id}`, { token });
   t.is(detail.status, 200, detail.text);
   t.is(detail.body.engagement.total_sent, 0);
   t.is(detail.body.suppression, null);
 
-  const patched = await call(world, 'PATCH', `/v1/contacts/${ada.id}`, { token, body: { last_name: 'Lovelace', custom_fields: { city: 'London' } } });
+  const patched = await call(world, 'PATCH', `/v1/contacts/${ada.id}`, {
+    token,
+    body: { last_name: 'Lovelace', custom_fields: { city: 'London' } },
+  });
   t.deepEqual([patched.body.last_name, patched.body.custom_fields], ['Lovelace', { city: 'London' }]);
 
-  const found = await call(world, 'GET', `/v1/contacts/lookup?email=${encodeURIComponent('A. L. <ADA@example.com>')}`, { token });
+  const found = await call(world, 'GET', `/v1/contacts/lookup?email=${encodeURIComponent('A. L. <ADA@example.com>')}`, {
+    token,
+  });
   t.is(found.body.contact.id, ada.id);
   t.is((await call(world, 'GET', '/v1/contacts/lookup?email=nobody@example.com', { token })).body.contact, null);
   t.is((await call(world, 'GET', '/v1/contacts/lookup?email=nonsense', { token })).status, 400);
 
   t.is((await call(world, 'DELETE', `/v1/contacts/${ada.id}`, { token })).status, 204);
   t.is((await call(world, 'GET', `/v1/contacts/${ada.id}`, { token })).status, 404);
-  t.deepEqual(await events(organizationId, 'contact.deleted'), [{ entity_id: ada.id, contact_id: ada.id, contact_email: 'ada@example.com' }]);
-  const audits = await world.deps.db('audit_logs').where({ organization_id: organizationId, entity_type: 'contact' }).orderBy('id').pluck('action');
+  t.deepEqual(await events(organizationId, 'contact.deleted'), [
+    { entity_id: ada.id, contact_id: ada.id, contact_email: 'ada@example.com' },
+  ]);
+  const audits = await world.deps
+    .db('audit_logs')
+    .where({ organization_id: organizationId, entity_type: 'contact' })
+    .orderBy('id')
+    .pluck('action');
   t.deepEqual(audits, ['create', 'update', 'delete']);
 });
 
 test('a known address is updated with the non-empty fields, never duplicated', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
-  await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'sam@example.com', first_name: 'Sam', company: 'Old', custom_fields: { a: '1', b: '2' } }] });
+  await call(world, 'POST', '/v1/contacts', {
+    token,
+    body: [{ email: 'sam@example.com', first_name: 'Sam', company: 'Old', custom_fields: { a: '1', b: '2' } }],
+  });
   const again = await call(world, 'POST', '/v1/contacts', {
-    token, body: [{ email: 'SAM@example.com', first_name: '', company: 'New', custom_fields: { b: '3' } }, { email: 'sam@example.com', phone: '1' }],
+    token,
+    body: [
+      { email: 'SAM@example.com', first_name: '', company: 'New', custom_fields: { b: '3' } },
+      { email: 'sam@example.com', phone: '1' },
+    ],
   });
   t.is(again.body.length, 1);
   const [sam] = again.body;
@@ -62,52 +90,110 @@ test('more than 100 contacts in one request are a bulk arrival', async (t) => {
   const many = Array.from({ length: 101 }, (_, i) => ({ email: `p${i}@example.com` }));
   t.is((await call(world, 'POST', '/v1/contacts', { token, body: many })).body.length, 101);
   t.is((await events(organizationId, 'contact.created')).length, 0);
-  t.is((await call(world, 'POST', '/v1/contacts', { token, body: many.slice(0, 100).map((c, i) => ({ ...c, email: `q${i}@example.com` })) })).status, 200);
+  t.is(
+    (
+      await call(world, 'POST', '/v1/contacts', {
+        token,
+        body: many.slice(0, 100).map((c, i) => ({ ...c, email: `q${i}@example.com` })),
+      })
+    ).status,
+    200,
+  );
   t.is((await events(organizationId, 'contact.created')).length, 100);
   t.is((await call(world, 'POST', '/v1/contacts', { token, body: [] })).status, 400);
-  const over = await call(world, 'POST', '/v1/contacts', { token, body: Array.from({ length: 1001 }, (_, i) => ({ email: `r${i}@example.com` })) });
+  const over = await call(world, 'POST', '/v1/contacts', {
+    token,
+    body: Array.from({ length: 1001 }, (_, i) => ({ email: `r${i}@example.com` })),
+  });
   t.is(over.body.code, 'too_many_contacts');
 });
 
 test('every fault of a create is named with its path', async (t) => {
   const { apiKey: token } = await world.tenant();
-  const syntax = await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ok@example.com' }, { email: 'bad' }, { email: 'x@example.com', surprise: 1 }] });
-  t.deepEqual(syntax.body.problems.map((problem: { path: string }) => problem.path), ['body.1.email', 'body.2.surprise']);
-  const unknown = await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ok@example.com', categories: [newId(), 'x'], campaigns: [newId()] }] });
-  t.deepEqual(unknown.body.problems.map((problem: { path: string }) => problem.path), ['body.0.categories.0', 'body.0.categories.1', 'body.0.campaigns.0']);
+  const syntax = await call(world, 'POST', '/v1/contacts', {
+    token,
+    body: [{ email: 'ok@example.com' }, { email: 'bad' }, { email: 'x@example.com', surprise: 1 }],
+  });
+  t.deepEqual(
+    syntax.body.problems.map((problem: { path: string }) => problem.path),
+    ['body.1.email', 'body.2.surprise'],
+  );
+  const unknown = await call(world, 'POST', '/v1/contacts', {
+    token,
+    body: [{ email: 'ok@example.com', categories: [newId(), 'x'], campaigns: [newId()] }],
+  });
+  t.deepEqual(
+    unknown.body.problems.map((problem: { path: string }) => problem.path),
+    ['body.0.categories.0', 'body.0.categories.1', 'body.0.campaigns.0'],
+  );
   const other = await world.tenant('Other');
   const foreign = await call(world, 'POST', '/v1/categories', { token: other.apiKey, body: { title: 'Theirs' } });
-  const refused = await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ok@example.com', categories: [foreign.body.id] }] });
-  t.deepEqual(refused.body.problems.map((problem: { path: string }) => problem.path), ['body.0.categories.0']);
+  const refused = await call(world, 'POST', '/v1/contacts', {
+    token,
+    body: [{ email: 'ok@example.com', categories: [foreign.body.id] }],
+  });
+  t.deepEqual(
+    refused.body.problems.map((problem: { path: string }) => problem.path),
+    ['body.0.categories.0'],
+  );
 });
 
 test('changing to an address somebody has is contact_email_taken; a new one resets the verdict', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const now = world.deps.clock.now();
-  const a = await createContact(world.deps.db, now, organizationId, { email: 'a@example.com', verification_status: 'valid' });
+  const a = await createContact(world.deps.db, now, organizationId, {
+    email: 'a@example.com',
+    verification_status: 'valid',
+  });
   await createContact(world.deps.db, now, organizationId, { email: 'b@example.com' });
   const taken = await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'B@Example.com' } });
   t.deepEqual([taken.status, taken.body.code], [409, 'contact_email_taken']);
-  t.is((await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'a@example.com' } })).body.verification_status, 'valid');
-  t.is((await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'New <c@example.com>' } })).body.verification_status, 'unknown');
+  t.is(
+    (await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'a@example.com' } })).body
+      .verification_status,
+    'valid',
+  );
+  t.is(
+    (await call(world, 'PATCH', `/v1/contacts/${a}`, { token, body: { email: 'New <c@example.com>' } })).body
+      .verification_status,
+    'unknown',
+  );
 });
 
 test('categories are set whole, or by difference', async (t) => {
   const { apiKey: token } = await world.tenant();
-  const [one, two] = await Promise.all(['One', 'Two'].map(async (title) => (await call(world, 'POST', '/v1/categories', { token, body: { title } })).body.id));
-  const [ada] = (await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com', categories: [one] }] })).body;
-  const titles = (body: { categories: { title: string }[] }) => body.categories.map((category) => category.title).sort();
+  const [one, two] = await Promise.all(
+    ['One', 'Two'].map(
+      async (title) => (await call(world, 'POST', '/v1/categories', { token, body: { title } })).body.id,
+    ),
+  );
+  const [ada] = (
+    await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com', categories: [one] }] })
+  ).body;
+  const titles = (body: { categories: { title: string }[] }) =>
+    body.categories.map((category) => category.title).sort();
   t.deepEqual(titles(ada), ['One']);
   const path = `/v1/contacts/${ada.id}`;
-  t.deepEqual(titles((await call(world, 'PATCH', path, { token, body: { add_categories: [two], remove_categories: [one] } })).body), ['Two']);
-  t.deepEqual(titles((await call(world, 'PATCH', path, { token, body: { categories: [one], add_categories: [two] } })).body), ['One']);
+  t.deepEqual(
+    titles(
+      (await call(world, 'PATCH', path, { token, body: { add_categories: [two], remove_categories: [one] } })).body,
+    ),
+    ['Two'],
+  );
+  t.deepEqual(
+    titles((await call(world, 'PATCH', path, { token, body: { categories: [one], add_categories: [two] } })).body),
+    ['One'],
+  );
   t.is((await call(world, 'DELETE', `/v1/categories/${one}`, { token })).status, 204);
   t.deepEqual((await call(world, 'GET', path, { token })).body.categories, []);
 });
 
 test('suppressed people arrive unsubscribed and cannot be subscribed', async (t) => {
   const { apiKey: token } = await world.tenant();
-  await call(world, 'POST', '/v1/suppressions', { token, body: { entries: [{ value: 'blocked.test' }], reason: 'partner' } });
+  await call(world, 'POST', '/v1/suppressions', {
+    token,
+    body: { entries: [{ value: 'blocked.test' }], reason: 'partner' },
+  });
   const [ada] = (await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@blocked.test' }] })).body;
   t.false(ada.subscribed);
   const detail = await call(world, 'GET', `/v1/contacts/${ada.id}`, { token });
@@ -120,14 +206,16 @@ test('suppressed people arrive unsubscribed and cannot be subscribed', async (t)
 test('bulk edits change fields, categories and subscription, and fire once', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const { id: category } = (await call(world, 'POST', '/v1/categories', { token, body: { title: 'VIP' } })).body;
-  const people = (await call(world, 'POST', '/v1/contacts', {
-    token,
-    body: [
-      { email: 'a@example.com', custom_fields: { plan: 'free', city: 'Oslo' } },
-      { email: 'b@example.com', custom_fields: { plan: 'pro' } },
-      { email: 'c@other.test' },
-    ],
-  })).body;
+  const people = (
+    await call(world, 'POST', '/v1/contacts', {
+      token,
+      body: [
+        { email: 'a@example.com', custom_fields: { plan: 'free', city: 'Oslo' } },
+        { email: 'b@example.com', custom_fields: { plan: 'pro' } },
+        { email: 'c@other.test' },
+      ],
+    })
+  ).body;
   const edited = await call(world, 'PATCH', '/v1/contacts', {
     token,
     body: {
@@ -135,29 +223,48 @@ test('bulk edits change fields, categories and subscription, and fire once', asy
       add_categories: [category],
       subscribe: false,
       fields: [
-        { type: 'ADD', key: 'city', value: 'Bergen' }, { type: 'EDIT', key: 'plan', value: 'team' }, { type: 'EDIT', key: 'absent', value: 'x' },
+        { type: 'ADD', key: 'city', value: 'Bergen' },
+        { type: 'EDIT', key: 'plan', value: 'team' },
+        { type: 'EDIT', key: 'absent', value: 'x' },
         { type: 'RENAME', key: 'plan', value: 'tier' },
       ],
     },
   });
   t.is(edited.status, 200, edited.text);
-  t.deepEqual(edited.body.map((person: any) => [person.email, person.subscribed, person.custom_fields, person.categories.length]), [
-    ['a@example.com', false, { city: 'Oslo', tier: 'team' }, 1],
-    ['b@example.com', false, { city: 'Bergen', tier: 'team' }, 1],
-  ]);
+  t.deepEqual(
+    edited.body.map((person: any) => [person.email, person.subscribed, person.custom_fields, person.categories.length]),
+    [
+      ['a@example.com', false, { city: 'Oslo', tier: 'team' }, 1],
+      ['b@example.com', false, { city: 'Bergen', tier: 'team' }, 1],
+    ],
+  );
   t.deepEqual(await events(organizationId, 'contact.updated'), [{ metadata: { bulk: true, count: 2 } }]);
   const removed = await call(world, 'PATCH', '/v1/contacts', {
-    token, body: { all: true, filters: { query: '@example' }, exclude: [people[1].id], remove_categories: [category], fields: [{ type: 'DELETE', key: 'tier' }] },
+    token,
+    body: {
+      all: true,
+      filters: { query: '@example' },
+      exclude: [people[1].id],
+      remove_categories: [category],
+      fields: [{ type: 'DELETE', key: 'tier' }],
+    },
   });
-  t.deepEqual(removed.body.map((person: any) => [person.email, person.custom_fields, person.categories]), [['a@example.com', { city: 'Oslo' }, []]]);
+  t.deepEqual(
+    removed.body.map((person: any) => [person.email, person.custom_fields, person.categories]),
+    [['a@example.com', { city: 'Oslo' }, []]],
+  );
 });
 
 test('bulk selections have limits and refuse to be empty', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const id = await createContact(world.deps.db, world.deps.clock.now(), organizationId);
-  const refused = async (method: string, body: unknown) => (await call(world, method, '/v1/contacts', { token, body })).body;
+  const refused = async (method: string, body: unknown) =>
+    (await call(world, method, '/v1/contacts', { token, body })).body;
   t.is((await refused('DELETE', Array.from({ length: 1001 }, newId))).code, 'too_many_contacts');
-  t.is((await refused('PATCH', { all: true, filters: {}, exclude: Array.from({ length: 50_001 }, newId) })).code, 'too_many_contacts');
+  t.is(
+    (await refused('PATCH', { all: true, filters: {}, exclude: Array.from({ length: 50_001 }, newId) })).code,
+    'too_many_contacts',
+  );
   t.is((await refused('DELETE', [])).code, 'bad_request');
   t.is((await refused('DELETE', [newId()])).code, 'bad_request');
   t.is((await refused('DELETE', { all: true })).problems[0].path, 'body.filters');
@@ -167,7 +274,10 @@ test('bulk selections have limits and refuse to be empty', async (t) => {
     [organizationId],
   );
   t.is((await refused('DELETE', { all: true, filters: {} })).code, 'selection_too_large');
-  t.is((await call(world, 'DELETE', '/v1/contacts', { token, body: { all: true, filters: { query: 'g1' } } })).status, 204);
+  t.is(
+    (await call(world, 'DELETE', '/v1/contacts', { token, body: { all: true, filters: { query: 'g1' } } })).status,
+    204,
+  );
   t.is((await call(world, 'DELETE', '/v1/contacts', { token, body: [id] })).status, 204);
 });
 
@@ -175,17 +285,43 @@ test('campaigns enroll and leave; deleting a contact tells its run', async (t) =
   const { apiKey: token, organizationId } = await world.tenant();
   const now = world.deps.clock.now();
   const [first, second] = [newId(), newId()];
-  for (const id of [first, second]) await world.deps.db('campaigns').insert({ id, organization_id: organizationId, name: `C ${id.slice(-4)}`, created_at: now, updated_at: now });
-  const [ada] = (await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com', campaigns: [first] }] })).body;
-  t.deepEqual(ada.campaigns.map((campaign: { id: string }) => campaign.id), [first]);
+  for (const id of [first, second])
+    await world.deps
+      .db('campaigns')
+      .insert({ id, organization_id: organizationId, name: `C ${id.slice(-4)}`, created_at: now, updated_at: now });
+  const [ada] = (
+    await call(world, 'POST', '/v1/contacts', { token, body: [{ email: 'ada@example.com', campaigns: [first] }] })
+  ).body;
+  t.deepEqual(
+    ada.campaigns.map((campaign: { id: string }) => campaign.id),
+    [first],
+  );
   const moved = await call(world, 'PATCH', `/v1/contacts/${ada.id}`, { token, body: { campaigns: [second] } });
-  t.deepEqual(moved.body.campaigns.map((campaign: { id: string }) => campaign.id), [second]);
-  t.true((await world.deps.db('outbox').pluck('workflow_id')).includes(`campaign/${first}`), 'the launcher looks whether anybody is left');
+  t.deepEqual(
+    moved.body.campaigns.map((campaign: { id: string }) => campaign.id),
+    [second],
+  );
+  t.true(
+    (await world.deps.db('outbox').pluck('workflow_id')).includes(`campaign/${first}`),
+    'the launcher looks whether anybody is left',
+  );
 
-  const found = await call(world, 'POST', '/v1/contacts/search', { token, body: { campaign_ids: [second], lead_status: 'pending' } });
-  t.deepEqual(found.body.data.map((row: any) => [row.id, row.campaign_lead.status]), [[ada.id, 'pending']]);
-  await world.deps.db('enrollments').where({ campaign_id: second }).update({ hold_since: now, hold_reason: 'away', hold_source: 'manual' });
-  const held = await call(world, 'POST', '/v1/contacts/search', { token, body: { campaign_ids: [second], lead_status: 'paused', engagement: 'not_opened' } });
+  const found = await call(world, 'POST', '/v1/contacts/search', {
+    token,
+    body: { campaign_ids: [second], lead_status: 'pending' },
+  });
+  t.deepEqual(
+    found.body.data.map((row: any) => [row.id, row.campaign_lead.status]),
+    [[ada.id, 'pending']],
+  );
+  await world.deps
+    .db('enrollments')
+    .where({ campaign_id: second })
+    .update({ hold_since: now, hold_reason: 'away', hold_source: 'manual' });
+  const held = await call(world, 'POST', '/v1/contacts/search', {
+    token,
+    body: { campaign_ids: [second], lead_status: 'paused', engagement: 'not_opened' },
+  });
   t.is(held.body.data[0].campaign_lead.hold.reason, 'away');
 
   await world.deps.db('enrollments').where({ campaign_id: second }).update({ launched_at: now, state: 'active' });
@@ -207,7 +343,10 @@ test('lead filters have codes of their own', async (t) => {
 test('pages cover everybody once, in every order; a cursor is bound to its list', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   for (let i = 0; i < 23; i += 1) {
-    await createContact(world.deps.db, new Date(Date.UTC(2026, 0, 1 + (i % 5))), organizationId, { first_name: ['Bo', 'Ann', ''][i % 3], email: `p${i}@example.com` });
+    await createContact(world.deps.db, new Date(Date.UTC(2026, 0, 1 + (i % 5))), organizationId, {
+      first_name: ['Bo', 'Ann', ''][i % 3],
+      email: `p${i}@example.com`,
+    });
   }
   const walk = async (method: string, path: string, body?: unknown) => {
     const ids: string[] = [];
@@ -222,14 +361,25 @@ test('pages cover everybody once, in every order; a cursor is bound to its list'
   };
   const all = await walk('GET', '/v1/contacts');
   t.is(new Set(all).size, 23);
-  for (const sort_by of ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'campaign_count', 'nonsense']) {
+  for (const sort_by of [
+    'created_at',
+    'updated_at',
+    'first_name',
+    'last_name',
+    'email',
+    'campaign_count',
+    'nonsense',
+  ]) {
     const down = await walk('POST', '/v1/contacts/search', { sort_by });
     const up = await walk('POST', '/v1/contacts/search', { sort_by, reverse: true });
     t.is(new Set(down).size, 23, sort_by);
     t.deepEqual(up, [...down].reverse(), sort_by);
   }
-  const { next_cursor: cursor } = (await call(world, 'POST', '/v1/contacts/search?limit=5', { token, body: { sort_by: 'email' } })).body.pagination;
-  const status = async (method: string, path: string, body?: unknown) => (await call(world, method, path, { token, body })).status;
+  const { next_cursor: cursor } = (
+    await call(world, 'POST', '/v1/contacts/search?limit=5', { token, body: { sort_by: 'email' } })
+  ).body.pagination;
+  const status = async (method: string, path: string, body?: unknown) =>
+    (await call(world, method, path, { token, body })).status;
   t.is(await status('POST', `/v1/contacts/search?cursor=${cursor}`, { sort_by: 'email' }), 200);
   t.is(await status('POST', `/v1/contacts/search?cursor=${cursor}`, { sort_by: 'email', reverse: true }), 400);
   t.is(await status('POST', `/v1/contacts/search?cursor=${cursor}`, { sort_by: 'created_at' }), 400);
@@ -239,7 +389,11 @@ test('pages cover everybody once, in every order; a cursor is bound to its list'
   t.is(await status('GET', '/v1/contacts?limit=101'), 400);
   // A forged position of a valid cursor is the same 400, not a database error.
   const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-  for (const position of [['x', 'no-uuid'], [3, all[0]], ['\u0000', all[0]]]) {
+  for (const position of [
+    ['x', 'no-uuid'],
+    [3, all[0]],
+    ['\u0000', all[0]],
+  ]) {
     const forged = Buffer.from(JSON.stringify([...parts.slice(0, 2), ...position])).toString('base64url');
     t.is(await status('POST', `/v1/contacts/search?cursor=${forged}`, { sort_by: 'email' }), 400);
   }
@@ -248,7 +402,9 @@ test('pages cover everybody once, in every order; a cursor is bound to its list'
 test('another organization sees and changes nothing', async (t) => {
   const mine = await world.tenant();
   const theirs = await world.tenant('Other');
-  const id = await createContact(world.deps.db, world.deps.clock.now(), theirs.organizationId, { email: 'secret@example.com' });
+  const id = await createContact(world.deps.db, world.deps.clock.now(), theirs.organizationId, {
+    email: 'secret@example.com',
+  });
   const token = mine.apiKey;
   for (const path of [`/v1/contacts/${id}`, `/v1/contacts/${newId()}`, '/v1/contacts/not-an-id']) {
     t.is((await call(world, 'GET', path, { token })).status, 404, path);

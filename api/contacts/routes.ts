@@ -9,7 +9,15 @@ import { route } from '../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentContact, presentDetail, presentFound } from './present.ts';
 import {
-  bulkDelete, bulkUpdate, contact, contactCreate, contactDetail, contactPage, contactSearch, contactUpdate, foundContactPage,
+  bulkDelete,
+  bulkUpdate,
+  contact,
+  contactCreate,
+  contactDetail,
+  contactPage,
+  contactSearch,
+  contactUpdate,
+  foundContactPage,
 } from './schemas.ts';
 
 const area = 'contacts';
@@ -39,7 +47,8 @@ export const contactRoutes = [
     path: '/contacts/search',
     readOnly: true,
     summary: 'Contacts that match filters',
-    description: 'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
+    description:
+      'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
     query: z.object({ ...pageQuery(100), category: z.uuid().optional() }),
     body: contactSearch,
     success: { status: 200, body: foundContactPage },
@@ -55,8 +64,9 @@ export const contactRoutes = [
     method: 'post',
     path: '/contacts',
     summary: 'Add contacts',
-    description: 'The body is always an array of 1 to 1000. A known address is updated with the non-empty fields sent, never duplicated. '
-      + 'More than 100 contacts are a bulk arrival: no contact.created.',
+    description:
+      'The body is always an array of 1 to 1000. A known address is updated with the non-empty fields sent, never duplicated. ' +
+      'More than 100 contacts are a bulk arrival: no contact.created.',
     body: z.array(contactCreate),
     bodyLimit: 8 * 1024 * 1024,
     success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
@@ -69,11 +79,18 @@ export const contactRoutes = [
     method: 'patch',
     path: '/contacts',
     summary: 'One edit over many contacts',
-    description: 'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`.',
+    description:
+      'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`.',
     body: bulkUpdate,
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: z.array(contact) },
-    errors: ['too_many_contacts', 'selection_too_large', 'invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
     handler: async (ctx, { body }) => (await updateContacts(ctx, body)).map(presentContact),
   }),
   route({
@@ -85,7 +102,13 @@ export const contactRoutes = [
     body: bulkDelete,
     bodyLimit: SELECTION_BODY,
     success: { status: 204 },
-    errors: ['too_many_contacts', 'selection_too_large', 'invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
+    errors: [
+      'too_many_contacts',
+      'selection_too_large',
+      'invalid_lead_status',
+      'invalid_engagement',
+      'lead_filter_requires_campaign',
+    ],
     handler: async (ctx, { body }) => {
       await deleteContacts(ctx, body);
     },
@@ -120,8 +143,9 @@ export const contactRoutes = [
     method: 'patch',
     path: '/contacts/:id',
     summary: 'Change a contact',
-    description: 'Only sent fields change. A new address resets the verification verdict. '
-      + 'add_categories and remove_categories are ignored when categories is given.',
+    description:
+      'Only sent fields change. A new address resets the verification verdict. ' +
+      'add_categories and remove_categories are ignored when categories is given.',
     params: idParams,
     body: contactUpdate,
     success: { status: 200, body: contact },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseAddress } from '../../domain/contacts/address.ts';
-import { CONTACT_LIMITS } from '../../domain/contacts/fields.ts';
-import { ENGAGEMENTS, LEAD_STATUSES } from '../../domain/contacts/filters.ts';
+import { parseAddress } from '../../domain/records/address.ts';
+import { CONTACT_LIMITS } from '../../domain/records/contact-fields.ts';
+import { ENGAGEMENTS, LEAD_STATUSES } from '../../domain/records/contact-filters.ts';
 import { inputTimestamp, paged, timestamp, uuid } from '../http/schemas.ts';
 
 /** An address as people paste it: trimmed, lower-cased, taken out of `Name <addr>`. */
@@ -19,7 +19,10 @@ const customKey = z.string().trim().min(1).max(CONTACT_LIMITS.customKey);
 const customValue = z.string().max(CONTACT_LIMITS.customValue);
 const customFields = z
   .record(customKey, customValue)
-  .refine((fields) => Object.keys(fields).length <= CONTACT_LIMITS.customFields, `At most ${CONTACT_LIMITS.customFields} custom fields`);
+  .refine(
+    (fields) => Object.keys(fields).length <= CONTACT_LIMITS.customFields,
+    `At most ${CONTACT_LIMITS.customFields} custom fields`,
+  );
 const ids = z.array(z.string()).max(100);
 
 export const contactCreate = z.strictObject({
@@ -50,15 +53,28 @@ export const contactUpdate = z.strictObject({
 const filters = {
   query: z.string().max(200).optional().meta({ description: 'Part of name, email or company' }),
   custom_field_filters: z
-    .array(z.strictObject({ name: customKey, value: z.string().max(500), type: z.enum(['equal', 'starts_with', 'ends_with', 'contains']) }))
-    .max(20).optional(),
+    .array(
+      z.strictObject({
+        name: customKey,
+        value: z.string().max(500),
+        type: z.enum(['equal', 'starts_with', 'ends_with', 'contains']),
+      }),
+    )
+    .max(20)
+    .optional(),
   campaign_ids: ids.optional().meta({ description: 'In every one of these' }),
   category_ids: ids.optional().meta({ description: 'Filed under every one of these' }),
   min_campaigns: z.int().min(0).optional(),
   max_campaigns: z.int().min(0).optional(),
   subscribed: z.boolean().optional(),
-  lead_status: z.string().optional().meta({ description: `${LEAD_STATUSES.join(', ')}; needs exactly one campaign id` }),
-  engagement: z.string().optional().meta({ description: `${ENGAGEMENTS.join(', ')}; needs exactly one campaign id` }),
+  lead_status: z
+    .string()
+    .optional()
+    .meta({ description: `${LEAD_STATUSES.join(', ')}; needs exactly one campaign id` }),
+  engagement: z
+    .string()
+    .optional()
+    .meta({ description: `${ENGAGEMENTS.join(', ')}; needs exactly one campaign id` }),
   created_after: inputTimestamp.optional(),
   created_before: inputTimestamp.optional(),
   updated_after: inputTimestamp.optional(),
@@ -67,7 +83,10 @@ const filters = {
 
 export const contactSearch = z.strictObject({
   ...filters,
-  sort_by: z.string().optional().meta({ description: 'created_at (default), updated_at, first_name, last_name, email or campaign_count' }),
+  sort_by: z
+    .string()
+    .optional()
+    .meta({ description: 'created_at (default), updated_at, first_name, last_name, email or campaign_count' }),
   reverse: z.boolean().optional().meta({ description: 'True is ascending' }),
 });
 
@@ -84,21 +103,36 @@ export const bulkUpdate = z.strictObject({
   remove_campaigns: ids.optional(),
   add_categories: ids.optional(),
   remove_categories: ids.optional(),
-  fields: z.array(z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('ADD'), key: customKey, value: customValue }).meta({ description: 'Sets the field where it is missing' }),
-    z.strictObject({ type: z.literal('EDIT'), key: customKey, value: customValue }).meta({ description: 'Sets the field where it exists' }),
-    z.strictObject({ type: z.literal('DELETE'), key: customKey, value: z.string().optional() }),
-    z.strictObject({ type: z.literal('RENAME'), key: customKey, value: customKey }).meta({ description: 'Moves the field to the key in value' }),
-  ])).max(20).optional(),
+  fields: z
+    .array(
+      z.discriminatedUnion('type', [
+        z
+          .strictObject({ type: z.literal('ADD'), key: customKey, value: customValue })
+          .meta({ description: 'Sets the field where it is missing' }),
+        z
+          .strictObject({ type: z.literal('EDIT'), key: customKey, value: customValue })
+          .meta({ description: 'Sets the field where it exists' }),
+        z.strictObject({ type: z.literal('DELETE'), key: customKey, value: z.string().optional() }),
+        z
+          .strictObject({ type: z.literal('RENAME'), key: customKey, value: customKey })
+          .meta({ description: 'Moves the field to the key in value' }),
+      ]),
+    )
+    .max(20)
+    .optional(),
   subscribe: z.boolean().optional(),
 });
 
 /** Ids alone, or a selection. */
-export const bulkDelete = z.union([z.array(z.string()), z.strictObject(selection)])
+export const bulkDelete = z
+  .union([z.array(z.string()), z.strictObject(selection)])
   .transform((body) => (Array.isArray(body) ? { contacts: body } : body));
 
 const leadHold = z.strictObject({
-  since: timestamp, until: timestamp.nullable(), reason: z.string(), source: z.enum(['manual', 'out_of_office']),
+  since: timestamp,
+  until: timestamp.nullable(),
+  reason: z.string(),
+  source: z.enum(['manual', 'out_of_office']),
 });
 
 const contactFields = {
@@ -126,30 +160,46 @@ export const contact = z.strictObject(contactFields);
 
 export const foundContact = z.strictObject({
   ...contactFields,
-  campaign_lead: z.strictObject({
-    status: z.enum(LEAD_STATUSES),
-    sent: z.int(), opened: z.int(), clicked: z.int(), replied: z.int(), bounced: z.int(),
-    current_step: z.string().optional(),
-    failure_reason: z.string().optional(),
-    last_activity_at: timestamp.nullable(),
-    hold: leadHold.optional(),
-  }).optional().meta({ description: 'Only where the search names exactly one campaign' }),
+  campaign_lead: z
+    .strictObject({
+      status: z.enum(LEAD_STATUSES),
+      sent: z.int(),
+      opened: z.int(),
+      clicked: z.int(),
+      replied: z.int(),
+      bounced: z.int(),
+      current_step: z.string().optional(),
+      failure_reason: z.string().optional(),
+      last_activity_at: timestamp.nullable(),
+      hold: leadHold.optional(),
+    })
+    .optional()
+    .meta({ description: 'Only where the search names exactly one campaign' }),
 });
 
 export const contactDetail = z.strictObject({
   ...contactFields,
   engagement: z.strictObject({
-    total_sent: z.int(), total_opened: z.int(), total_clicked: z.int(),
-    total_replied: z.int(), total_bounced: z.int(), total_complained: z.int(),
-    last_sent_at: timestamp.nullable(), last_opened_at: timestamp.nullable(), last_clicked_at: timestamp.nullable(),
-    last_replied_at: timestamp.nullable(), last_bounced_at: timestamp.nullable(),
+    total_sent: z.int(),
+    total_opened: z.int(),
+    total_clicked: z.int(),
+    total_replied: z.int(),
+    total_bounced: z.int(),
+    total_complained: z.int(),
+    last_sent_at: timestamp.nullable(),
+    last_opened_at: timestamp.nullable(),
+    last_clicked_at: timestamp.nullable(),
+    last_replied_at: timestamp.nullable(),
+    last_bounced_at: timestamp.nullable(),
   }),
-  suppression: z.strictObject({
-    reason: z.string(),
-    source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
-    expires_at: timestamp.nullable(),
-    created_at: timestamp,
-  }).nullable(),
+  suppression: z
+    .strictObject({
+      reason: z.string(),
+      source: z.enum(['bounce', 'complaint', 'unsubscribe', 'manual', 'import']),
+      expires_at: timestamp.nullable(),
+      created_at: timestamp,
+    })
+    .nullable(),
 });
 
 export const contactPage = paged(contact);

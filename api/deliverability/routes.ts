@@ -1,4 +1,4 @@
-import { reportEvent } from '../../domain/replies/reported.ts';
+import { reportEvent } from '../../domain/deliverability/report.ts';
 import { route } from '../http/route.ts';
 import { reportedEvent } from './schemas.ts';
 
@@ -10,7 +10,8 @@ export const deliverabilityRoutes = [
     method: 'post',
     path: '/deliverability/events',
     summary: 'Report a bounce, complaint, unsubscribe, open, click or reply',
-    description: 'Has the effects the same signal has when a connected mailbox sees it. A bounce is taken as permanent. Without task_id it is put down to the latest email to that recipient.',
+    description:
+      'Has the effects the same signal has when a connected mailbox sees it. A bounce is taken as permanent. Without task_id it is put down to the latest email to that recipient.',
     scope: ['WRITE_CAMPAIGNS'],
     permission: 'send_campaigns',
     body: reportedEvent,

@@ -4,7 +4,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
 import type { Deps } from '../../domain/kernel/context.ts';
-import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
+import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -43,7 +43,14 @@ export function createApp(options: AppOptions): Koa {
   const router = new Router({ strict: false });
   // A fixed segment must win over a parameter, whatever the order of declaration.
   for (const spec of [...routes].sort(byParameterPosition)) {
-    router[spec.method](spec.operationId, fullPath(spec), named(spec), admit(spec, parts), parseBody(spec), guard(spec, parts));
+    router[spec.method](
+      spec.operationId,
+      fullPath(spec),
+      named(spec),
+      admit(spec, parts),
+      parseBody(spec),
+      guard(spec, parts),
+    );
   }
   app.use(envelope(deps, metrics, options.usage));
   app.use(cors(deps.config.CORS_ALLOW_ORIGINS));
@@ -58,7 +65,11 @@ export function createApp(options: AppOptions): Koa {
 }
 
 function byParameterPosition(a: AnyRoute, b: AnyRoute): number {
-  const shape = (spec: AnyRoute) => fullPath(spec).split('/').map((part) => (part.startsWith(':') ? '1' : '0')).join('');
+  const shape = (spec: AnyRoute) =>
+    fullPath(spec)
+      .split('/')
+      .map((part) => (part.startsWith(':') ? '1' : '0'))
+      .join('');
   return shape(a).localeCompare(shape(b));
 }
 
@@ -87,8 +98,15 @@ function parseBody(spec: AnyRoute): Middleware {
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
     formidable: { maxFileSize: limit, maxFieldsSize: DEFAULT_BODY_LIMIT, hashAlgorithm: 'sha256' },
     onError: (error) => {
-      const status = (error as { status?: number; httpCode?: number }).status ?? (error as { httpCode?: number }).httpCode ?? 400;
-      throw asAppError(Object.assign(new Error(status === 413 ? 'The body is too large' : 'The body is not valid'), { status, expose: true, cause: error }));
+      const status =
+        (error as { status?: number; httpCode?: number }).status ?? (error as { httpCode?: number }).httpCode ?? 400;
+      throw asAppError(
+        Object.assign(new Error(status === 413 ? 'The body is too large' : 'The body is not valid'), {
+          status,
+          expose: true,
+          cause: error,
+        }),
+      );
     },
   });
   return spec.consumes === 'multipart' ? withoutLeftovers(parse) : parse;
@@ -106,7 +124,9 @@ function withoutLeftovers(parse: Middleware): Middleware {
     try {
       await parse(koa, next);
     } finally {
-      const files = Object.values((koa.request as { files?: Record<string, unknown> }).files ?? {}).flat() as { filepath: string }[];
+      const files = Object.values((koa.request as { files?: Record<string, unknown> }).files ?? {}).flat() as {
+        filepath: string;
+      }[];
       await Promise.all(files.map((file) => rm(file.filepath, { force: true })));
     }
   };
@@ -134,14 +154,25 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     const seconds = (performance.now() - started) / 1000;
     const operation = koa.state.operationId ?? 'none';
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, seconds);
-    koa.state.log.info({
-      operation, method: koa.method, status: koa.status, ms: Math.round(seconds * 1000),
-      organizationId: koa.state.actor?.organizationId ?? undefined,
-    }, 'request');
+    koa.state.log.info(
+      {
+        operation,
+        method: koa.method,
+        status: koa.status,
+        ms: Math.round(seconds * 1000),
+        organizationId: koa.state.actor?.organizationId ?? undefined,
+      },
+      'request',
+    );
     if (koa.state.apiKeyId) {
       usage.record({
-        apiKeyId: koa.state.apiKeyId, endpoint: koa.state.endpoint, method: koa.method, ipAddress: koa.ip,
-        userAgent: koa.get('user-agent').slice(0, MAX_USER_AGENT), status: koa.status, durationMs: seconds * 1000,
+        apiKeyId: koa.state.apiKeyId,
+        endpoint: koa.state.endpoint,
+        method: koa.method,
+        ipAddress: koa.ip,
+        userAgent: koa.get('user-agent').slice(0, MAX_USER_AGENT),
+        status: koa.status,
+        durationMs: seconds * 1000,
       });
     }
   };
@@ -157,7 +188,10 @@ function cors(origins: readonly string[]): Middleware {
       koa.set('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After, Idempotent-Replayed, WWW-Authenticate');
       if (koa.method === 'OPTIONS' && koa.get('access-control-request-method')) {
         koa.set('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
-        koa.set('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Mcp-Protocol-Version');
+        koa.set(
+          'Access-Control-Allow-Headers',
+          'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Mcp-Protocol-Version',
+        );
         koa.set('Access-Control-Max-Age', '600');
         koa.status = 204;
         return undefined;

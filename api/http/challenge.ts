@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/kernel/actor.ts';
-import { scopesOf } from '../../domain/oauth/scopes.ts';
+import { scopesOf } from '../../domain/identity/scopes.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
@@ -13,8 +13,13 @@ const API_METADATA = '/.well-known/oauth-protected-resource';
  * credential finds the authorization server, and one with too small a credential what to ask for.
  */
 function challenge(spec: AnyRoute, config: Config, parameters: Record<string, string> = {}): string {
-  const all = { ...parameters, resource_metadata: new URL(spec.resourceMetadata ?? API_METADATA, config.API_PUBLIC_URL).href };
-  return `Bearer ${Object.entries(all).map(([name, value]) => `${name}="${value.replace(/[^ -~]|["\\]/g, '')}"`).join(', ')}`;
+  const all = {
+    ...parameters,
+    resource_metadata: new URL(spec.resourceMetadata ?? API_METADATA, config.API_PUBLIC_URL).href,
+  };
+  return `Bearer ${Object.entries(all)
+    .map(([name, value]) => `${name}="${value.replace(/[^ -~]|["\\]/g, '')}"`)
+    .join(', ')}`;
 }
 
 /** 401 for a request without a credential. */
@@ -30,7 +35,9 @@ export function refusedCredential(spec: AnyRoute, config: Config, error: unknown
   if (!(error instanceof AppError) || error.code !== 'unauthorized') return error;
   return new AppError('unauthorized', error.message, {
     ...(error.fix ? { fix: error.fix } : {}),
-    headers: { 'WWW-Authenticate': challenge(spec, config, { error: 'invalid_token', error_description: error.message }) },
+    headers: {
+      'WWW-Authenticate': challenge(spec, config, { error: 'invalid_token', error_description: error.message }),
+    },
     cause: error,
   });
 }
@@ -40,7 +47,12 @@ export function refusedCredential(spec: AnyRoute, config: Config, error: unknown
  * those it lacks: the token it then asks for takes the place of this one.
  * @param spec the route the request came to
  */
-export function insufficientScope(spec: AnyRoute, config: Config, actor: Actor, needed: readonly Permission[]): AppError {
+export function insufficientScope(
+  spec: AnyRoute,
+  config: Config,
+  actor: Actor,
+  needed: readonly Permission[],
+): AppError {
   const scope = scopesOf(maskOf(needed) | (actor.kind === 'oauth' ? actor.permissions : 0)).join(' ');
   return new AppError('forbidden', `The credential lacks a scope this endpoint needs: ${needed.join(', ')}`, {
     headers: { 'WWW-Authenticate': challenge(spec, config, { error: 'insufficient_scope', scope }) },

@@ -15,8 +15,17 @@ export interface ErrorEnvelope {
 }
 
 const BY_STATUS: Record<number, ErrorCode> = {
-  400: 'bad_request', 401: 'unauthorized', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 413: 'bad_request', 415: 'bad_request',
-  422: 'unprocessable', 429: 'rate_limit_exceeded', 501: 'not_implemented', 503: 'service_unavailable',
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  413: 'bad_request',
+  415: 'bad_request',
+  422: 'unprocessable',
+  429: 'rate_limit_exceeded',
+  501: 'not_implemented',
+  503: 'service_unavailable',
 };
 
 /** Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status, everything else is a 500 that says nothing. */
@@ -24,7 +33,12 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const http = error as { status?: number; expose?: boolean; message?: string; type?: string };
   if (http && typeof http.status === 'number' && http.status >= 400 && http.status < 500) {
-    const message = http.status === 413 ? 'The body is too large' : http.expose === false ? 'The request could not be read' : String(http.message || 'Bad request');
+    const message =
+      http.status === 413
+        ? 'The body is too large'
+        : http.expose === false
+          ? 'The request could not be read'
+          : String(http.message || 'Bad request');
     return new AppError(BY_STATUS[http.status] ?? 'bad_request', message, { cause: error });
   }
   return new AppError('internal_error', 'Something went wrong on our side', { cause: error });

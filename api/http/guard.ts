@@ -6,16 +6,33 @@ import { idempotentRequest, performOnce } from '../../domain/kernel/idempotency.
 import type { Config } from '../../lib/config/index.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
-import type { ActorResolver } from '../../domain/access/resolve-actor.ts';
+import type { ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { refuseIfLimited, type RateLimiter } from './rate-limit.ts';
 import { insufficientScope, needsCredential, refusedCredential } from './challenge.ts';
 import {
-  idempotencyOf, isWrite, type AnyRoute, type PermissionRule, type Invoke, type RouteAnswer, type RouteInput, type RouteRequest, type StreamReply, type UploadedFile,
+  idempotencyOf,
+  isWrite,
+  type AnyRoute,
+  type PermissionRule,
+  type Invoke,
+  type RouteAnswer,
+  type RouteInput,
+  type RouteRequest,
+  type StreamReply,
+  type UploadedFile,
 } from './route.ts';
 
 const ANONYMOUS: Actor = {
-  kind: 'system', userId: null, organizationId: null, permissions: 0, orgPermissions: new Set(), isOwner: false,
-  isPlatformAdmin: false, allowedMailboxes: null, ipAddress: '', userAgent: '',
+  kind: 'system',
+  userId: null,
+  organizationId: null,
+  permissions: 0,
+  orgPermissions: new Set(),
+  isOwner: false,
+  isPlatformAdmin: false,
+  allowedMailboxes: null,
+  ipAddress: '',
+  userAgent: '',
 };
 /** Characters of an Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
@@ -58,7 +75,8 @@ async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: Rout
     permit(other, parts, ctx.actor, spec);
     return invoke(other, parts, ctx, inner);
   });
-  if (spec.mailboxParam) assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
+  if (spec.mailboxParam)
+    assertMailboxAllowed(ctx.actor, String((request.params as Record<string, string>)[spec.mailboxParam]));
   return perform(spec, parts, ctx, input, request);
 }
 
@@ -72,7 +90,12 @@ function requestOf(koa: Context): RouteRequest {
   };
 }
 
-async function identify(spec: AnyRoute, parts: GuardParts, koa: Context, origin: { ipAddress: string; userAgent: string }): Promise<Actor> {
+async function identify(
+  spec: AnyRoute,
+  parts: GuardParts,
+  koa: Context,
+  origin: { ipAddress: string; userAgent: string },
+): Promise<Actor> {
   if (spec.scope === 'public') return { ...ANONYMOUS, ...origin };
   const header = koa.get('authorization');
   if (!/^Bearer \S/i.test(header)) throw needsCredential(spec, parts.deps.config);
@@ -82,7 +105,8 @@ async function identify(spec: AnyRoute, parts: GuardParts, koa: Context, origin:
   const caller = await parts.actors.resolve(header.slice(7).trim(), origin, known).catch((error: unknown) => {
     throw refusedCredential(spec, parts.deps.config, error);
   });
-  if (caller.rate) refuseIfLimited(parts.limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
+  if (caller.rate)
+    refuseIfLimited(parts.limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
   permit(spec, parts, caller.actor);
   return caller.actor;
 }
@@ -93,7 +117,9 @@ async function identify(spec: AnyRoute, parts: GuardParts, koa: Context, origin:
  */
 function permit(spec: AnyRoute, parts: GuardParts, actor: Actor, asked: AnyRoute = spec): void {
   if (spec.organization !== false && !actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
+    throw new AppError('no_organization', 'No workspace is selected', {
+      fix: 'Select one with POST /v1/organizations/:id/select.',
+    });
   }
   authorize(spec, parts.deps.config, actor, asked);
   if (isWrite(spec) && actor.organizationId) {
@@ -113,14 +139,19 @@ export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
 function authorize(spec: AnyRoute, config: Config, actor: Actor, asked: AnyRoute): void {
   if (isPermitted(spec, actor)) return;
   if (actor.kind === 'session') {
-    throw new AppError('forbidden', `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`);
+    throw new AppError(
+      'forbidden',
+      `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`,
+    );
   }
-  if (!Array.isArray(spec.scope)) throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
+  if (!Array.isArray(spec.scope))
+    throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
   throw insufficientScope(asked, config, actor, spec.scope);
 }
 
 function allows(actor: Actor, rule: PermissionRule): boolean {
-  const has = (permission: OrgPermission | 'owner') => (permission === 'owner' ? actor.isOwner : actor.orgPermissions.has(permission));
+  const has = (permission: OrgPermission | 'owner') =>
+    permission === 'owner' ? actor.isOwner : actor.orgPermissions.has(permission);
   if (typeof rule === 'string') return has(rule);
   return 'anyOf' in rule ? rule.anyOf.some(has) : rule.allOf.every(has);
 }
@@ -135,7 +166,10 @@ export function permissionText(rule: PermissionRule | null): string {
 type Input = RouteInput<unknown, unknown, unknown, undefined>;
 
 /** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
-function parse(spec: AnyRoute, request: RouteRequest): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
+function parse(
+  spec: AnyRoute,
+  request: RouteRequest,
+): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
   const problems: Problem[] = [];
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
@@ -167,7 +201,9 @@ export function requestProblems(spec: AnyRoute, request: RouteRequest): Problem[
 function readInput(spec: AnyRoute, request: RouteRequest, invokeOther: Invoke): Input {
   const { values, problems } = parse(spec, request);
   if (problems.length > 0) {
-    throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, { problems });
+    throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+      problems,
+    });
   }
   return { ...values, files: request.files, headers: request.headers, prepared: undefined, invoke: invokeOther };
 }
@@ -179,12 +215,24 @@ function uploadedFiles(koa: Context): Record<string, UploadedFile> {
     const file = (Array.isArray(value) ? value[0] : value) as
       | { filepath: string; originalFilename?: string | null; size: number; hash?: string | null }
       | undefined;
-    if (file) out[name] = { path: file.filepath, filename: file.originalFilename ?? name, size: file.size, sha256: file.hash ?? '' };
+    if (file)
+      out[name] = {
+        path: file.filepath,
+        filename: file.originalFilename ?? name,
+        size: file.size,
+        sha256: file.hash ?? '',
+      };
   }
   return out;
 }
 
-async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input, request: RouteRequest): Promise<RouteAnswer> {
+async function perform(
+  spec: AnyRoute,
+  parts: GuardParts,
+  ctx: Ctx,
+  input: Input,
+  request: RouteRequest,
+): Promise<RouteAnswer> {
   const mode = idempotencyOf(spec);
   const key = mode === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
   if (mode === 'required' && !key) {
@@ -194,9 +242,12 @@ async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input
     });
   }
   if (key.length > MAX_KEY_LENGTH) {
-    throw new AppError('bad_request', 'The Idempotency-Key is too long', { problems: [{ path: 'headers.Idempotency-Key', message: 'At most 255 characters' }] });
+    throw new AppError('bad_request', 'The Idempotency-Key is too long', {
+      problems: [{ path: 'headers.Idempotency-Key', message: 'At most 255 characters' }],
+    });
   }
-  const run = async (inner: Ctx, prepared: unknown) => toAnswer(spec, parts, inner, await spec.handler(inner, { ...input, prepared }));
+  const run = async (inner: Ctx, prepared: unknown) =>
+    toAnswer(spec, parts, inner, await spec.handler(inner, { ...input, prepared }));
   if (!key) return run(ctx, await spec.prepare?.(ctx, input));
 
   const files = Object.entries(input.files).map(([name, file]) => [name, file.sha256]);
@@ -205,7 +256,8 @@ async function perform(spec: AnyRoute, parts: GuardParts, ctx: Ctx, input: Input
     prepare: async () => spec.prepare?.(ctx, input),
     async run(inner, prepared) {
       const { body, ...rest } = await run(inner, prepared);
-      if (!Buffer.isBuffer(body)) throw new Error(`${spec.operationId}: a streamed answer cannot be stored for its Idempotency-Key`);
+      if (!Buffer.isBuffer(body))
+        throw new Error(`${spec.operationId}: a streamed answer cannot be stored for its Idempotency-Key`);
       return { ...rest, body };
     },
   });
@@ -223,8 +275,12 @@ function toAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown):
   if (parts.strictResponses || dueForCheck(spec)) {
     const checked = schema.safeParse(result);
     if (!checked.success) {
-      if (parts.strictResponses) throw new Error(`${spec.operationId}: answer does not fit its schema: ${checked.error.message}`);
-      ctx.log.error({ operationId: spec.operationId, issues: checked.error.issues.map((issue) => issue.path.join('.')) }, 'answer does not fit its schema');
+      if (parts.strictResponses)
+        throw new Error(`${spec.operationId}: answer does not fit its schema: ${checked.error.message}`);
+      ctx.log.error(
+        { operationId: spec.operationId, issues: checked.error.issues.map((issue) => issue.path.join('.')) },
+        'answer does not fit its schema',
+      );
     }
   }
   return {

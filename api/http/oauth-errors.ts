@@ -14,8 +14,14 @@ export const oauthErrorSchema = {
 };
 
 /** An error as OAuth's endpoints answer it. */
-export function oauthBody(error: AppError, style: ErrorStyle, requestId: string): { error: OAuthCode; error_description: string; request_id: string } {
-  const faults = (error.problems ?? []).map(({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${message}`);
+export function oauthBody(
+  error: AppError,
+  style: ErrorStyle,
+  requestId: string,
+): { error: OAuthCode; error_description: string; request_id: string } {
+  const faults = (error.problems ?? []).map(
+    ({ path, message }) => `${path.replace(/^(body|query)\./, '')}: ${message}`,
+  );
   return {
     error: codeOf(error, style),
     error_description: printable([error.message, ...faults].join('; ')),
@@ -28,10 +34,15 @@ function codeOf(error: AppError, style: ErrorStyle): OAuthCode {
   if (error.status >= 500) return 'server_error';
   if (error.status === 429) return 'temporarily_unavailable';
   if (style === 'oauth') return 'invalid_request';
-  return error.problems?.some(({ path }) => path.startsWith('body.redirect_uris')) ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+  return error.problems?.some(({ path }) => path.startsWith('body.redirect_uris'))
+    ? 'invalid_redirect_uri'
+    : 'invalid_client_metadata';
 }
 
 /** What RFC 6749 lets a description consist of. */
 function printable(text: string): string {
-  return text.replaceAll('"', '\'').replaceAll('\\', '/').replace(/[^\x20-\x7e]/g, '?');
+  return text
+    .replaceAll('"', "'")
+    .replaceAll('\\', '/')
+    .replace(/[^\x20-\x7e]/g, '?');
 }

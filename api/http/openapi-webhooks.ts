@@ -4,8 +4,10 @@ import { EVENT_TYPES, scopeOf, TEST_EVENT, type EventType } from '../../domain/k
 
 const HEADERS = [
   {
-    name: 'X-Service-Signature', pattern: '^t=\\d+,v1=[0-9a-f]{64}$',
-    description: '`t=<unix>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint secret. Compare in constant time, refuse a `t` more than 5 minutes away, ignore other schemes.',
+    name: 'X-Service-Signature',
+    pattern: '^t=\\d+,v1=[0-9a-f]{64}$',
+    description:
+      '`t=<unix>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the endpoint secret. Compare in constant time, refuse a `t` more than 5 minutes away, ignore other schemes.',
   },
   { name: 'X-Service-Event', description: 'The event type' },
   { name: 'X-Service-Event-Id', description: 'The event id, the same however often it is sent; dedupe on it' },
@@ -15,19 +17,30 @@ const HEADERS = [
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {
-    ...Object.fromEntries(types.map((type) => [type, delivery(type, {
-      description: EVENT_TYPES[type].description, payload: EVENT_PAYLOADS[type], extra: { 'x-firehose': EVENT_TYPES[type].firehose, 'x-scope': scopeOf(type) },
-    })])),
+    ...Object.fromEntries(
+      types.map((type) => [
+        type,
+        delivery(type, {
+          description: EVENT_TYPES[type].description,
+          payload: EVENT_PAYLOADS[type],
+          extra: { 'x-firehose': EVENT_TYPES[type].firehose, 'x-scope': scopeOf(type) },
+        }),
+      ]),
+    ),
     [TEST_EVENT]: delivery(TEST_EVENT, {
-      description: 'The verification challenge of an endpoint, and its later test. Nobody subscribes to it. A dashboard endpoint answers 2xx; '
-        + 'an application\'s endpoint also echoes the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge.',
+      description:
+        'The verification challenge of an endpoint, and its later test. Nobody subscribes to it. A dashboard endpoint answers 2xx; ' +
+        "an application's endpoint also echoes the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge.",
       payload: TEST_PAYLOAD,
       extra: {},
     }),
   };
 }
 
-function delivery(type: string, { description, payload, extra }: { description: string; payload: z.ZodType; extra: object }): object {
+function delivery(
+  type: string,
+  { description, payload, extra }: { description: string; payload: z.ZodType; extra: object },
+): object {
   return {
     post: {
       operationId: `event_${type.replace('.', '_')}`,
@@ -37,12 +50,19 @@ function delivery(type: string, { description, payload, extra }: { description: 
       security: [],
       ...extra,
       parameters: HEADERS.map(({ name, description: meaning, ...rest }) => ({
-        name, in: 'header', required: true, description: meaning, schema: { type: 'string', ...('pattern' in rest ? { pattern: rest.pattern } : {}) },
+        name,
+        in: 'header',
+        required: true,
+        description: meaning,
+        schema: { type: 'string', ...('pattern' in rest ? { pattern: rest.pattern } : {}) },
       })),
       requestBody: { required: true, content: { 'application/json': { schema: envelope(type, payload) } } },
       responses: {
         '2XX': { description: 'Delivered' },
-        '4XX': { description: 'The attempt has failed and is made again, as for any other answer, a redirect included: 8 attempts in all' },
+        '4XX': {
+          description:
+            'The attempt has failed and is made again, as for any other answer, a redirect included: 8 attempts in all',
+        },
       },
     },
   };
@@ -55,7 +75,11 @@ function envelope(type: string, payload: z.ZodType): object {
     properties: {
       id: { type: 'string', format: 'uuid', description: 'Event id; equals X-Service-Event-Id' },
       event_type: { const: type },
-      organization_id: { type: 'string', format: 'uuid', description: 'Source organization; for an application it identifies the install' },
+      organization_id: {
+        type: 'string',
+        format: 'uuid',
+        description: 'Source organization; for an application it identifies the install',
+      },
       created_at: { type: 'string', format: 'date-time', description: 'When it was dispatched' },
       data: dataSchema(payload),
     },
@@ -65,7 +89,8 @@ function envelope(type: string, payload: z.ZodType): object {
 /** The published form of a payload. Fields may be added to it, so receivers are not told that there are no others. */
 function dataSchema(payload: z.ZodType): object {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(payload, {
-    target: 'draft-2020-12', io: 'input',
+    target: 'draft-2020-12',
+    io: 'input',
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },

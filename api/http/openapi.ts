@@ -20,7 +20,11 @@ const errorSchema = {
     problems: {
       type: 'array',
       description: 'Every fault of a bad request',
-      items: { type: 'object', required: ['path', 'message'], properties: { path: { type: 'string' }, message: { type: 'string' } } },
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+      },
     },
     retry_after: { type: 'integer', description: 'Seconds to wait, on 429' },
   },
@@ -28,7 +32,11 @@ const errorSchema = {
 
 /** The JSON Schema of a zod schema, without its dialect. */
 export function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12' }) as Record<string, unknown>;
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+  }) as Record<string, unknown>;
   return rest;
 }
 
@@ -44,7 +52,8 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
     info: {
       title: 'Heron API',
       version: options.version,
-      description: 'Multi-tenant cold-email outreach. Errors share one envelope; lists page by opaque cursors; writes take an Idempotency-Key.',
+      description:
+        'Multi-tenant cold-email outreach. Errors share one envelope; lists page by opaque cursors; writes take an Idempotency-Key.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.serverUrl }],
@@ -53,7 +62,13 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
     paths,
     webhooks: webhooksSection(),
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'API key (ssk_…), OAuth access token (ssat_…) or session token' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'API key (ssk_…), OAuth access token (ssat_…) or session token',
+        },
+      },
       schemas: { Error: errorSchema, OAuthError: oauthErrorSchema },
     },
   };
@@ -89,7 +104,9 @@ function parameters(spec: AnyRoute, idempotency: string): object[] {
   }
   if (idempotency !== 'none') {
     out.push({
-      name: 'Idempotency-Key', in: 'header', required: idempotency === 'required',
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: idempotency === 'required',
       description: 'Any unique string; the same key with the same request repeats the first answer for 24 hours',
       schema: { type: 'string', maxLength: 255 },
     });
@@ -98,8 +115,16 @@ function parameters(spec: AnyRoute, idempotency: string): object[] {
 }
 
 function requestBody(spec: AnyRoute): object {
-  const type = { json: 'application/json', form: 'application/x-www-form-urlencoded', multipart: 'multipart/form-data', raw: 'application/json' }[spec.consumes ?? 'json'];
-  return { required: !spec.body!.safeParse({}).success, content: { [type]: { schema: toSchema(spec.body!, 'input') } } };
+  const type = {
+    json: 'application/json',
+    form: 'application/x-www-form-urlencoded',
+    multipart: 'multipart/form-data',
+    raw: 'application/json',
+  }[spec.consumes ?? 'json'];
+  return {
+    required: !spec.body!.safeParse({}).success,
+    content: { [type]: { schema: toSchema(spec.body!, 'input') } },
+  };
 }
 
 function responses(spec: AnyRoute): object {
@@ -107,17 +132,27 @@ function responses(spec: AnyRoute): object {
   const out: Record<string, object> = {
     [status]: {
       description: description ?? (status === 204 ? 'Done; no body' : 'Success'),
-      ...(body === 'stream' ? { content: { [contentType ?? 'application/octet-stream']: { schema: { type: 'string' } } } } : {}),
+      ...(body === 'stream'
+        ? { content: { [contentType ?? 'application/octet-stream']: { schema: { type: 'string' } } } }
+        : {}),
       ...(body && body !== 'stream' ? { content: { 'application/json': { schema: toSchema(body, 'output') } } } : {}),
     },
   };
-  const codes = new Set<ErrorCode>([...(spec.scope === 'public' ? ['bad_request', 'internal_error'] as ErrorCode[] : COMMON), ...(spec.errors ?? [])]);
+  const codes = new Set<ErrorCode>([
+    ...(spec.scope === 'public' ? (['bad_request', 'internal_error'] as ErrorCode[]) : COMMON),
+    ...(spec.errors ?? []),
+  ]);
   if (/:/.test(spec.path)) codes.add('not_found');
   if (idempotencyOf(spec) !== 'none') codes.add('conflict');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(ERROR_CODES[code], [...(byStatus.get(ERROR_CODES[code]) ?? []), code]);
   for (const [errorStatus, list] of [...byStatus].sort((a, b) => a[0] - b[0])) {
-    out[errorStatus] = { description: list.join(', '), content: { 'application/json': { schema: { $ref: `#/components/schemas/${spec.errorStyle ? 'OAuthError' : 'Error'}` } } } };
+    out[errorStatus] = {
+      description: list.join(', '),
+      content: {
+        'application/json': { schema: { $ref: `#/components/schemas/${spec.errorStyle ? 'OAuthError' : 'Error'}` } },
+      },
+    };
   }
   return out;
 }

@@ -5,7 +5,10 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 
 /** What a session caller's role must allow. `owner` is the organization's owner. */
-export type PermissionRule = OrgPermission | { anyOf: readonly (OrgPermission | 'owner')[] } | { allOf: readonly OrgPermission[] };
+export type PermissionRule =
+  | OrgPermission
+  | { anyOf: readonly (OrgPermission | 'owner')[] }
+  | { allOf: readonly OrgPermission[] };
 
 /** A file of a multipart body, already on disk. */
 export interface UploadedFile {
@@ -71,7 +74,13 @@ export type ErrorStyle = 'oauth' | 'registration';
  * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
  * route are all derived from it. `scope` and `permission` have no default: an endpoint that says nothing does not compile.
  */
-export interface RouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType | 'stream' | undefined, Prepared> {
+export interface RouteSpec<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType | 'stream' | undefined,
+  Prepared,
+> {
   operationId: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Relative to /v1; with `atRoot`, from the root. Parameters as `:id`. */

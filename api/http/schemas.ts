@@ -13,12 +13,19 @@ export const idParams = z.object({ id: z.string() });
 export function paged<T extends z.ZodType>(row: T) {
   return z.strictObject({
     data: z.array(row),
-    pagination: z.strictObject({ total: z.int().nullable(), next_cursor: z.string().nullable(), has_more: z.boolean() }),
+    pagination: z.strictObject({
+      total: z.int().nullable(),
+      next_cursor: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
   });
 }
 
 /** Fills the paged envelope from a verb's page. */
-export function presentPage<Row, Out>(page: Page<Row>, present: (row: Row) => Out): { data: Out[]; pagination: { total: number | null; next_cursor: string | null; has_more: boolean } } {
+export function presentPage<Row, Out>(
+  page: Page<Row>,
+  present: (row: Row) => Out,
+): { data: Out[]; pagination: { total: number | null; next_cursor: string | null; has_more: boolean } } {
   return {
     data: page.rows.map(present),
     pagination: { total: page.total ?? null, next_cursor: page.nextCursor, has_more: page.nextCursor !== null },
@@ -31,7 +38,12 @@ export function pageQuery(max = 100, fallback = 50, min = 1) {
 }
 
 /** A lower-cased, trimmed email address; accepts nothing a mail server could misread. */
-export const emailAddress = z.string().trim().toLowerCase().pipe(z.email().max(254)).meta({ format: 'email', maxLength: 254 });
+export const emailAddress = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .pipe(z.email().max(254))
+  .meta({ format: 'email', maxLength: 254 });
 
 /** A Date of a row as answers carry it. */
 export function iso(date: Date): string;

@@ -12,7 +12,8 @@ test.after.always(() => world?.close());
 for (const plural of ['folders', 'tags', 'categories']) {
   test(`${plural}: create, list, rename, move, delete`, async (t) => {
     const { apiKey: token } = await world.tenant();
-    const titles = async () => (await call(world, 'GET', `/v1/${plural}`, { token })).body.data.map((row: any) => [row.title, row.position]);
+    const titles = async () =>
+      (await call(world, 'GET', `/v1/${plural}`, { token })).body.data.map((row: any) => [row.title, row.position]);
     const ids: string[] = [];
     for (const title of ['A', 'B', 'C']) {
       const made = await call(world, 'POST', `/v1/${plural}`, { token, body: { title } });
@@ -21,19 +22,40 @@ for (const plural of ['folders', 'tags', 'categories']) {
       ids.push(made.body.id);
     }
     const moved = await call(world, 'PATCH', `/v1/${plural}/${ids[2]}/move`, { token, body: { position: 0 } });
-    t.deepEqual(moved.body, [{ id: ids[2], position: 0 }, { id: ids[0], position: 1 }, { id: ids[1], position: 2 }]);
-    t.deepEqual(await titles(), [['C', 0], ['A', 1], ['B', 2]]);
+    t.deepEqual(moved.body, [
+      { id: ids[2], position: 0 },
+      { id: ids[0], position: 1 },
+      { id: ids[1], position: 2 },
+    ]);
+    t.deepEqual(await titles(), [
+      ['C', 0],
+      ['A', 1],
+      ['B', 2],
+    ]);
     t.is((await call(world, 'PATCH', `/v1/${plural}/${ids[0]}/move`, { token, body: { position: 3 } })).status, 400);
-    t.deepEqual((await call(world, 'PATCH', `/v1/${plural}/${ids[0]}`, { token, body: { title: ' Z ', color: '#ABCDEF' } })).body.color, '#abcdef');
+    t.deepEqual(
+      (await call(world, 'PATCH', `/v1/${plural}/${ids[0]}`, { token, body: { title: ' Z ', color: '#ABCDEF' } })).body
+        .color,
+      '#abcdef',
+    );
     t.is((await call(world, 'DELETE', `/v1/${plural}/${ids[2]}`, { token })).status, 204);
-    t.deepEqual(await titles(), [['Z', 0], ['B', 1]]);
+    t.deepEqual(await titles(), [
+      ['Z', 0],
+      ['B', 1],
+    ]);
     for (const body of [{ title: '' }, { title: 'x'.repeat(51) }, { title: 'x', color: 'red' }]) {
       t.is((await call(world, 'POST', `/v1/${plural}`, { token, body })).status, 400);
     }
     const other = await world.tenant('Other');
     for (const id of [ids[0], newId(), 'x']) {
-      t.is((await call(world, 'PATCH', `/v1/${plural}/${id}`, { token: other.apiKey, body: { title: 'mine' } })).status, 404);
-      t.is((await call(world, 'PATCH', `/v1/${plural}/${id}/move`, { token: other.apiKey, body: { position: 0 } })).status, 404);
+      t.is(
+        (await call(world, 'PATCH', `/v1/${plural}/${id}`, { token: other.apiKey, body: { title: 'mine' } })).status,
+        404,
+      );
+      t.is(
+        (await call(world, 'PATCH', `/v1/${plural}/${id}/move`, { token: other.apiKey, body: { position: 0 } })).status,
+        404,
+      );
       t.is((await call(world, 'DELETE', `/v1/${plural}/${id}`, { token: other.apiKey })).status, 404);
     }
   });
@@ -41,20 +63,39 @@ for (const plural of ['folders', 'tags', 'categories']) {
 
 test('a registry holds 100 entries, and an id of one registry is unknown in another', async (t) => {
   const { apiKey: token } = await world.tenant();
-  const made = await Promise.all(Array.from({ length: 104 }, (_, i) => call(world, 'POST', '/v1/tags', { token, body: { title: `t${i}` } })));
+  const made = await Promise.all(
+    Array.from({ length: 104 }, (_, i) => call(world, 'POST', '/v1/tags', { token, body: { title: `t${i}` } })),
+  );
   t.is(made.filter((answer) => answer.status === 200).length, 100);
   t.is(made.filter((answer) => answer.status === 400).length, 4);
   const { data } = (await call(world, 'GET', '/v1/tags', { token })).body;
-  t.deepEqual(data.map((row: any) => row.position), Array.from({ length: 100 }, (_, i) => i));
+  t.deepEqual(
+    data.map((row: any) => row.position),
+    Array.from({ length: 100 }, (_, i) => i),
+  );
   t.is((await call(world, 'DELETE', `/v1/folders/${data[0].id}`, { token })).status, 404);
 });
 
 test('deleting unfiles campaigns', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
-  const make = async (plural: string) => (await call(world, 'POST', `/v1/${plural}`, { token, body: { title: 'x' } })).body.id as string;
-  const [folder, kept, tag, other] = [await make('folders'), await make('folders'), await make('tags'), await make('tags')];
+  const make = async (plural: string) =>
+    (await call(world, 'POST', `/v1/${plural}`, { token, body: { title: 'x' } })).body.id as string;
+  const [folder, kept, tag, other] = [
+    await make('folders'),
+    await make('folders'),
+    await make('tags'),
+    await make('tags'),
+  ];
   const now = world.deps.clock.now();
-  await world.deps.db('campaigns').insert({ id: newId(), organization_id: organizationId, name: 'C', folders: [folder, kept], email_tags: [tag, other], created_at: now, updated_at: now });
+  await world.deps.db('campaigns').insert({
+    id: newId(),
+    organization_id: organizationId,
+    name: 'C',
+    folders: [folder, kept],
+    email_tags: [tag, other],
+    created_at: now,
+    updated_at: now,
+  });
   await call(world, 'DELETE', `/v1/folders/${folder}`, { token });
   await call(world, 'DELETE', `/v1/tags/${tag}`, { token });
   const campaign = await world.deps.db('campaigns').where({ organization_id: organizationId }).first();
@@ -67,7 +108,15 @@ test('a tag that alone says which mailboxes a campaign sends from stays: without
   const tag = (await call(world, 'POST', '/v1/tags', { token, body: { title: 'sales' } })).body.id as string;
   const campaignId = newId();
   const now = clock.now();
-  await db('campaigns').insert({ id: campaignId, organization_id: organizationId, name: 'Spring', status: 'active', email_tags: [tag], created_at: now, updated_at: now });
+  await db('campaigns').insert({
+    id: campaignId,
+    organization_id: organizationId,
+    name: 'Spring',
+    status: 'active',
+    email_tags: [tag],
+    created_at: now,
+    updated_at: now,
+  });
   const refused = await call(world, 'DELETE', `/v1/tags/${tag}`, { token });
   t.is(refused.status, 409);
   t.is(refused.body.code, 'conflict');
@@ -77,7 +126,9 @@ test('a tag that alone says which mailboxes a campaign sends from stays: without
   // An explicit pool never widens, and a campaign that is through sends nothing.
   for (const harmless of [{ sender_strategy: 'explicit' }, { sender_strategy: 'tags', status: 'completed' }]) {
     const spare = (await call(world, 'POST', '/v1/tags', { token, body: { title: 'spare' } })).body.id as string;
-    await db('campaigns').where({ id: campaignId }).update({ email_tags: [spare], ...harmless });
+    await db('campaigns')
+      .where({ id: campaignId })
+      .update({ email_tags: [spare], ...harmless });
     t.is((await call(world, 'DELETE', `/v1/tags/${spare}`, { token })).status, 204);
   }
 });

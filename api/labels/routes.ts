@@ -1,15 +1,29 @@
 import { z } from 'zod';
 import {
-  createLabel, deleteLabel, listLabels, moveLabel, updateLabel, type LabelRegistry, type LabelRow,
+  createLabel,
+  deleteLabel,
+  listLabels,
+  moveLabel,
+  updateLabel,
+  type LabelRegistry,
+  type LabelRow,
 } from '../../domain/labels/labels.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, iso, timestamp, uuid } from '../http/schemas.ts';
 
 const title = z.string().trim().min(1).max(50);
-const color = z.string().regex(/^#[0-9a-f]{6}$/i, 'A colour as #rrggbb').toLowerCase();
+const color = z
+  .string()
+  .regex(/^#[0-9a-f]{6}$/i, 'A colour as #rrggbb')
+  .toLowerCase();
 const label = z.strictObject({
-  id: uuid, title: z.string(), color: z.string(), position: z.int(), created_at: timestamp, updated_at: timestamp,
+  id: uuid,
+  title: z.string(),
+  color: z.string(),
+  position: z.int(),
+  created_at: timestamp,
+  updated_at: timestamp,
 });
 const order = z.array(z.strictObject({ id: uuid, position: z.int() }));
 
@@ -29,16 +43,25 @@ interface Registry {
 
 const REGISTRIES: readonly Registry[] = [
   {
-    registry: 'folder', plural: 'folders', files: 'campaigns',
-    read: { scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' }, write: { scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' },
+    registry: 'folder',
+    plural: 'folders',
+    files: 'campaigns',
+    read: { scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' },
+    write: { scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' },
   },
   {
-    registry: 'tag', plural: 'tags', files: 'mailboxes',
-    read: { scope: ['READ_EMAILS'], permission: 'view_campaigns' }, write: { scope: ['WRITE_EMAILS'], permission: 'manage_campaigns' },
+    registry: 'tag',
+    plural: 'tags',
+    files: 'mailboxes',
+    read: { scope: ['READ_EMAILS'], permission: 'view_campaigns' },
+    write: { scope: ['WRITE_EMAILS'], permission: 'manage_campaigns' },
   },
   {
-    registry: 'category', plural: 'categories', files: 'contacts',
-    read: { scope: ['READ_CONTACTS'], permission: 'view_contacts' }, write: { scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' },
+    registry: 'category',
+    plural: 'categories',
+    files: 'contacts',
+    read: { scope: ['READ_CONTACTS'], permission: 'view_contacts' },
+    write: { scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' },
   },
 ];
 
@@ -90,7 +113,12 @@ function registryRoutes({ registry, plural, files, read, write }: Registry): Any
       path: `/${plural}/:id`,
       summary: `Delete a ${registry}; what it filed stays`,
       params: idParams,
-      ...(registry === 'tag' ? { errors: ['conflict'] as const, description: 'Refused for a tag that alone says which mailboxes a campaign sends from.' } : {}),
+      ...(registry === 'tag'
+        ? {
+            errors: ['conflict'] as const,
+            description: 'Refused for a tag that alone says which mailboxes a campaign sends from.',
+          }
+        : {}),
       success: { status: 204 },
       handler: async (ctx, { params }) => {
         await deleteLabel(ctx, registry, params.id);

@@ -18,7 +18,10 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
     status: row.status,
     smtp: row.smtp,
     imap: row.imap,
-    hold: row.hold_code === null ? null : { code: row.hold_code, reason: row.hold_reason ?? '', until: iso(row.hold_until) },
+    hold:
+      row.hold_code === null
+        ? null
+        : { code: row.hold_code, reason: row.hold_reason ?? '', until: iso(row.hold_until) },
     signature_plain: row.signature_plain,
     signature_html: row.signature_html,
     signature_sync: row.signature_sync,
@@ -53,7 +56,11 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
 
 /** A mailbox with what it is used for and what went wrong lately. */
 export function presentDetail(detail: MailboxDetail): z.input<typeof mailboxDetail> {
-  return { ...presentMailbox(detail), campaigns: detail.campaigns, recent_errors: detail.recentErrors.map(presentError) };
+  return {
+    ...presentMailbox(detail),
+    campaigns: detail.campaigns,
+    recent_errors: detail.recentErrors.map(presentError),
+  };
 }
 
 function presentError(error: MailboxError): z.input<typeof mailboxDetail>['recent_errors'][number] {

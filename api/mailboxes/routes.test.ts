@@ -6,7 +6,14 @@ import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { eventually, startEngine, type Engine } from '../../test/harness/engine.ts';
-import { createApiKey, createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../test/harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../../test/harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../../test/harness/mail.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
@@ -33,26 +40,53 @@ let count = 0;
 async function user(password = 'a right password') {
   const email = `sam${(count += 1)}@ours.test`;
   const box = await mail.addMailbox({ email, password });
-  const service = (endpoint: { host: string; port: number }) => ({ ...endpoint, username: email, password, security: 'none' });
-  return { email, box, body: { provider: 'smtp_imap', email, name: 'Sam Sender', smtp: service(box.smtp), imap: service(box.imap) } };
+  const service = (endpoint: { host: string; port: number }) => ({
+    ...endpoint,
+    username: email,
+    password,
+    security: 'none',
+  });
+  return {
+    email,
+    box,
+    body: { provider: 'smtp_imap', email, name: 'Sam Sender', smtp: service(box.smtp), imap: service(box.imap) },
+  };
 }
 
 const bare = (tenant: Tenant, email: string, fields: Record<string, unknown> = {}) =>
-  createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 }, imap: { host: '127.0.0.1', port: 1 } }, fields);
+  createMailbox(
+    world.deps,
+    tenant.organizationId,
+    email,
+    { smtp: { host: '127.0.0.1', port: 1 }, imap: { host: '127.0.0.1', port: 1 } },
+    fields,
+  );
 const events = async (tenant: Tenant) =>
-  (await world.deps.db('domain_events').where({ organization_id: tenant.organizationId }).orderBy('id')).map(({ type }) => type as string);
+  (await world.deps.db('domain_events').where({ organization_id: tenant.organizationId }).orderBy('id')).map(
+    ({ type }) => type as string,
+  );
 const audits = async (tenant: Tenant) =>
-  (await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, entity_type: 'email_account' }).orderBy('id')).map(({ action }) => action as string);
+  (
+    await world.deps
+      .db('audit_logs')
+      .where({ organization_id: tenant.organizationId, entity_type: 'email_account' })
+      .orderBy('id')
+  ).map(({ action }) => action as string);
 
 /** Every row of every table as text; bytes as hex. */
 async function dump(): Promise<string> {
   const { rows } = await world.deps.db.raw(`select tablename from pg_tables where schemaname = 'public'`);
-  const parts = await Promise.all(rows.map(async ({ tablename }: { tablename: string }) => JSON.stringify((await world.deps.db.raw('select t::text from ?? t', [tablename])).rows)));
+  const parts = await Promise.all(
+    rows.map(async ({ tablename }: { tablename: string }) =>
+      JSON.stringify((await world.deps.db.raw('select t::text from ?? t', [tablename])).rows),
+    ),
+  );
   return parts.join('\n');
 }
 
 function assertNowhere(t: { false(value: boolean, message?: string): void }, text: string, secret: string): void {
-  for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')]) t.false(text.includes(form), form);
+  for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')])
+    t.false(text.includes(form), form);
 }
 
 /** A server that is not what a mail client expects. Returns its port. */
@@ -77,63 +111,116 @@ async function histories(): Promise<string> {
   return parts.join('\n');
 }
 
-test.serial('a mailbox is dialed, connected, read, changed and removed; its password is nowhere in the clear', async (t) => {
-  const tenant = await world.tenant();
-  const token = tenant.apiKey;
-  const { email, body } = await user('correct horse 77');
-  const created = await call(world, 'POST', '/v1/emails', { token, body: { ...body, email: email.toUpperCase(), campaign_limit: 20 }, headers: { 'idempotency-key': 'k1' } });
-  t.is(created.status, 201, created.text);
-  t.like(created.body, { email, provider: 'smtp_imap', status: 'active', campaign_limit: 20, min_wait_time: 600, tags: [], hold: null });
-  t.like(created.body.imap, { username: email, security: 'none' });
-  const { id } = created.body;
+test.serial(
+  'a mailbox is dialed, connected, read, changed and removed; its password is nowhere in the clear',
+  async (t) => {
+    const tenant = await world.tenant();
+    const token = tenant.apiKey;
+    const { email, body } = await user('correct horse 77');
+    const created = await call(world, 'POST', '/v1/emails', {
+      token,
+      body: { ...body, email: email.toUpperCase(), campaign_limit: 20 },
+      headers: { 'idempotency-key': 'k1' },
+    });
+    t.is(created.status, 201, created.text);
+    t.like(created.body, {
+      email,
+      provider: 'smtp_imap',
+      status: 'active',
+      campaign_limit: 20,
+      min_wait_time: 600,
+      tags: [],
+      hold: null,
+    });
+    t.like(created.body.imap, { username: email, security: 'none' });
+    const { id } = created.body;
 
-  const detail = await call(world, 'GET', `/v1/emails/${id}`, { token });
-  t.deepEqual([detail.status, detail.body.campaigns, detail.body.recent_errors], [200, [], []]);
-  const patched = await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { name: 'Sam S.', min_wait_time: 90, reply_to: 'Desk@ours.test' } });
-  t.like(patched.body, { name: 'Sam S.', min_wait_time: 90, reply_to: 'desk@ours.test', campaign_limit: 20 });
-  const tested = await call(world, 'POST', `/v1/emails/${id}/test`, { token });
-  t.is(tested.status, 200, tested.text);
-  t.like(tested.body, { smtp: true, imap: true, auth: true, healthy: true, sending_status: 'active', daily_limit: 20, min_delay_seconds: 90 });
-  t.false('error' in tested.body);
+    const detail = await call(world, 'GET', `/v1/emails/${id}`, { token });
+    t.deepEqual([detail.status, detail.body.campaigns, detail.body.recent_errors], [200, [], []]);
+    const patched = await call(world, 'PATCH', `/v1/emails/${id}`, {
+      token,
+      body: { name: 'Sam S.', min_wait_time: 90, reply_to: 'Desk@ours.test' },
+    });
+    t.like(patched.body, { name: 'Sam S.', min_wait_time: 90, reply_to: 'desk@ours.test', campaign_limit: 20 });
+    const tested = await call(world, 'POST', `/v1/emails/${id}/test`, { token });
+    t.is(tested.status, 200, tested.text);
+    t.like(tested.body, {
+      smtp: true,
+      imap: true,
+      auth: true,
+      healthy: true,
+      sending_status: 'active',
+      daily_limit: 20,
+      min_delay_seconds: 90,
+    });
+    t.false('error' in tested.body);
 
-  t.is((await world.deps.db('mailbox_checks')).length, 0);
-  assertNowhere(t, (await dump()) + [created, detail, patched, tested].map(({ text }) => text).join('') + (await histories()), 'correct horse 77');
-  t.is((await call(world, 'DELETE', `/v1/emails/${id}`, { token })).status, 204);
-  t.is((await call(world, 'GET', `/v1/emails/${id}`, { token })).status, 404);
-  t.deepEqual(await events(tenant), ['email_account.connected', 'email_account.removed']);
-  t.deepEqual(await audits(tenant), ['create', 'update', 'delete']);
-});
+    t.is((await world.deps.db('mailbox_checks')).length, 0);
+    assertNowhere(
+      t,
+      (await dump()) + [created, detail, patched, tested].map(({ text }) => text).join('') + (await histories()),
+      'correct horse 77',
+    );
+    t.is((await call(world, 'DELETE', `/v1/emails/${id}`, { token })).status, 204);
+    t.is((await call(world, 'GET', `/v1/emails/${id}`, { token })).status, 404);
+    t.deepEqual(await events(tenant), ['email_account.connected', 'email_account.removed']);
+    t.deepEqual(await audits(tenant), ['create', 'update', 'delete']);
+  },
+);
 
 test.serial('a wrong password names side and stage, and nothing of it is left anywhere', async (t) => {
   const tenant = await world.tenant();
   const { body } = await user();
   const wrong = 'not-the-password-4711';
   const refused = await call(world, 'POST', '/v1/emails', {
-    token: tenant.apiKey, headers: { 'idempotency-key': 'wrong' },
+    token: tenant.apiKey,
+    headers: { 'idempotency-key': 'wrong' },
     body: { ...body, smtp: { ...body.smtp, password: wrong }, imap: { ...body.imap, password: wrong } },
   });
   t.like(refused, { status: 400, body: { code: 'mailbox_auth_failed' } });
-  t.deepEqual(refused.body.problems.map(({ path }: { path: string }) => path), ['body.smtp.password', 'body.imap.password']);
+  t.deepEqual(
+    refused.body.problems.map(({ path }: { path: string }) => path),
+    ['body.smtp.password', 'body.imap.password'],
+  );
   t.is((await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId })).length, 0);
   t.is((await world.deps.db('mailbox_checks')).length, 0);
   assertNowhere(t, (await dump()) + refused.text + (await histories()), wrong);
   t.deepEqual(await events(tenant), []);
 });
 
-test.serial('each side is checked by itself: a closed port, a server that speaks something else, TLS that is not there', async (t) => {
-  const tenant = await world.tenant();
-  const { body } = await user();
-  const closed = await call(world, 'POST', '/v1/emails', { token: tenant.apiKey, body: { ...body, imap: { ...body.imap, port: 1 } } });
-  t.deepEqual(closed.body.problems.map(({ path }: { path: string }) => path), ['body.imap.host']);
-  const port = await stranger(t, (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  const confused = await call(world, 'POST', '/v1/emails', { token: tenant.apiKey, body: { ...body, imap: { ...body.imap, port } } });
-  t.deepEqual(confused.body.problems.map(({ path }: { path: string }) => path), ['body.imap.host']);
-  const plain = await call(world, 'POST', '/v1/emails', {
-    token: tenant.apiKey, body: { ...body, smtp: { ...body.smtp, security: 'starttls' }, imap: { ...body.imap, security: 'starttls' } },
-  });
-  t.deepEqual(plain.body.problems.map(({ path }: { path: string }) => path), ['body.smtp.security', 'body.imap.security']);
-  t.is((await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId })).length, 0);
-});
+test.serial(
+  'each side is checked by itself: a closed port, a server that speaks something else, TLS that is not there',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { body } = await user();
+    const closed = await call(world, 'POST', '/v1/emails', {
+      token: tenant.apiKey,
+      body: { ...body, imap: { ...body.imap, port: 1 } },
+    });
+    t.deepEqual(
+      closed.body.problems.map(({ path }: { path: string }) => path),
+      ['body.imap.host'],
+    );
+    const port = await stranger(t, (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const confused = await call(world, 'POST', '/v1/emails', {
+      token: tenant.apiKey,
+      body: { ...body, imap: { ...body.imap, port } },
+    });
+    t.deepEqual(
+      confused.body.problems.map(({ path }: { path: string }) => path),
+      ['body.imap.host'],
+    );
+    const plain = await call(world, 'POST', '/v1/emails', {
+      token: tenant.apiKey,
+      body: { ...body, smtp: { ...body.smtp, security: 'starttls' }, imap: { ...body.imap, security: 'starttls' } },
+    });
+    t.deepEqual(
+      plain.body.problems.map(({ path }: { path: string }) => path),
+      ['body.smtp.security', 'body.imap.security'],
+    );
+    t.is((await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId })).length, 0);
+  },
+);
 
 test.serial('a server that quotes the password back does not get it into the answer or a history', async (t) => {
   const tenant = await world.tenant();
@@ -148,58 +235,106 @@ test.serial('a server that quotes the password back does not get it into the ans
   });
   const password = 'parroted-secret-99';
   const answer = await call(world, 'POST', '/v1/emails', {
-    token: tenant.apiKey, body: { ...body, imap: { ...body.imap, port, password } },
+    token: tenant.apiKey,
+    body: { ...body, imap: { ...body.imap, port, password } },
   });
   t.is(answer.body.code, 'mailbox_auth_failed');
   assertNowhere(t, answer.text + (await histories()), password);
 });
 
-test.serial('the allowance ends at ten, also for connects at the same moment; a reconnect never counts and renews the credentials', async (t) => {
-  const tenant = await world.tenant();
-  const token = tenant.apiKey;
-  for (let n = 0; n < 8; n += 1) await bare(tenant, `bare${n}@ours.test`);
-  t.deepEqual((await call(world, 'GET', '/v1/emails/allowance', { token })).body, { remaining: 2, limit: 10, used: 8, pending_request: null });
-  const users = await Promise.all(Array.from({ length: 4 }, () => user()));
-  const answers = await Promise.all(users.map(({ body }) => call(world, 'POST', '/v1/emails', { token, body })));
-  t.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 403, 403]);
-  t.true(answers.filter(({ status }) => status === 403).every(({ body }) => body.code === 'mailbox_allowance_reached'));
-  t.is((await call(world, 'GET', '/v1/emails/allowance', { token })).body.remaining, 0);
+test.serial(
+  'the allowance ends at ten, also for connects at the same moment; a reconnect never counts and renews the credentials',
+  async (t) => {
+    const tenant = await world.tenant();
+    const token = tenant.apiKey;
+    for (let n = 0; n < 8; n += 1) await bare(tenant, `bare${n}@ours.test`);
+    t.deepEqual((await call(world, 'GET', '/v1/emails/allowance', { token })).body, {
+      remaining: 2,
+      limit: 10,
+      used: 8,
+      pending_request: null,
+    });
+    const users = await Promise.all(Array.from({ length: 4 }, () => user()));
+    const answers = await Promise.all(users.map(({ body }) => call(world, 'POST', '/v1/emails', { token, body })));
+    t.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 403, 403]);
+    t.true(
+      answers.filter(({ status }) => status === 403).every(({ body }) => body.code === 'mailbox_allowance_reached'),
+    );
+    t.is((await call(world, 'GET', '/v1/emails/allowance', { token })).body.remaining, 0);
 
-  const known = users[answers.findIndex(({ status }) => status === 201)]!;
-  const { id } = answers.find(({ status }) => status === 201)!.body;
-  known.box.setPassword('changed since');
-  await world.deps.db('mailboxes').where({ id }).update({ hold_code: 'auth_failed', hold_reason: 'refused', status: 'inactive' });
-  const again = await call(world, 'POST', '/v1/emails', {
-    token, body: { ...known.body, smtp: { ...known.body.smtp, password: 'changed since' }, imap: { ...known.body.imap, password: 'changed since' } },
-  });
-  t.is(again.status, 201, again.text);
-  t.like(again.body, { id, status: 'active', hold: null });
-  t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, { healthy: true });
-  t.is((await world.deps.db('mailboxes').where({ id }).first()).credentials_version, 2);
+    const known = users[answers.findIndex(({ status }) => status === 201)]!;
+    const { id } = answers.find(({ status }) => status === 201)!.body;
+    known.box.setPassword('changed since');
+    await world.deps
+      .db('mailboxes')
+      .where({ id })
+      .update({ hold_code: 'auth_failed', hold_reason: 'refused', status: 'inactive' });
+    const again = await call(world, 'POST', '/v1/emails', {
+      token,
+      body: {
+        ...known.body,
+        smtp: { ...known.body.smtp, password: 'changed since' },
+        imap: { ...known.body.imap, password: 'changed since' },
+      },
+    });
+    t.is(again.status, 201, again.text);
+    t.like(again.body, { id, status: 'active', hold: null });
+    t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, { healthy: true });
+    t.is((await world.deps.db('mailboxes').where({ id }).first()).credentials_version, 2);
 
-  await world.deps.db('organizations').where({ id: tenant.organizationId }).update({ plan: 'paid' });
-  t.deepEqual((await call(world, 'GET', '/v1/emails/allowance', { token })).body, { remaining: null, limit: null, used: 10, pending_request: null });
-});
+    await world.deps.db('organizations').where({ id: tenant.organizationId }).update({ plan: 'paid' });
+    t.deepEqual((await call(world, 'GET', '/v1/emails/allowance', { token })).body, {
+      remaining: null,
+      limit: null,
+      used: 10,
+      pending_request: null,
+    });
+  },
+);
 
-test.serial('a live check of credentials that stopped working is 200, holds the mailbox, and lifts the hold when they work again', async (t) => {
-  const tenant = await world.tenant();
-  const token = tenant.apiKey;
-  const { email, box } = await user();
-  const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: box.smtp, imap: box.imap, password: 'a right password' });
-  box.setPassword('changed');
-  const failed = await call(world, 'POST', `/v1/emails/${id}/test`, { token });
-  t.is(failed.status, 200, failed.text);
-  t.like(failed.body, { smtp: false, imap: false, auth: false, healthy: false, sending_status: 'held', error: { code: 'mailbox_auth_failed' } });
-  t.deepEqual(failed.body.recent_errors.map(({ error_code }: { error_code: string }) => error_code).sort(), ['auth_failed', 'imap_auth_failed']);
-  await call(world, 'POST', `/v1/emails/${id}/test`, { token });
-  t.deepEqual(await events(tenant), ['email_account.health_changed', 'email_account.error', 'email_account.error']);
-  box.setPassword('a right password');
-  t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, { healthy: true, sending_status: 'active' });
-  t.is((await world.deps.db('mailbox_errors').where({ mailbox_id: id }).whereNull('resolved_at')).length, 0);
+test.serial(
+  'a live check of credentials that stopped working is 200, holds the mailbox, and lifts the hold when they work again',
+  async (t) => {
+    const tenant = await world.tenant();
+    const token = tenant.apiKey;
+    const { email, box } = await user();
+    const id = await createMailbox(world.deps, tenant.organizationId, email, {
+      smtp: box.smtp,
+      imap: box.imap,
+      password: 'a right password',
+    });
+    box.setPassword('changed');
+    const failed = await call(world, 'POST', `/v1/emails/${id}/test`, { token });
+    t.is(failed.status, 200, failed.text);
+    t.like(failed.body, {
+      smtp: false,
+      imap: false,
+      auth: false,
+      healthy: false,
+      sending_status: 'held',
+      error: { code: 'mailbox_auth_failed' },
+    });
+    t.deepEqual(failed.body.recent_errors.map(({ error_code }: { error_code: string }) => error_code).sort(), [
+      'auth_failed',
+      'imap_auth_failed',
+    ]);
+    await call(world, 'POST', `/v1/emails/${id}/test`, { token });
+    t.deepEqual(await events(tenant), ['email_account.health_changed', 'email_account.error', 'email_account.error']);
+    box.setPassword('a right password');
+    t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, {
+      healthy: true,
+      sending_status: 'active',
+    });
+    t.is((await world.deps.db('mailbox_errors').where({ mailbox_id: id }).whereNull('resolved_at')).length, 0);
 
-  await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'inactive' } });
-  t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, { healthy: false, status: 'inactive', error: { code: 'mailbox_unhealthy' } });
-});
+    await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'inactive' } });
+    t.like((await call(world, 'POST', `/v1/emails/${id}/test`, { token })).body, {
+      healthy: false,
+      status: 'inactive',
+      error: { code: 'mailbox_unhealthy' },
+    });
+  },
+);
 
 test.serial('without a worker a connect answers 503 at once and a live check says so', async (t) => {
   const lonely = await createWorld();
@@ -207,75 +342,159 @@ test.serial('without a worker a connect answers 503 at once and a live check say
   lonely.deps.workflows = createWorkflowGateway(engine.temporal, lonely.deps.config, silentLogger);
   const tenant = await lonely.tenant();
   const { body } = await user();
-  t.like(await call(lonely, 'POST', '/v1/emails', { token: tenant.apiKey, body }), { status: 503, body: { code: 'service_unavailable' } });
+  t.like(await call(lonely, 'POST', '/v1/emails', { token: tenant.apiKey, body }), {
+    status: 503,
+    body: { code: 'service_unavailable' },
+  });
   t.is((await lonely.deps.db('mailbox_checks')).length, 0);
-  const id = await createMailbox(lonely.deps, tenant.organizationId, 'a@ours.test', { smtp: body.smtp, imap: body.imap });
-  t.like((await call(lonely, 'POST', `/v1/emails/${id}/test`, { token: tenant.apiKey })).body, { healthy: false, error: { code: 'mailbox_unhealthy' } });
+  const id = await createMailbox(lonely.deps, tenant.organizationId, 'a@ours.test', {
+    smtp: body.smtp,
+    imap: body.imap,
+  });
+  t.like((await call(lonely, 'POST', `/v1/emails/${id}/test`, { token: tenant.apiKey })).body, {
+    healthy: false,
+    error: { code: 'mailbox_unhealthy' },
+  });
 });
 
 test('new servers are dialed before they are stored', async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
   const { email, body, box } = await user();
-  const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: box.smtp, imap: box.imap, password: 'a right password' });
+  const id = await createMailbox(world.deps, tenant.organizationId, email, {
+    smtp: box.smtp,
+    imap: box.imap,
+    password: 'a right password',
+  });
   await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ uid_validity: 5, last_uid: 9, failures: 3 });
-  const refused = await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { name: 'New', imap: { ...body.imap, password: 'wrong' } } });
+  const refused = await call(world, 'PATCH', `/v1/emails/${id}`, {
+    token,
+    body: { name: 'New', imap: { ...body.imap, password: 'wrong' } },
+  });
   t.like(refused.body, { code: 'mailbox_auth_failed', problems: [{ path: 'body.imap.password' }] });
   t.like(await world.deps.db('mailboxes').where({ id }).first(), { name: 'Sam Sender', credentials_version: 1 });
   box.setPassword('second');
   const changed = await call(world, 'PATCH', `/v1/emails/${id}`, {
-    token, body: { smtp: { ...body.smtp, password: 'second' }, imap: { ...body.imap, password: 'second' } },
+    token,
+    body: { smtp: { ...body.smtp, password: 'second' }, imap: { ...body.imap, password: 'second' } },
   });
   t.is(changed.status, 200, changed.text);
-  t.like(await world.deps.db('mailbox_sync').where({ mailbox_id: id }).first(), { uid_validity: 5, last_uid: 9, failures: 0 });
-  t.is((await world.deps.db('mailboxes').where({ id }).first()).credentials_version, 2);
-  t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { imap: { host: '127.0.0.1', port: 1, username: 'x', security: 'none' } } })).body, {
-    code: 'bad_request', problems: [{ path: 'body.imap.password' }],
+  t.like(await world.deps.db('mailbox_sync').where({ mailbox_id: id }).first(), {
+    uid_validity: 5,
+    last_uid: 9,
+    failures: 0,
   });
+  t.is((await world.deps.db('mailboxes').where({ id }).first()).credentials_version, 2);
+  t.like(
+    (
+      await call(world, 'PATCH', `/v1/emails/${id}`, {
+        token,
+        body: { imap: { host: '127.0.0.1', port: 1, username: 'x', security: 'none' } },
+      })
+    ).body,
+    {
+      code: 'bad_request',
+      problems: [{ path: 'body.imap.password' }],
+    },
+  );
 });
 
 test('Google and Microsoft are sent to consent; send-as is not for SMTP; all faults come at once', async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
   for (const provider of ['gmail', 'outlook']) {
-    t.like(await call(world, 'POST', '/v1/emails', { token, body: { provider } }), { status: 400, body: { code: 'mailbox_provider_requires_oauth' } });
+    t.like(await call(world, 'POST', '/v1/emails', { token, body: { provider } }), {
+      status: 400,
+      body: { code: 'mailbox_provider_requires_oauth' },
+    });
   }
   const id = await bare(tenant, 'b@ours.test');
-  t.like(await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { send_as_email: 'x@ours.test' } }), { status: 400, body: { code: 'mailbox_send_as_unsupported' } });
+  t.like(await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { send_as_email: 'x@ours.test' } }), {
+    status: 400,
+    body: { code: 'mailbox_send_as_unsupported' },
+  });
   t.is((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { send_as_email: '' } })).status, 200);
   const bad = await call(world, 'POST', '/v1/emails', {
-    token, body: { provider: 'smtp_imap', email: 'nonsense', name: 'a\r\nBcc: b', smtp: { host: '', port: 0, username: 'u', password: 'p', security: 'ssl' }, campaign_limit: 101 },
+    token,
+    body: {
+      provider: 'smtp_imap',
+      email: 'nonsense',
+      name: 'a\r\nBcc: b',
+      smtp: { host: '', port: 0, username: 'u', password: 'p', security: 'ssl' },
+      campaign_limit: 101,
+    },
   });
-  t.deepEqual(bad.body.problems.map(({ path }: { path: string }) => path).sort(),
-    ['body.campaign_limit', 'body.email', 'body.imap', 'body.name', 'body.smtp.host', 'body.smtp.port', 'body.smtp.security']);
+  t.deepEqual(bad.body.problems.map(({ path }: { path: string }) => path).sort(), [
+    'body.campaign_limit',
+    'body.email',
+    'body.imap',
+    'body.name',
+    'body.smtp.host',
+    'body.smtp.port',
+    'body.smtp.security',
+  ]);
 });
 
-test('the list is filtered by text and tag, paged, and bound to a key\'s mailboxes', async (t) => {
+test("the list is filtered by text and tag, paged, and bound to a key's mailboxes", async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
   const tagId = newId();
-  await world.deps.db('labels').insert({ id: tagId, organization_id: tenant.organizationId, registry: 'tag', title: 'EU', color: '#000000', position: 0, created_at: new Date(), updated_at: new Date() });
+  await world.deps.db('labels').insert({
+    id: tagId,
+    organization_id: tenant.organizationId,
+    registry: 'tag',
+    title: 'EU',
+    color: '#000000',
+    position: 0,
+    created_at: new Date(),
+    updated_at: new Date(),
+  });
   const ids: string[] = [];
   for (const name of ['ann', 'bob', 'cat']) ids.push(await bare(tenant, `${name}@ours.test`));
   const tagged = await call(world, 'PATCH', `/v1/emails/${ids[1]}`, { token, body: { tags: [tagId, tagId] } });
   t.deepEqual(tagged.body.tags, [tagId]);
-  t.like((await call(world, 'PATCH', `/v1/emails/${ids[1]}`, { token, body: { tags: [tagId, newId(), 'x'] } })).body.problems, [{ path: 'body.tags.1' }, { path: 'body.tags.2' }] as never);
-  const list = async (query: string, as = token) => (await call(world, 'GET', `/v1/emails${query}`, { token: as })).body;
-  t.deepEqual((await list('')).data.map(({ id }: { id: string }) => id), [...ids].reverse());
-  t.deepEqual((await list(`?tag=${tagId}`)).data.map(({ id }: { id: string }) => id), [ids[1]]);
-  t.deepEqual((await list('?q=CAT@')).data.map(({ id }: { id: string }) => id), [ids[2]]);
+  t.like(
+    (await call(world, 'PATCH', `/v1/emails/${ids[1]}`, { token, body: { tags: [tagId, newId(), 'x'] } })).body
+      .problems,
+    [{ path: 'body.tags.1' }, { path: 'body.tags.2' }] as never,
+  );
+  const list = async (query: string, as = token) =>
+    (await call(world, 'GET', `/v1/emails${query}`, { token: as })).body;
+  t.deepEqual(
+    (await list('')).data.map(({ id }: { id: string }) => id),
+    [...ids].reverse(),
+  );
+  t.deepEqual(
+    (await list(`?tag=${tagId}`)).data.map(({ id }: { id: string }) => id),
+    [ids[1]],
+  );
+  t.deepEqual(
+    (await list('?q=CAT@')).data.map(({ id }: { id: string }) => id),
+    [ids[2]],
+  );
   t.is((await list('?q=%25')).data.length, 0);
   const first = await list('?limit=2');
   const second = await list(`?limit=2&cursor=${first.pagination.next_cursor}`);
-  t.deepEqual(second.data.map(({ id }: { id: string }) => id), [ids[0]]);
+  t.deepEqual(
+    second.data.map(({ id }: { id: string }) => id),
+    [ids[0]],
+  );
   t.is((await list(`?limit=2&q=a&cursor=${first.pagination.next_cursor}`)).code, 'bad_request');
   t.is((await list('?tag=x')).code, 'bad_request');
 
-  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [ids[0]!] });
-  t.deepEqual((await list('', apiKey)).data.map(({ id }: { id: string }) => id), [ids[0]]);
+  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+    allowedMailboxes: [ids[0]!],
+  });
+  t.deepEqual(
+    (await list('', apiKey)).data.map(({ id }: { id: string }) => id),
+    [ids[0]],
+  );
   t.is((await call(world, 'GET', `/v1/emails/${ids[1]}`, { token: apiKey })).status, 403);
   const { body } = await user();
-  t.like(await call(world, 'POST', '/v1/emails', { token: apiKey, body }), { status: 403, body: { code: 'forbidden' } });
+  t.like(await call(world, 'POST', '/v1/emails', { token: apiKey, body }), {
+    status: 403,
+    body: { code: 'forbidden' },
+  });
 });
 
 test('switched off, a mailbox gives its reserved slots back; switched on, a hold is over', async (t) => {
@@ -287,15 +506,38 @@ test('switched off, a mailbox gives its reserved slots back; switched on, a hold
   const contactId = await createContact(world.deps.db, now, tenant.organizationId);
   const [enrollmentId] = await enroll(world.deps, tenant.organizationId, campaignId, [contactId]);
   await world.deps.db('sends').insert({
-    id: newId(), organization_id: tenant.organizationId, campaign_id: campaignId, enrollment_id: enrollmentId, step_id: stepIds[0], contact_id: contactId,
-    mailbox_id: id, state: 'reserved', recipient: 'x@lead.test', slot_at: now, slot_day: '2026-11-20', created_at: now, updated_at: now,
+    id: newId(),
+    organization_id: tenant.organizationId,
+    campaign_id: campaignId,
+    enrollment_id: enrollmentId,
+    step_id: stepIds[0],
+    contact_id: contactId,
+    mailbox_id: id,
+    state: 'reserved',
+    recipient: 'x@lead.test',
+    slot_at: now,
+    slot_day: '2026-11-20',
+    created_at: now,
+    updated_at: now,
   });
   const detail = await call(world, 'GET', `/v1/emails/${id}`, { token });
-  t.like(detail.body, { hold: { code: 'auth_failed', until: null }, campaigns: [{ id: campaignId, status: 'active' }] });
-  t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'inactive' } })).body, { status: 'inactive' });
+  t.like(detail.body, {
+    hold: { code: 'auth_failed', until: null },
+    campaigns: [{ id: campaignId, status: 'active' }],
+  });
+  t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'inactive' } })).body, {
+    status: 'inactive',
+  });
   t.is((await world.deps.db('sends').where({ mailbox_id: id })).length, 0);
-  t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'active' } })).body, { status: 'active', hold: null });
-  t.deepEqual(await events(tenant), ['email_account.disconnected', 'email_account.health_changed', 'email_account.connected']);
+  t.like((await call(world, 'PATCH', `/v1/emails/${id}`, { token, body: { status: 'active' } })).body, {
+    status: 'active',
+    hold: null,
+  });
+  t.deepEqual(await events(tenant), [
+    'email_account.disconnected',
+    'email_account.health_changed',
+    'email_account.connected',
+  ]);
 });
 
 test('SPF, DKIM and DMARC are read from DNS', async (t) => {
@@ -310,9 +552,17 @@ test('SPF, DKIM and DMARC are read from DNS', async (t) => {
   };
   const resolver = { resolveTxt: (name: string) => Promise.resolve(zone[name] ?? []) };
   t.deepEqual(await checkAuthentication(ctx, id, resolver), {
-    domain: 'sender.example', spfRecord: 'v=spf1 include:_spf.example ~all', dkimSelectors: ['selector1'], dmarcPolicy: 'quarantine', allAligned: true,
+    domain: 'sender.example',
+    spfRecord: 'v=spf1 include:_spf.example ~all',
+    dkimSelectors: ['selector1'],
+    dmarcPolicy: 'quarantine',
+    allAligned: true,
     summary: 'SPF, DKIM and DMARC are set up',
   });
   delete zone['_dmarc.sender.example'];
-  t.like(await checkAuthentication(ctx, id, resolver), { dmarcPolicy: null, allAligned: false, summary: 'Not found: DMARC' });
+  t.like(await checkAuthentication(ctx, id, resolver), {
+    dmarcPolicy: null,
+    allAligned: false,
+    summary: 'Not found: DMARC',
+  });
 });

@@ -19,9 +19,13 @@ const one = { params: idParams, mailboxParam: 'id' } as const;
 /** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft (contract 1, agent-facing codes) */
 function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   if (body.provider === 'smtp_imap') return body;
-  throw new AppError('mailbox_provider_requires_oauth', 'Mailboxes of this provider are connected by consent, not by password', {
-    fix: 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
-  });
+  throw new AppError(
+    'mailbox_provider_requires_oauth',
+    'Mailboxes of this provider are connected by consent, not by password',
+    {
+      fix: 'Use POST /v1/emails/onboarding/oauth/cli-start, or an app password with provider smtp_imap.',
+    },
+  );
 }
 
 /** Mailboxes (contract 3, "Mailboxes and managed mailboxes"; supplement parts 1 and 3). */
@@ -34,7 +38,8 @@ export const mailboxRoutes = [
     summary: 'Mailboxes, newest first',
     query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), tag: z.uuid().optional() }),
     success: { status: 200, body: schemas.mailboxPage },
-    handler: async (ctx, { query: { limit, cursor, ...filter } }) => presentPage(await listMailboxes(ctx, { limit, cursor }, filter), presentMailbox),
+    handler: async (ctx, { query: { limit, cursor, ...filter } }) =>
+      presentPage(await listMailboxes(ctx, { limit, cursor }, filter), presentMailbox),
   }),
   route({
     ...write,
@@ -42,10 +47,16 @@ export const mailboxRoutes = [
     method: 'post',
     path: '/emails',
     summary: 'Connect an SMTP/IMAP mailbox',
-    description: 'A worker signs in to both servers before anything is stored; a failure names side and stage in `problems`. A known address is reconnected: it gets the new credentials and keeps everything else.',
+    description:
+      'A worker signs in to both servers before anything is stored; a failure names side and stage in `problems`. A known address is reconnected: it gets the new credentials and keeps everything else.',
     body: schemas.connectMailbox,
     success: { status: 201, body: schemas.mailbox },
-    errors: ['mailbox_auth_failed', 'mailbox_provider_requires_oauth', 'mailbox_allowance_reached', 'service_unavailable'],
+    errors: [
+      'mailbox_auth_failed',
+      'mailbox_provider_requires_oauth',
+      'mailbox_allowance_reached',
+      'service_unavailable',
+    ],
     prepare: (ctx, { body }) => prepareConnect(ctx, smtpOnly(body)),
     handler: async (ctx, { body }) => presentMailbox(await connectMailbox(ctx, smtpOnly(body))),
   }),
@@ -77,7 +88,8 @@ export const mailboxRoutes = [
     method: 'patch',
     path: '/emails/:id',
     summary: 'Change a mailbox',
-    description: 'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back.',
+    description:
+      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back.',
     body: schemas.updateMailbox,
     success: { status: 200, body: schemas.mailboxDetail },
     errors: ['mailbox_auth_failed', 'mailbox_send_as_unsupported', 'service_unavailable'],
@@ -91,7 +103,8 @@ export const mailboxRoutes = [
     method: 'delete',
     path: '/emails/:id',
     summary: 'Disconnect and erase a mailbox',
-    description: 'Removes its credentials, imported mail and sender links. Emails already sent stay on record; one in a worker\'s hands finishes.',
+    description:
+      "Removes its credentials, imported mail and sender links. Emails already sent stay on record; one in a worker's hands finishes.",
     success: { status: 204 },
     handler: (ctx, { params }) => removeMailbox(ctx, params.id),
   }),
@@ -102,7 +115,8 @@ export const mailboxRoutes = [
     method: 'post',
     path: '/emails/:id/test',
     summary: 'Dial the stored credentials',
-    description: 'Always 200 with a checklist; `error` says what is wrong. Refused credentials hold the mailbox, working ones lift such a hold.',
+    description:
+      'Always 200 with a checklist; `error` says what is wrong. Refused credentials hold the mailbox, working ones lift such a hold.',
     success: { status: 200, body: schemas.liveCheck },
     prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
     handler: async (ctx, { params, prepared }) => presentLiveCheck(await liveCheck(ctx, params.id, prepared)),

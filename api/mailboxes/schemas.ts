@@ -2,19 +2,47 @@ import { z } from 'zod';
 import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */
-const headerLine = z.string().trim().max(200).regex(/^[^\p{Cc}]*$/u, 'Contains control characters');
-const body = (max: number) => z.string().max(max).refine((text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text), 'Contains characters that cannot be stored');
+const headerLine = z
+  .string()
+  .trim()
+  .max(200)
+  .regex(/^[^\p{Cc}]*$/u, 'Contains control characters');
+const body = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(
+      (text) => !text.includes('\0') && !/\p{Surrogate}/u.test(text),
+      'Contains characters that cannot be stored',
+    );
 
-const mailService = z.strictObject({
-  host: z.string().trim().toLowerCase().min(1).max(253),
-  port: z.int().min(1).max(65_535),
-  username: z.string().min(1).max(320).regex(/^[^\p{Cc}]*$/u, 'Contains control characters'),
-  password: z.string().min(1).max(1000).regex(/^[^\r\n\0]*$/, 'Contains a line break'),
-  security: z.enum(['tls', 'starttls', 'none']).meta({ description: 'tls from the first byte, starttls required, or none' }),
-}).meta({ description: 'Password included: servers are never changed without dialing them' });
+const mailService = z
+  .strictObject({
+    host: z.string().trim().toLowerCase().min(1).max(253),
+    port: z.int().min(1).max(65_535),
+    username: z
+      .string()
+      .min(1)
+      .max(320)
+      .regex(/^[^\p{Cc}]*$/u, 'Contains control characters'),
+    password: z
+      .string()
+      .min(1)
+      .max(1000)
+      .regex(/^[^\r\n\0]*$/, 'Contains a line break'),
+    security: z
+      .enum(['tls', 'starttls', 'none'])
+      .meta({ description: 'tls from the first byte, starttls required, or none' }),
+  })
+  .meta({ description: 'Password included: servers are never changed without dialing them' });
 
 const limits = {
-  campaign_limit: z.int().min(0).max(100).optional().meta({ description: 'Campaign emails per UTC day, over all campaigns; default 50' }),
+  campaign_limit: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .meta({ description: 'Campaign emails per UTC day, over all campaigns; default 50' }),
   min_wait_time: z.int().min(0).max(86_400).optional().meta({ description: 'Seconds between two emails; default 600' }),
 };
 
@@ -30,7 +58,9 @@ export const connectSmtp = z.strictObject({
 /** POST /emails. The other providers are known only to be sent elsewhere. */
 export const connectMailbox = z.discriminatedUnion('provider', [
   connectSmtp,
-  z.looseObject({ provider: z.enum(['gmail', 'google', 'outlook', 'microsoft']) }).meta({ description: 'Answers mailbox_provider_requires_oauth' }),
+  z
+    .looseObject({ provider: z.enum(['gmail', 'google', 'outlook', 'microsoft']) })
+    .meta({ description: 'Answers mailbox_provider_requires_oauth' }),
 ]);
 
 export const updateMailbox = z.strictObject({
@@ -50,7 +80,10 @@ export const updateMailbox = z.strictObject({
 });
 
 const storedService = z.strictObject({
-  host: z.string(), port: z.int(), username: z.string(), security: z.enum(['tls', 'starttls', 'none']),
+  host: z.string(),
+  port: z.int(),
+  username: z.string(),
+  security: z.enum(['tls', 'starttls', 'none']),
 });
 
 const mailboxFields = {
@@ -63,7 +96,9 @@ const mailboxFields = {
   status: z.enum(['active', 'inactive', 'revoked']),
   smtp: storedService,
   imap: storedService.nullable(),
-  hold: z.strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable() }).nullable()
+  hold: z
+    .strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable() })
+    .nullable()
     .meta({ description: 'Set while the mailbox must not send, although it is active' }),
   signature_plain: z.string(),
   signature_html: z.string(),
@@ -98,12 +133,21 @@ const mailboxFields = {
 
 const sendingCampaign = z.strictObject({ id: uuid, name: z.string(), status: z.string() });
 const mailboxError = z.strictObject({
-  id: uuid, error_code: z.string(), severity: z.enum(['warning', 'error']), title: z.string(), message: z.string(),
-  created_at: timestamp, resolved_at: timestamp.nullable(),
+  id: uuid,
+  error_code: z.string(),
+  severity: z.enum(['warning', 'error']),
+  title: z.string(),
+  message: z.string(),
+  created_at: timestamp,
+  resolved_at: timestamp.nullable(),
 });
 
 export const mailbox = z.strictObject(mailboxFields);
-export const mailboxDetail = z.strictObject({ ...mailboxFields, campaigns: z.array(sendingCampaign), recent_errors: z.array(mailboxError) });
+export const mailboxDetail = z.strictObject({
+  ...mailboxFields,
+  campaigns: z.array(sendingCampaign),
+  recent_errors: z.array(mailboxError),
+});
 export const mailboxPage = paged(mailbox);
 
 export const allowance = z.strictObject({

@@ -9,6 +9,10 @@ export const onlyPost: Middleware = (koa, next) => {
   if (koa.method === 'POST' || !(MCP_PATHS as readonly string[]).includes(koa.path.replace(/\/$/, ''))) return next();
   koa.status = 405;
   koa.set('Allow', 'POST');
-  koa.body = { jsonrpc: '2.0', error: { code: -32000, message: 'Only POST: this server keeps no sessions and opens no streams' }, id: null };
+  koa.body = {
+    jsonrpc: '2.0',
+    error: { code: -32000, message: 'Only POST: this server keeps no sessions and opens no streams' },
+    id: null,
+  };
   return undefined;
 };

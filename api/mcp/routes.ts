@@ -11,7 +11,10 @@ const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
 /** The Model Context Protocol over streamable HTTP (contract 1, "OAuth": /mcp; supplement part 4, "Hosts and surfaces"). */
-export const mcpRoutes: readonly AnyRoute[] = [endpoint('mcp.message', 'from the root', { atRoot: true }), endpoint('mcp.messageV1', 'below /v1', {})];
+export const mcpRoutes: readonly AnyRoute[] = [
+  endpoint('mcp.message', 'from the root', { atRoot: true }),
+  endpoint('mcp.messageV1', 'below /v1', {}),
+];
 
 function endpoint(operationId: string, where: string, at: { atRoot?: true }): AnyRoute {
   return route({
@@ -26,16 +29,23 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     readOnly: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
-    description: 'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON; GET and DELETE are 405. '
-      + 'Without a credential, WWW-Authenticate leads to the authorization server. Tools are those of GET /v1/ai/tools.',
+    description:
+      'Streamable HTTP without sessions: each POST carries one JSON-RPC message and is answered with JSON; GET and DELETE are 405. ' +
+      'Without a credential, WWW-Authenticate leads to the authorization server. Tools are those of GET /v1/ai/tools.',
     consumes: 'raw',
     body: z.instanceof(Readable).meta({ description: 'A JSON-RPC 2.0 message' }),
-    success: { status: 200, body: 'stream', contentType: 'application/json', description: 'The JSON-RPC answer; 202 without a body for notifications' },
+    success: {
+      status: 200,
+      body: 'stream',
+      contentType: 'application/json',
+      description: 'The JSON-RPC answer; 202 without a body for notifications',
+    },
     handler: async (ctx, { body, headers, invoke }) => {
       refuseForeignOrigin(ctx, headers.origin);
       const text = await readText(body);
       if (text === undefined) return rpcError(413, REFUSED, `The message is larger than ${CALL_LIMIT} bytes`);
-      if (text.trimStart().startsWith('[')) return rpcError(400, INVALID_REQUEST, 'Batches are not taken: one message per request');
+      if (text.trimStart().startsWith('['))
+        return rpcError(400, INVALID_REQUEST, 'Batches are not taken: one message per request');
       return answerMessage(ctx, invoke, text, headers);
     },
   });
@@ -49,7 +59,9 @@ function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
   if (origin === undefined) return;
   const { API_PUBLIC_URL, APP_URL, CORS_ALLOW_ORIGINS } = ctx.config;
   if ([new URL(API_PUBLIC_URL).origin, new URL(APP_URL).origin, ...CORS_ALLOW_ORIGINS].includes(origin)) return;
-  throw new AppError('forbidden', 'Pages of this origin may not use the MCP endpoint', { fix: 'The operator can list the origin in CORS_ALLOW_ORIGINS.' });
+  throw new AppError('forbidden', 'Pages of this origin may not use the MCP endpoint', {
+    fix: 'The operator can list the origin in CORS_ALLOW_ORIGINS.',
+  });
 }
 
 /**
@@ -70,5 +82,9 @@ async function readText(body: Readable): Promise<string | undefined> {
 }
 
 function rpcError(status: number, code: number, message: string): StreamReply {
-  return { status, contentType: 'application/json', stream: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }) };
+  return {
+    status,
+    contentType: 'application/json',
+    stream: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
+  };
 }

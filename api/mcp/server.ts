@@ -1,6 +1,13 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type CallToolResult,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -28,14 +35,21 @@ const validator = new AjvJsonSchemaValidator();
  * @param text the message as it came
  * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted: it can ask for more
  */
-export async function answerMessage(ctx: Ctx, invoke: Invoke, text: string, headers: Record<string, string | undefined>): Promise<StreamReply> {
+export async function answerMessage(
+  ctx: Ctx,
+  invoke: Invoke,
+  text: string,
+  headers: Record<string, string | undefined>,
+): Promise<StreamReply> {
   const refusal: { error?: AppError } = {};
   const server = makeServer(ctx, invoke, refusal);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   transport.onerror = (error) => ctx.log.debug({ err: error }, 'MCP message refused');
   await server.connect(transport);
   try {
-    const answer = await transport.handleRequest(new Request(ctx.config.API_PUBLIC_URL, { method: 'POST', headers: known(headers), body: text }));
+    const answer = await transport.handleRequest(
+      new Request(ctx.config.API_PUBLIC_URL, { method: 'POST', headers: known(headers), body: text }),
+    );
     if (refusal.error) throw refusal.error;
     return {
       status: answer.status,
@@ -79,7 +93,9 @@ function lookUp(name: string): AgentTool {
   try {
     return findTool(name);
   } catch (error) {
-    throw error instanceof AppError ? new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`) : error;
+    throw error instanceof AppError
+      ? new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`)
+      : error;
   }
 }
 
@@ -110,5 +126,9 @@ function result({ text }: { text: string }): CallToolResult {
 }
 
 function failure(envelope: object): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(envelope) }], structuredContent: { ...envelope } };
+  return {
+    isError: true,
+    content: [{ type: 'text', text: JSON.stringify(envelope) }],
+    structuredContent: { ...envelope },
+  };
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { OAuthApplicationRow } from '../../domain/oauth/applications.ts';
 import type { Client } from '../../domain/oauth/clients.ts';
-import { scopesOf, scopeText } from '../../domain/oauth/scopes.ts';
+import { scopesOf, scopeText } from '../../domain/identity/scopes.ts';
 import { iso } from '../http/schemas.ts';
 import type { application, registered } from './schemas.ts';
 

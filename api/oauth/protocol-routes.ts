@@ -10,34 +10,42 @@ import * as schemas from './schemas.ts';
 const open = { area: 'oauth', scope: 'public', permission: null } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
 /** Metadata of the whole, and of the MCP endpoint under either of its paths. */
-const PLACES = [{ name: '', path: '' }, ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path }))];
+const PLACES = [
+  { name: '', path: '' },
+  ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
+];
 
 /** What OAuth clients speak: metadata, registration, tokens (contract 1, "OAuth"). */
 export const protocolRoutes: readonly AnyRoute[] = [
-  ...PLACES.map(({ name, path }) => route({
-    ...documents,
-    operationId: `oauth.serverMetadata${name}`,
-    path: `/.well-known/oauth-authorization-server${path}`,
-    summary: `Metadata of the authorization server (RFC 8414)${path ? `, where clients of ${path} look` : ''}`,
-    success: { status: 200, body: schemas.serverMetadata },
-    handler: async ({ config }) => serverMetadata(config),
-  })),
-  ...PLACES.map(({ name, path }) => route({
-    ...documents,
-    operationId: `oauth.resourceMetadata${name}`,
-    path: `/.well-known/oauth-protected-resource${path}`,
-    summary: `Metadata of the protected resource ${path || 'this API is'} (RFC 9728)`,
-    success: { status: 200, body: schemas.resourceMetadata },
-    handler: async ({ config }) => resourceMetadata(config, path),
-  })),
+  ...PLACES.map(({ name, path }) =>
+    route({
+      ...documents,
+      operationId: `oauth.serverMetadata${name}`,
+      path: `/.well-known/oauth-authorization-server${path}`,
+      summary: `Metadata of the authorization server (RFC 8414)${path ? `, where clients of ${path} look` : ''}`,
+      success: { status: 200, body: schemas.serverMetadata },
+      handler: async ({ config }) => serverMetadata(config),
+    }),
+  ),
+  ...PLACES.map(({ name, path }) =>
+    route({
+      ...documents,
+      operationId: `oauth.resourceMetadata${name}`,
+      path: `/.well-known/oauth-protected-resource${path}`,
+      summary: `Metadata of the protected resource ${path || 'this API is'} (RFC 9728)`,
+      success: { status: 200, body: schemas.resourceMetadata },
+      handler: async ({ config }) => resourceMetadata(config, path),
+    }),
+  ),
   route({
     ...open,
     operationId: 'oauth.register',
     method: 'post',
     path: '/oauth/register',
     summary: 'Register a public client (RFC 7591)',
-    description: 'Registration gives no access: a person has to approve scopes first. Such a client can never hold send_campaigns or api_keys. '
-      + 'Metadata that is not understood is ignored. The number of registrations from one address is limited.',
+    description:
+      'Registration gives no access: a person has to approve scopes first. Such a client can never hold send_campaigns or api_keys. ' +
+      'Metadata that is not understood is ignored. The number of registrations from one address is limited.',
     body: schemas.registration,
     bodyLimit: 64 * 1024,
     errorStyle: 'registration',
@@ -52,8 +60,9 @@ export const protocolRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/oauth/token',
     summary: 'A code or a refresh token for new tokens',
-    description: 'A code works once, for ten minutes; used again, the tokens it gave are revoked. A refresh token works once, for ninety days; '
-      + 'used again, every token that came from the same approval is revoked. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
+    description:
+      'A code works once, for ten minutes; used again, the tokens it gave are revoked. A refresh token works once, for ninety days; ' +
+      'used again, every token that came from the same approval is revoked. Clients authenticate by `none` (public), HTTP Basic or `client_secret`.',
     consumes: 'form',
     query: schemas.noQuery,
     body: schemas.tokenForm,
@@ -70,8 +79,9 @@ export const protocolRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/oauth/revoke',
     summary: 'End the grant behind a token (RFC 7009)',
-    description: 'Every token of the same person, workspace and application is invalid within a second. A token that does not exist, or is another '
-      + 'client\'s, is answered alike.',
+    description:
+      'Every token of the same person, workspace and application is invalid within a second. A token that does not exist, or is another ' +
+      "client's, is answered alike.",
     consumes: 'form',
     query: schemas.noQuery,
     body: schemas.revokeForm,

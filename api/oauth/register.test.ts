@@ -9,11 +9,17 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 const GOOD = { client_name: 'Editor', redirect_uris: ['http://localhost/cb', 'com.example.editor:/cb'] };
-const register = (body: unknown, where = world, headers: Record<string, string> = {}): Promise<Answer> => call(where, 'POST', '/v1/oauth/register', { body, headers });
+const register = (body: unknown, where = world, headers: Record<string, string> = {}): Promise<Answer> =>
+  call(where, 'POST', '/v1/oauth/register', { body, headers });
 
 test('a client registers itself, without a credential and without access', async (t) => {
   const before = Math.floor(Date.now() / 1000);
-  const { status, body, headers } = await register({ ...GOOD, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' });
+  const { status, body, headers } = await register({
+    ...GOOD,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  });
   t.is(status, 201);
   t.is(headers.get('cache-control'), 'no-store');
   t.regex(body.client_id, /^sscid_[A-Za-z0-9_-]{43}$/);
@@ -33,10 +39,19 @@ test('a client registers itself, without a credential and without access', async
 
 test('metadata nobody understands is ignored; what is understood is kept', async (t) => {
   const { status, body } = await register({
-    ...GOOD, scope: 'read_emails', client_uri: 'https://editor.example.com', logo_uri: 'https://editor.example.com/l.png', jwks: { keys: [] }, software_id: 'x', contacts: ['a@example.com'],
+    ...GOOD,
+    scope: 'read_emails',
+    client_uri: 'https://editor.example.com',
+    logo_uri: 'https://editor.example.com/l.png',
+    jwks: { keys: [] },
+    software_id: 'x',
+    contacts: ['a@example.com'],
   });
   t.is(status, 201);
-  t.deepEqual([body.scope, body.client_uri, body.logo_uri, body.client_name], ['read_emails', 'https://editor.example.com', 'https://editor.example.com/l.png', 'Editor']);
+  t.deepEqual(
+    [body.scope, body.client_uri, body.logo_uri, body.client_name],
+    ['read_emails', 'https://editor.example.com', 'https://editor.example.com/l.png', 'Editor'],
+  );
 });
 
 test('scopes a client that registers itself can never hold are refused by name', async (t) => {
@@ -51,20 +66,40 @@ test('every fault is named at once, in the form of RFC 7591', async (t) => {
     [{ redirect_uris: undefined }, 'invalid_redirect_uri', ['redirect_uris']],
     [{ redirect_uris: [] }, 'invalid_redirect_uri', ['redirect_uris']],
     [{ redirect_uris: 'http://localhost/cb' }, 'invalid_redirect_uri', ['redirect_uris']],
-    [{ redirect_uris: ['http://localhost/cb', 'javascript:alert(1)', 'http://app.example.com/'] }, 'invalid_redirect_uri', ['redirect_uris.1', 'redirect_uris.2']],
-    [{ redirect_uris: ['https://x.example.com/#f'], token_endpoint_auth_method: 'client_secret_basic', scope: 'nope' }, 'invalid_redirect_uri', ['redirect_uris.0', 'token_endpoint_auth_method', 'scope']],
-    [{ token_endpoint_auth_method: 'private_key_jwt', grant_types: ['implicit'], response_types: ['token'] }, 'invalid_client_metadata', ['token_endpoint_auth_method', 'grant_types', 'response_types']],
+    [
+      { redirect_uris: ['http://localhost/cb', 'javascript:alert(1)', 'http://app.example.com/'] },
+      'invalid_redirect_uri',
+      ['redirect_uris.1', 'redirect_uris.2'],
+    ],
+    [
+      { redirect_uris: ['https://x.example.com/#f'], token_endpoint_auth_method: 'client_secret_basic', scope: 'nope' },
+      'invalid_redirect_uri',
+      ['redirect_uris.0', 'token_endpoint_auth_method', 'scope'],
+    ],
+    [
+      { token_endpoint_auth_method: 'private_key_jwt', grant_types: ['implicit'], response_types: ['token'] },
+      'invalid_client_metadata',
+      ['token_endpoint_auth_method', 'grant_types', 'response_types'],
+    ],
     [{ grant_types: ['refresh_token'] }, 'invalid_client_metadata', ['grant_types']],
-    [{ client_name: 'Bank\u202etxt', client_uri: 'javascript:alert(1)', logo_uri: 'http://x.example.com/l.png' }, 'invalid_client_metadata', ['client_name', 'client_uri', 'logo_uri']],
+    [
+      { client_name: 'Bank\u202etxt', client_uri: 'javascript:alert(1)', logo_uri: 'http://x.example.com/l.png' },
+      'invalid_client_metadata',
+      ['client_name', 'client_uri', 'logo_uri'],
+    ],
     [{ client_name: 'x'.repeat(256), scope: '' }, 'invalid_client_metadata', ['client_name', 'scope']],
     [{ client_name: 5, scope: ['read_emails'] }, 'invalid_client_metadata', ['client_name', 'scope']],
   ] as const) {
     const { status, body } = await register({ ...GOOD, ...fields });
     t.is(`${status} ${body.error}`, `400 ${error}`, JSON.stringify(fields));
-    for (const name of named) t.true(body.error_description.includes(`${name}: `), `${name} in: ${body.error_description}`);
+    for (const name of named)
+      t.true(body.error_description.includes(`${name}: `), `${name} in: ${body.error_description}`);
     t.is(body.code, undefined);
   }
-  const unreadable = await call(world, 'POST', '/v1/oauth/register', { body: '{"client_name":', headers: { 'content-type': 'application/json' } });
+  const unreadable = await call(world, 'POST', '/v1/oauth/register', {
+    body: '{"client_name":',
+    headers: { 'content-type': 'application/json' },
+  });
   t.is(`${unreadable.status} ${unreadable.body.error}`, '400 invalid_client_metadata');
 });
 
@@ -72,7 +107,8 @@ test('registrations of one address are limited per hour, wherever it claims to c
   const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
   const limited = await createWorld({ clock, env: { OAUTH_REGISTRATIONS_PER_HOUR: '3' } });
   t.teardown(() => limited.close());
-  for (let index = 0; index < 3; index += 1) t.is((await register(GOOD, limited, { 'x-forwarded-for': `192.0.2.${index}` })).status, 201);
+  for (let index = 0; index < 3; index += 1)
+    t.is((await register(GOOD, limited, { 'x-forwarded-for': `192.0.2.${index}` })).status, 201);
   const { status, headers, body } = await register(GOOD, limited);
   t.is(status, 429);
   t.is(body.error, 'temporarily_unavailable');

@@ -1,5 +1,11 @@
 import {
-  checkApplication, createApplication, deleteApplication, listApplications, readApplication, rotateClientSecret, updateApplication,
+  checkApplication,
+  createApplication,
+  deleteApplication,
+  listApplications,
+  readApplication,
+  rotateClientSecret,
+  updateApplication,
 } from '../../domain/oauth/applications.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
@@ -29,7 +35,8 @@ export const oauthRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/oauth/applications',
     summary: 'Create an OAuth application; its client secret is shown once',
-    description: 'A key or token can give it no scope it lacks itself. Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    description:
+      'A key or token can give it no scope it lacks itself. Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
     cacheControl: 'no-store',
     success: { status: 201, body: schemas.applicationWithSecret },
@@ -57,7 +64,8 @@ export const oauthRoutes: readonly AnyRoute[] = [
     method: 'patch',
     path: '/oauth/applications/:id',
     summary: 'Change an OAuth application',
-    description: 'Only sent fields change; lists replace what was there. Fewer scopes narrow its tokens within a second; more need a new approval.',
+    description:
+      'Only sent fields change; lists replace what was there. Fewer scopes narrow its tokens within a second; more need a new approval.',
     params: idParams,
     body: schemas.updateBody,
     success: { status: 200, body: schemas.application },

@@ -4,7 +4,7 @@ import { ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createSystemMail } from '../../lib/mail/index.ts';
 import { ORG_PERMISSIONS } from '../../lib/permissions.ts';
-import { freePort } from '../../lib/servers.ts';
+import { freePort } from '../../local/servers.ts';
 import { createMember, createSession, type Tenant } from '../../test/harness/factories.ts';
 import { freshEmail, login, mailedToken, register } from '../../test/harness/people.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
@@ -29,16 +29,27 @@ async function roleId(tenant: Tenant, name: string, on = world): Promise<string>
 }
 
 /** A member with a role of exactly these permissions. */
-async function memberWith(tenant: Tenant, permissions: readonly string[]): Promise<{ userId: string; sessionToken: string }> {
+async function memberWith(
+  tenant: Tenant,
+  permissions: readonly string[],
+): Promise<{ userId: string; sessionToken: string }> {
   const name = `role ${permissions.join(' ')} ${Math.random()}`;
   await as(tenant.sessionToken).post(`${CURRENT}/roles`, { name, permissions });
   return createMember(world.deps, tenant, name);
 }
 
-const audits = (tenant: Tenant) => world.deps.db('audit_logs').where('organization_id', tenant.organizationId).orderBy('id')
-  .then((rows) => rows.map((row) => `${row.action} ${row.entity_type}`));
-const events = (tenant: Tenant) => world.deps.db('domain_events').where('organization_id', tenant.organizationId).orderBy('id')
-  .then((rows) => rows.map((row) => row.type as string));
+const audits = (tenant: Tenant) =>
+  world.deps
+    .db('audit_logs')
+    .where('organization_id', tenant.organizationId)
+    .orderBy('id')
+    .then((rows) => rows.map((row) => `${row.action} ${row.entity_type}`));
+const events = (tenant: Tenant) =>
+  world.deps
+    .db('domain_events')
+    .where('organization_id', tenant.organizationId)
+    .orderBy('id')
+    .then((rows) => rows.map((row) => row.type as string));
 
 function refused(t: { is(a: unknown, b: unknown): void }, answer: Answer, status: number, code: string): void {
   t.is(answer.status, status);
@@ -61,7 +72,16 @@ test('a person founds workspaces, moves between them, and sees only their own', 
   t.is((await me.get(CURRENT)).body.id, first.body.id);
   t.is((await me.post(`/v1/organizations/${second.body.id}/select`)).body.current, true);
   t.is((await me.get(CURRENT)).body.id, second.body.id, 'the next request already works there');
-  t.deepEqual((await me.get('/v1/organizations')).body.data.map((row: { name: string; current: boolean }) => [row.name, row.current]), [['Blue', false], ['Green', true]]);
+  t.deepEqual(
+    (await me.get('/v1/organizations')).body.data.map((row: { name: string; current: boolean }) => [
+      row.name,
+      row.current,
+    ]),
+    [
+      ['Blue', false],
+      ['Green', true],
+    ],
+  );
   refused(t, await me.post(`/v1/organizations/${tenant.organizationId}/select`), 404, 'not_found');
   const roles = await me.get(`${CURRENT}/roles`);
   t.deepEqual(roles.body.data.map((row: { name: string }) => row.name).sort(), ['Admin', 'Member', 'Owner', 'Viewer']);
@@ -79,7 +99,13 @@ test('renaming needs manage_settings and leaves a trail', async (t) => {
 
 test('API keys are refused on organization routes', async (t) => {
   const { apiKey } = await world.tenant();
-  for (const path of [CURRENT, `${CURRENT}/members`, `${CURRENT}/roles`, `${CURRENT}/invitations`, '/v1/organizations']) {
+  for (const path of [
+    CURRENT,
+    `${CURRENT}/members`,
+    `${CURRENT}/roles`,
+    `${CURRENT}/invitations`,
+    '/v1/organizations',
+  ]) {
     refused(t, await as(apiKey).get(path), 403, 'forbidden');
   }
 });
@@ -105,7 +131,12 @@ test('members page by cursor and change roles', async (t) => {
   const foreignRole = await owner.patch(`${CURRENT}/members/${userId}`, { role_id: await roleId(other, 'Member') });
   refused(t, foreignRole, 400, 'bad_request');
   t.is(foreignRole.body.problems[0].path, 'body.role_id');
-  refused(t, await owner.patch(`${CURRENT}/members/${other.userId}`, { role_id: await roleId(tenant, 'Member') }), 404, 'not_found');
+  refused(
+    t,
+    await owner.patch(`${CURRENT}/members/${other.userId}`, { role_id: await roleId(tenant, 'Member') }),
+    404,
+    'not_found',
+  );
   t.deepEqual(await audits(tenant), ['update member']);
   t.deepEqual(await events(tenant), ['team.member_role_changed']);
 });
@@ -130,18 +161,48 @@ test('nobody hands out, or touches, more than they hold', async (t) => {
   const admin = await createMember(world.deps, tenant, 'Admin');
   const adminToken = as(admin.sessionToken);
 
-  refused(t, await lead.post(`${CURRENT}/roles`, { name: 'Sneaky', permissions: ['view_contacts', 'manage_settings'] }), 403, 'forbidden');
+  refused(
+    t,
+    await lead.post(`${CURRENT}/roles`, { name: 'Sneaky', permissions: ['view_contacts', 'manage_settings'] }),
+    403,
+    'forbidden',
+  );
   const own = await lead.post(`${CURRENT}/roles`, { name: 'Reader', permissions: ['view_contacts'] });
   t.is(own.status, 201);
-  refused(t, await lead.patch(`${CURRENT}/roles/${own.body.id}`, { permissions: ['view_contacts', 'send_campaigns'] }), 403, 'forbidden');
-  refused(t, await lead.patch(`${CURRENT}/members/${viewer.userId}`, { role_id: await roleId(tenant, 'Admin') }), 403, 'forbidden');
-  refused(t, await lead.post(`${CURRENT}/invitations`, { email: freshEmail(), role_id: await roleId(tenant, 'Member') }), 403, 'forbidden');
+  refused(
+    t,
+    await lead.patch(`${CURRENT}/roles/${own.body.id}`, { permissions: ['view_contacts', 'send_campaigns'] }),
+    403,
+    'forbidden',
+  );
+  refused(
+    t,
+    await lead.patch(`${CURRENT}/members/${viewer.userId}`, { role_id: await roleId(tenant, 'Admin') }),
+    403,
+    'forbidden',
+  );
+  refused(
+    t,
+    await lead.post(`${CURRENT}/invitations`, { email: freshEmail(), role_id: await roleId(tenant, 'Member') }),
+    403,
+    'forbidden',
+  );
   refused(t, await lead.delete(`${CURRENT}/members/${admin.userId}`), 403, 'forbidden');
   refused(t, await lead.patch(`${CURRENT}/members/${admin.userId}`, { role_id: own.body.id }), 403, 'forbidden');
   t.is((await lead.patch(`${CURRENT}/members/${viewer.userId}`, { role_id: own.body.id })).status, 200);
 
-  refused(t, await adminToken.patch(`${CURRENT}/members/${admin.userId}`, { role_id: await roleId(tenant, 'Owner') }), 403, 'forbidden');
-  refused(t, await adminToken.post(`${CURRENT}/invitations`, { email: freshEmail(), role_id: await roleId(tenant, 'Owner') }), 403, 'forbidden');
+  refused(
+    t,
+    await adminToken.patch(`${CURRENT}/members/${admin.userId}`, { role_id: await roleId(tenant, 'Owner') }),
+    403,
+    'forbidden',
+  );
+  refused(
+    t,
+    await adminToken.post(`${CURRENT}/invitations`, { email: freshEmail(), role_id: await roleId(tenant, 'Owner') }),
+    403,
+    'forbidden',
+  );
   refused(t, await adminToken.delete(`${CURRENT}/members/${tenant.userId}`), 403, 'forbidden');
 });
 
@@ -172,8 +233,22 @@ test('roles: names are unique, system roles stand, a role in use stays', async (
   await owner.delete(`${CURRENT}/invitations/${invitation.body.id}`);
   t.is((await owner.delete(`${CURRENT}/roles/${made.body.id}`)).status, 204);
   refused(t, await owner.delete(`${CURRENT}/roles/${made.body.id}`), 404, 'not_found');
-  t.deepEqual(await events(tenant), ['role.created', 'role.updated', 'team.member_removed', 'team.member_invited', 'team.invitation_cancelled', 'role.deleted']);
-  t.deepEqual(await audits(tenant), ['create role', 'update role', 'delete member', 'create invitation', 'delete invitation', 'delete role']);
+  t.deepEqual(await events(tenant), [
+    'role.created',
+    'role.updated',
+    'team.member_removed',
+    'team.member_invited',
+    'team.invitation_cancelled',
+    'role.deleted',
+  ]);
+  t.deepEqual(await audits(tenant), [
+    'create role',
+    'update role',
+    'delete member',
+    'create invitation',
+    'delete invitation',
+    'delete role',
+  ]);
 });
 
 test('an invitation is mailed, listed, accepted once, and only by its address', async (t) => {
@@ -189,13 +264,31 @@ test('an invitation is mailed, listed, accepted once, and only by its address', 
   const token = mailedToken(world, email);
   t.false(JSON.stringify(await world.deps.db('invitations').where({ email })).includes(token), 'only a hash is stored');
   t.false(made.text.includes(token));
-  refused(t, await owner.post(`${CURRENT}/invitations`, { email, role_id: await roleId(tenant, 'Viewer') }), 409, 'conflict');
-  refused(t, await owner.post(`${CURRENT}/invitations`, { email: tenant.email, role_id: await roleId(tenant, 'Viewer') }), 409, 'conflict');
-  t.deepEqual((await owner.get(`${CURRENT}/invitations`)).body.data.map((row: { email: string }) => row.email), [email]);
+  refused(
+    t,
+    await owner.post(`${CURRENT}/invitations`, { email, role_id: await roleId(tenant, 'Viewer') }),
+    409,
+    'conflict',
+  );
+  refused(
+    t,
+    await owner.post(`${CURRENT}/invitations`, { email: tenant.email, role_id: await roleId(tenant, 'Viewer') }),
+    409,
+    'conflict',
+  );
+  t.deepEqual(
+    (await owner.get(`${CURRENT}/invitations`)).body.data.map((row: { email: string }) => row.email),
+    [email],
+  );
 
   const stranger = freshEmail();
   await register(world, stranger);
-  refused(t, await as((await login(world, stranger)).access_token).post('/v1/invitations/accept', { token }), 403, 'invitation_invalid');
+  refused(
+    t,
+    await as((await login(world, stranger)).access_token).post('/v1/invitations/accept', { token }),
+    403,
+    'invitation_invalid',
+  );
   await register(world, email);
   const session = (await login(world, email)).access_token;
   const answers = await Promise.all([1, 2, 3].map(() => as(session).post('/v1/invitations/accept', { token })));
@@ -216,7 +309,8 @@ test('an expired or cancelled invitation is invalid and makes room for a new one
   const role_id = await roleId(tenant, 'Viewer', timed);
   const owner = async () => as(await createSession(timed.deps, tenant.userId, tenant.organizationId), timed);
   const invite = async () => (await owner()).post(`${CURRENT}/invitations`, { email, role_id });
-  const accept = async (token: string) => as(await createSession(timed.deps, userId, null), timed).post('/v1/invitations/accept', { token });
+  const accept = async (token: string) =>
+    as(await createSession(timed.deps, userId, null), timed).post('/v1/invitations/accept', { token });
   await invite();
   const expired = mailedToken(timed, email);
   clock.advance(7 * 24 * 3600_000);
@@ -237,7 +331,14 @@ test('an invitation whose mail cannot leave is not stored', async (t) => {
   const broken = await createWorld();
   t.teardown(() => broken.close());
   broken.deps.systemMail = createSystemMail(
-    { ...broken.deps.config, MAIL_TRANSPORT: 'smtp', SMTP_HOST: '127.0.0.1', SMTP_PORT: await freePort(), SMTP_SECURITY: 'none' }, silentLogger,
+    {
+      ...broken.deps.config,
+      MAIL_TRANSPORT: 'smtp',
+      SMTP_HOST: '127.0.0.1',
+      SMTP_PORT: await freePort(),
+      SMTP_SECURITY: 'none',
+    },
+    silentLogger,
   );
   const tenant = await broken.tenant();
   const body = { email, role_id: await roleId(tenant, 'Viewer', broken) };
@@ -249,24 +350,46 @@ test('an invitation whose mail cannot leave is not stored', async (t) => {
 
 test('whatever owners do to each other at once, an owner remains', async (t) => {
   const action = fc.record({ by: fc.nat(2), to: fc.nat(2), remove: fc.boolean() });
-  await fc.assert(fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 6 }), async (actions) => {
-    const tenant = await world.tenant();
-    const people = [tenant, await createMember(world.deps, tenant, 'Owner'), await createMember(world.deps, tenant, 'Owner')];
-    const viewer = await roleId(tenant, 'Viewer');
-    const answers = await Promise.all(actions.map(({ by, to, remove }) => {
-      const path = `${CURRENT}/members/${people[to]!.userId}`;
-      return remove ? as(people[by]!.sessionToken).delete(path) : as(people[by]!.sessionToken).patch(path, { role_id: viewer });
-    }));
-    t.true(answers.every((answer) => answer.status < 500), JSON.stringify(answers.map((answer) => answer.body)));
-    const owners = await world.deps.db('memberships as m').join('roles as r', 'r.id', 'm.role_id')
-      .where({ 'm.organization_id': tenant.organizationId, 'r.is_owner': true }).select('m.user_id');
-    t.true(owners.length >= 1);
-  }), { numRuns: 15 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 2, maxLength: 6 }), async (actions) => {
+      const tenant = await world.tenant();
+      const people = [
+        tenant,
+        await createMember(world.deps, tenant, 'Owner'),
+        await createMember(world.deps, tenant, 'Owner'),
+      ];
+      const viewer = await roleId(tenant, 'Viewer');
+      const answers = await Promise.all(
+        actions.map(({ by, to, remove }) => {
+          const path = `${CURRENT}/members/${people[to]!.userId}`;
+          return remove
+            ? as(people[by]!.sessionToken).delete(path)
+            : as(people[by]!.sessionToken).patch(path, { role_id: viewer });
+        }),
+      );
+      t.true(
+        answers.every((answer) => answer.status < 500),
+        JSON.stringify(answers.map((answer) => answer.body)),
+      );
+      const owners = await world.deps
+        .db('memberships as m')
+        .join('roles as r', 'r.id', 'm.role_id')
+        .where({ 'm.organization_id': tenant.organizationId, 'r.is_owner': true })
+        .select('m.user_id');
+      t.true(owners.length >= 1);
+    }),
+    { numRuns: 15 },
+  );
 });
 
 test('the last owner is told why they stay', async (t) => {
   const tenant = await world.tenant();
   const owner = as(tenant.sessionToken);
   refused(t, await owner.delete(`${CURRENT}/members/${tenant.userId}`), 409, 'conflict');
-  refused(t, await owner.patch(`${CURRENT}/members/${tenant.userId}`, { role_id: await roleId(tenant, 'Admin') }), 409, 'conflict');
+  refused(
+    t,
+    await owner.patch(`${CURRENT}/members/${tenant.userId}`, { role_id: await roleId(tenant, 'Admin') }),
+    409,
+    'conflict',
+  );
 });

@@ -1,8 +1,18 @@
 import { z } from 'zod';
-import { acceptInvitation, admitInvitation, cancelInvitation, invite, listInvitations } from '../../domain/organizations/invitations.ts';
+import {
+  acceptInvitation,
+  admitInvitation,
+  cancelInvitation,
+  invite,
+  listInvitations,
+} from '../../domain/organizations/invitations.ts';
 import { changeMemberRole, listMembers, removeMember } from '../../domain/organizations/members.ts';
 import {
-  createOrganization, listMyOrganizations, readMyOrganization, selectOrganization, updateOrganization,
+  createOrganization,
+  listMyOrganizations,
+  readMyOrganization,
+  selectOrganization,
+  updateOrganization,
 } from '../../domain/organizations/organizations.ts';
 import { createRole, deleteRole, listRoles, updateRole } from '../../domain/organizations/roles.ts';
 import { route, type AnyRoute } from '../http/route.ts';
@@ -23,7 +33,9 @@ const organizationRoutes = [
     path: '/organizations',
     summary: 'The workspaces the caller belongs to',
     success: { status: 200, body: schemas.organizationList },
-    handler: async (ctx) => ({ data: (await listMyOrganizations(ctx)).map((row) => presentOrganization(row, ctx.actor.organizationId)) }),
+    handler: async (ctx) => ({
+      data: (await listMyOrganizations(ctx)).map((row) => presentOrganization(row, ctx.actor.organizationId)),
+    }),
   }),
   route({
     ...mine,
@@ -75,7 +87,8 @@ const organizationRoutes = [
     summary: 'The selected workspace',
     success: { status: 200, body: schemas.organization },
     errors: ['no_organization'],
-    handler: async (ctx) => presentOrganization(await readMyOrganization(ctx, ctx.actor.organizationId!), ctx.actor.organizationId),
+    handler: async (ctx) =>
+      presentOrganization(await readMyOrganization(ctx, ctx.actor.organizationId!), ctx.actor.organizationId),
   }),
   route({
     ...inside,
@@ -87,7 +100,8 @@ const organizationRoutes = [
     body: schemas.updateBody,
     success: { status: 200, body: schemas.organization },
     errors: ['no_organization'],
-    handler: async (ctx, { body }) => presentOrganization(await updateOrganization(ctx, body), ctx.actor.organizationId),
+    handler: async (ctx, { body }) =>
+      presentOrganization(await updateOrganization(ctx, body), ctx.actor.organizationId),
   }),
 ];
 
@@ -186,7 +200,8 @@ const invitationRoutes = [
     query: listQuery,
     success: { status: 200, body: paged(schemas.invitation) },
     errors: ['no_organization'],
-    handler: async (ctx, { query }) => presentPage(await listInvitations(ctx, query), (row) => presentInvitation(row, ctx.clock.now())),
+    handler: async (ctx, { query }) =>
+      presentPage(await listInvitations(ctx, query), (row) => presentInvitation(row, ctx.clock.now())),
   }),
   route({
     ...team,
@@ -214,4 +229,9 @@ const invitationRoutes = [
 ];
 
 /** Workspaces, their members, roles and invitations; for signed-in people only (supplement part 4, "Credentials"). */
-export const organizationsRoutes: readonly AnyRoute[] = [...organizationRoutes, ...memberRoutes, ...roleRoutes, ...invitationRoutes];
+export const organizationsRoutes: readonly AnyRoute[] = [
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...roleRoutes,
+  ...invitationRoutes,
+];

@@ -4,7 +4,9 @@ import { emailAddress, timestamp, uuid } from '../http/schemas.ts';
 
 const organizationName = z.string().trim().min(1).max(200);
 const roleName = z.string().trim().min(1).max(100);
-const permissions = z.array(z.enum(ORG_PERMISSIONS)).max(ORG_PERMISSIONS.length)
+const permissions = z
+  .array(z.enum(ORG_PERMISSIONS))
+  .max(ORG_PERMISSIONS.length)
   .transform((list) => [...new Set(list)]);
 
 export const createBody = z.strictObject({ name: organizationName });
@@ -13,7 +15,9 @@ export const memberBody = z.strictObject({ role_id: z.string() });
 export const roleBody = z.strictObject({ name: roleName, permissions });
 export const roleUpdateBody = z.strictObject({ name: roleName.optional(), permissions: permissions.optional() });
 export const inviteBody = z.strictObject({ email: emailAddress, role_id: z.string() });
-export const acceptBody = z.strictObject({ token: z.string().min(1).max(1024).meta({ description: 'The last part of the mailed link' }) });
+export const acceptBody = z.strictObject({
+  token: z.string().min(1).max(1024).meta({ description: 'The last part of the mailed link' }),
+});
 export const memberParams = z.object({ userId: z.string() });
 
 export const organization = z.strictObject({
@@ -21,7 +25,9 @@ export const organization = z.strictObject({
   name: z.string(),
   plan: z.enum(['free', 'paid']),
   current: z.boolean().meta({ description: 'Whether this session works in it' }),
-  role: z.strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() }).meta({ description: 'The role the caller holds in it' }),
+  role: z
+    .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })
+    .meta({ description: 'The role the caller holds in it' }),
   permissions: z.array(z.string()).meta({ description: 'What that role allows' }),
   created_at: timestamp,
   updated_at: timestamp,

@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { completeSettingsSchema, partialSettingsSchema } from '../../domain/settings/outreach.ts';
-import { getOutreachSettings, replaceOutreachSettings } from '../../domain/settings/workspace.ts';
+import { completeSettingsSchema, partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
+import { getOutreachSettings, replaceOutreachSettings } from '../../domain/outreach-settings/settings.ts';
 import { route } from '../http/route.ts';
 
-const shared = { area: 'outreach-settings', path: '/outreach/settings', scope: ['WRITE_CAMPAIGNS'], permission: 'manage_settings' } as const;
+const shared = {
+  area: 'outreach-settings',
+  path: '/outreach/settings',
+  scope: ['WRITE_CAMPAIGNS'],
+  permission: 'manage_settings',
+} as const;
 
 /** The organization's outreach settings (contract 2, "Outreach settings"). */
 export const outreachSettingsRoutes = [

@@ -18,7 +18,8 @@ const PATHS = ['/', '/v1/realtime'];
  */
 export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {
   const [path, query] = (request.url ?? '/').split('?', 2) as [string, string | undefined];
-  if (!PATHS.includes(path)) throw new AppError('not_found', 'No such stream', { fix: 'The stream is at /v1/realtime.' });
+  if (!PATHS.includes(path))
+    throw new AppError('not_found', 'No such stream', { fix: 'The stream is at /v1/realtime.' });
   if (query) {
     throw new AppError('bad_request', 'The stream takes no query parameters, and never a credential there', {
       fix: 'Send Authorization: Bearer, or authenticate by the first message.',
@@ -26,10 +27,13 @@ export function admitUpgrade(request: IncomingMessage, config: Config): string |
   }
   const { origin, authorization } = request.headers;
   if (origin !== undefined && !allowedOrigins(config).includes(origin)) {
-    throw new AppError('forbidden', 'Pages of this origin may not open the stream', { fix: 'Add the origin to CORS_ALLOW_ORIGINS.' });
+    throw new AppError('forbidden', 'Pages of this origin may not open the stream', {
+      fix: 'Add the origin to CORS_ALLOW_ORIGINS.',
+    });
   }
   if (authorization !== undefined) {
-    if (!/^bearer \S/i.test(authorization)) throw new AppError('unauthorized', 'The Authorization header is no bearer credential');
+    if (!/^bearer \S/i.test(authorization))
+      throw new AppError('unauthorized', 'The Authorization header is no bearer credential');
     return authorization.slice(7).trim();
   }
   const offered = offeredProtocols(request).find((name) => name.startsWith(BEARER_SUBPROTOCOL));

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { HeldCredential } from '../../domain/access/credential-state.ts';
+import type { HeldCredential } from '../../domain/identity/credential-state.ts';
 import type { Actor } from '../../domain/kernel/actor.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { CLOSE, errorMessage, type CloseCode, type ServerMessage } from './protocol.ts';
@@ -40,7 +40,11 @@ export interface Connection {
   countMessage(): boolean;
 }
 
-export function createConnection(socket: WebSocket, origin: { ipAddress: string; userAgent: string }, onEnd: (code: CloseCode) => void): Connection {
+export function createConnection(
+  socket: WebSocket,
+  origin: { ipAddress: string; userAgent: string },
+  onEnd: (code: CloseCode) => void,
+): Connection {
   let isClosing = false;
   let windowStart = performance.now();
   let messages = 0;

@@ -18,7 +18,9 @@ let impatient: typeof gateway;
 const metrics = createMetrics();
 
 test.before(async () => {
-  world = await createWorld({ env: { REALTIME_KEY_CONNECTIONS: '3', CORS_ALLOW_ORIGINS: 'https://dashboard.example' } });
+  world = await createWorld({
+    env: { REALTIME_KEY_CONNECTIONS: '3', CORS_ALLOW_ORIGINS: 'https://dashboard.example' },
+  });
   gateway = await startRealtime(world.deps, metrics, { port: 0, checkMs: 100 });
   impatient = await startRealtime(world.deps, createMetrics(), { port: 0, heartbeatMs: 1_000, authenticateMs: 1_000 });
 });
@@ -37,7 +39,8 @@ const subscribed = async (token: string, message: object = {}) => {
 };
 const keyFor = (tenant: Tenant, scopes: Parameters<typeof maskOf>[0], more: object = {}) =>
   createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions: maskOf(scopes), ...more });
-const refused = (t: { throwsAsync: (work: Promise<unknown>) => Promise<any> }, options: StreamOptions) => t.throwsAsync(open(options));
+const refused = (t: { throwsAsync: (work: Promise<unknown>) => Promise<any> }, options: StreamOptions) =>
+  t.throwsAsync(open(options));
 
 test('a socket hears the events of its organization from the moment it subscribed, and of no other', async (t) => {
   const [mine, theirs] = [await world.tenant(), await world.tenant()];
@@ -51,15 +54,25 @@ test('a socket hears the events of its organization from the moment it subscribe
   const [first] = client.events();
   const row = await world.deps.db('domain_events').where({ id: sent[0] }).first();
   t.deepEqual(first, {
-    type: 'event', id: row.id, event_type: 'contact.created', organization_id: mine.organizationId, created_at: row.created_at.toISOString(), data: row.data,
+    type: 'event',
+    id: row.id,
+    event_type: 'contact.created',
+    organization_id: mine.organizationId,
+    created_at: row.created_at.toISOString(),
+    data: row.data,
   });
   await client.close();
 });
 
 test('an empty list is every event but firehose ones; a named firehose event comes', async (t) => {
   const tenant = await world.tenant();
-  const [all, opens] = [await subscribed(tenant.apiKey), await subscribed(tenant.apiKey, { event_types: ['campaign.email_opened'] })];
-  const quiet = Object.entries(EVENT_TYPES).filter(([, facts]) => !facts.firehose).map(([type]) => type);
+  const [all, opens] = [
+    await subscribed(tenant.apiKey),
+    await subscribed(tenant.apiKey, { event_types: ['campaign.email_opened'] }),
+  ];
+  const quiet = Object.entries(EVENT_TYPES)
+    .filter(([, facts]) => !facts.firehose)
+    .map(([type]) => type);
   t.deepEqual(all.messages.find(({ type }) => type === 'subscribed').event_types, quiet);
   const created = await emit(world, tenant.organizationId, 'contact.created', 1);
   const opened = await emit(world, tenant.organizationId, 'campaign.email_opened', 1);
@@ -81,10 +94,17 @@ test('a key needs REALTIME_SUBSCRIBE, and hears the families its scopes open', a
   client.say({ type: 'subscribe', event_types: ['contact.created', 'campaign.started', 'team.member_joined'] });
   const error = await client.next('error');
   t.is(error.code, 'forbidden');
-  t.deepEqual(error.problems.map(({ path }: { path: string }) => path), ['event_types.1', 'event_types.2']);
+  t.deepEqual(
+    error.problems.map(({ path }: { path: string }) => path),
+    ['event_types.1', 'event_types.2'],
+  );
   client.say({ type: 'subscribe' });
   const { event_types: types } = await client.next('subscribed');
-  t.true((types as string[]).every((type) => /^(contact|form|bulk_operation)\./.test(type)) && types.includes('contact.created'), String(types));
+  t.true(
+    (types as string[]).every((type) => /^(contact|form|bulk_operation)\./.test(type)) &&
+      types.includes('contact.created'),
+    String(types),
+  );
   const campaign = await emit(world, tenant.organizationId, 'campaign.started', 1);
   const contact = await emit(world, tenant.organizationId, 'contact.created', 1);
   await place(world.deps, [...campaign, ...contact]);
@@ -104,7 +124,10 @@ test('a key needs REALTIME_SUBSCRIBE, and hears the families its scopes open', a
 test('a person hears what their role may see', async (t) => {
   const tenant = await world.tenant();
   const viewer = await createMember(world.deps, tenant, 'Viewer');
-  await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Viewer' }).update({ permissions: ['view_contacts'] });
+  await world.deps
+    .db('roles')
+    .where({ organization_id: tenant.organizationId, name: 'Viewer' })
+    .update({ permissions: ['view_contacts'] });
   const client = await open({ token: viewer.sessionToken });
   client.say({ type: 'subscribe', event_types: ['campaign.started'] });
   t.is((await client.next('error')).code, 'forbidden');
@@ -122,7 +145,9 @@ test('a person hears what their role may see', async (t) => {
 test('a key for some mailboxes hears nothing of the others', async (t) => {
   const tenant = await world.tenant();
   const [allowed, other] = ['0190a000-0000-7000-8000-000000000001', '0190a000-0000-7000-8000-000000000002'];
-  const { apiKey } = await keyFor(tenant, ['REALTIME_SUBSCRIBE', 'READ_EMAILS', 'READ_CONTACTS'], { allowedMailboxes: [allowed] });
+  const { apiKey } = await keyFor(tenant, ['REALTIME_SUBSCRIBE', 'READ_EMAILS', 'READ_CONTACTS'], {
+    allowedMailboxes: [allowed],
+  });
   const client = await subscribed(apiKey);
   const hidden = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: other });
   const seen = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: allowed });
@@ -140,7 +165,10 @@ test('every fault of a message is named, and the socket stays', async (t) => {
   t.like(await client.next('error'), { code: 'bad_request', problems: [{ path: 'colour' }] });
   client.say({ type: 'subscribe', event_types: ['contact.created', 'contact.born', 'webhook.test'] });
   const { problems } = await client.next('error');
-  t.deepEqual(problems.map(({ path }: { path: string }) => path), ['event_types.1', 'event_types.2']);
+  t.deepEqual(
+    problems.map(({ path }: { path: string }) => path),
+    ['event_types.1', 'event_types.2'],
+  );
   client.say('not json');
   t.is((await client.next('error')).code, 'bad_request');
   client.say({ type: 'dance' });
@@ -170,9 +198,16 @@ test('credentials come in the header, the first message or the subprotocol, neve
   await atRoot.next('authenticated');
   await Promise.all([byMessage.close(), byProtocol.close(), atRoot.close()]);
 
-  t.like(await refused(t, { path: `/v1/realtime?token=${tenant.apiKey}` }), { status: 400, body: { code: 'bad_request' } });
+  t.like(await refused(t, { path: `/v1/realtime?token=${tenant.apiKey}` }), {
+    status: 400,
+    body: { code: 'bad_request' },
+  });
   t.like(await refused(t, { token: tenant.apiKey, path: '/v1/other' }), { status: 404 });
-  t.like(await refused(t, { token: 'ssk_unknown' }), { status: 401, body: { code: 'unauthorized' }, headers: { 'www-authenticate': 'Bearer' } });
+  t.like(await refused(t, { token: 'ssk_unknown' }), {
+    status: 401,
+    body: { code: 'unauthorized' },
+    headers: { 'www-authenticate': 'Bearer' },
+  });
   t.like(await refused(t, { headers: { authorization: 'Basic abc' } }), { status: 401 });
 
   const wrong = await open({});
@@ -206,7 +241,11 @@ test('a key for other addresses is refused', async (t) => {
 
 test('one credential has so many sockets and no more; one that closes makes room', async (t) => {
   const tenant = await world.tenant();
-  const clients = [await open({ token: tenant.apiKey }), await open({ token: tenant.apiKey }), await open({ token: tenant.apiKey })];
+  const clients = [
+    await open({ token: tenant.apiKey }),
+    await open({ token: tenant.apiKey }),
+    await open({ token: tenant.apiKey }),
+  ];
   t.like(await refused(t, { token: tenant.apiKey }), { status: 429, body: { code: 'rate_limit_exceeded' } });
   const late = await open({});
   late.say({ type: 'authenticate', token: tenant.apiKey });
@@ -226,12 +265,19 @@ test('a revoked, expired, narrowed or removed credential loses its sockets', asy
   const signedOut = await createMember(world.deps, tenant, 'Member');
   const staying = await subscribed(tenant.apiKey);
   const clients = {
-    revoked: await subscribed(revoked.apiKey), expiring: await subscribed(expiring.apiKey), narrowed: await subscribed(narrowed.apiKey),
-    member: await subscribed(member.sessionToken), signedOut: await subscribed(signedOut.sessionToken),
+    revoked: await subscribed(revoked.apiKey),
+    expiring: await subscribed(expiring.apiKey),
+    narrowed: await subscribed(narrowed.apiKey),
+    member: await subscribed(member.sessionToken),
+    signedOut: await subscribed(signedOut.sessionToken),
   };
   await db('api_keys').where({ id: revoked.apiKeyId }).update({ status: 'revoked', revoked_at: new Date() });
-  await db('api_keys').where({ id: expiring.apiKeyId }).update({ expires_at: new Date(Date.now() - 1000) });
-  await db('api_keys').where({ id: narrowed.apiKeyId }).update({ permissions: maskOf(['REALTIME_SUBSCRIBE', 'READ_CONTACTS']) });
+  await db('api_keys')
+    .where({ id: expiring.apiKeyId })
+    .update({ expires_at: new Date(Date.now() - 1000) });
+  await db('api_keys')
+    .where({ id: narrowed.apiKeyId })
+    .update({ permissions: maskOf(['REALTIME_SUBSCRIBE', 'READ_CONTACTS']) });
   await db('memberships').where({ user_id: member.userId }).delete();
   await db('sessions').where({ user_id: signedOut.userId }).update({ revoked_at: new Date() });
   t.is((await clients.revoked.closed).code, 4401);
@@ -251,7 +297,9 @@ test('open sockets are heard from, with the place they can resume at; a dead one
   await client.next('subscribed');
   const passed = await emit(world, tenant.organizationId, 'contact.deleted', 1);
   await place(world.deps, passed);
-  await eventually(async () => client.messages.findLast(({ type }) => type === 'heartbeat')?.last_event_id === passed[0]);
+  await eventually(
+    async () => client.messages.findLast(({ type }) => type === 'heartbeat')?.last_event_id === passed[0],
+  );
   t.deepEqual(client.ids(), []);
   await client.close();
 
@@ -300,6 +348,9 @@ test('an OAuth token hears what was granted, and loses its sockets with the gran
   t.like(await refused(t, { token: without.accessToken }), { status: 403 });
   t.like(await refused(t, { token: without.refreshToken }), { status: 401 });
 
-  await world.deps.db('oauth_grants').where({ organization_id: tenant.organizationId }).update({ revoked_at: new Date() });
+  await world.deps
+    .db('oauth_grants')
+    .where({ organization_id: tenant.organizationId })
+    .update({ revoked_at: new Date() });
   t.is((await client.closed).code, 4401);
 });

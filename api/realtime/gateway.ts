@@ -3,9 +3,14 @@ import type { Duplex } from 'node:stream';
 import pLimit from 'p-limit';
 import proxyAddr from 'proxy-addr';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { credentialKey, credentialStates, rightsOf, type HeldCredential } from '../../domain/access/credential-state.ts';
-import type { ActorResolver, Caller } from '../../domain/access/resolve-actor.ts';
-import { placeOfEvent, streamBegin } from '../../domain/event-stream/read.ts';
+import {
+  credentialKey,
+  credentialStates,
+  rightsOf,
+  type HeldCredential,
+} from '../../domain/identity/credential-state.ts';
+import type { ActorResolver, Caller } from '../../domain/identity/resolve-actor.ts';
+import { placeOfEvent, streamBegin } from '../../domain/realtime/read.ts';
 import { systemCtx, type Deps } from '../../domain/kernel/context.ts';
 import { may } from '../../domain/kernel/actor.ts';
 import { sha256 } from '../../lib/crypto.ts';
@@ -18,7 +23,15 @@ import { createRateLimiter, refuseIfLimited } from '../http/rate-limit.ts';
 import { admitUpgrade, refuseUpgrade } from './admission.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';
 import { chosenEvents } from './filter.ts';
-import { CLOSE, errorMessage, MAX_MESSAGE_BYTES, readMessage, RESUME_EXPIRED, SUBPROTOCOL, type ClientMessage } from './protocol.ts';
+import {
+  CLOSE,
+  errorMessage,
+  MAX_MESSAGE_BYTES,
+  readMessage,
+  RESUME_EXPIRED,
+  SUBPROTOCOL,
+  type ClientMessage,
+} from './protocol.ts';
 import { StreamGone, Subscriber } from './subscriber.ts';
 import { createTail, type Tail } from './tail.ts';
 
@@ -40,7 +53,11 @@ export interface GatewayTimes {
   stallMs: number;
 }
 
-export const GATEWAY_TIMES: Omit<GatewayTimes, 'heartbeatMs'> = { authenticateMs: 10_000, checkMs: 500, stallMs: 30_000 };
+export const GATEWAY_TIMES: Omit<GatewayTimes, 'heartbeatMs'> = {
+  authenticateMs: 10_000,
+  checkMs: 500,
+  stallMs: 30_000,
+};
 
 export interface GatewayParts {
   deps: Deps;
@@ -75,21 +92,30 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
   let closing = false;
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const origin = { ipAddress: proxyAddr(request, trust), userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT) };
+    const origin = {
+      ipAddress: proxyAddr(request, trust),
+      userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
+    };
     const token = admitUpgrade(request, config);
-    if (connections.size >= config.REALTIME_MAX_CONNECTIONS) throw new AppError('service_unavailable', 'This gateway holds as many sockets as it may');
+    if (connections.size >= config.REALTIME_MAX_CONNECTIONS)
+      throw new AppError('service_unavailable', 'This gateway holds as many sockets as it may');
     const caller = token === undefined ? undefined : await callerOf(token, origin);
     if (caller) assertRoom(caller);
     if (closing) throw new AppError('service_unavailable', 'The gateway is restarting');
-    sockets.handleUpgrade(request, socket, head, (opened) => open(opened, origin, token === undefined || !caller ? undefined : { token, caller }));
+    sockets.handleUpgrade(request, socket, head, (opened) =>
+      open(opened, origin, token === undefined || !caller ? undefined : { token, caller }),
+    );
   }
 
   /** @throws AppError unauthorized, forbidden, no_organization, rate_limit_exceeded */
   async function callerOf(token: string, origin: { ipAddress: string; userAgent: string }): Promise<Caller> {
     const caller = await actors.resolve(token, origin);
-    if (caller.rate) refuseIfLimited(limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
+    if (caller.rate)
+      refuseIfLimited(limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
     if (!caller.actor.organizationId) {
-      throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
+      throw new AppError('no_organization', 'No workspace is selected', {
+        fix: 'Select one with POST /v1/organizations/:id/select.',
+      });
     }
     if (!may(caller.actor, ['REALTIME_SUBSCRIBE'], ORG_PERMISSIONS)) {
       throw new AppError('forbidden', 'The credential lacks the scope REALTIME_SUBSCRIBE');
@@ -100,11 +126,17 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
   /** @throws AppError rate_limit_exceeded when the organization, or this credential, has too many sockets */
   function assertRoom({ actor }: Caller): void {
     const full = (name: string, most: number) => most > 0 && (counts.get(name) ?? 0) >= most;
-    if (full(`org/${actor.organizationId}`, config.REALTIME_ORG_CONNECTIONS)) throw new AppError('rate_limit_exceeded', 'This workspace has as many sockets open as it may');
-    if (full(countKeyOf(actor), config.REALTIME_KEY_CONNECTIONS)) throw new AppError('rate_limit_exceeded', 'This credential has as many sockets open as it may');
+    if (full(`org/${actor.organizationId}`, config.REALTIME_ORG_CONNECTIONS))
+      throw new AppError('rate_limit_exceeded', 'This workspace has as many sockets open as it may');
+    if (full(countKeyOf(actor), config.REALTIME_KEY_CONNECTIONS))
+      throw new AppError('rate_limit_exceeded', 'This credential has as many sockets open as it may');
   }
 
-  function open(socket: WebSocket, origin: { ipAddress: string; userAgent: string }, known: { token: string; caller: Caller } | undefined): void {
+  function open(
+    socket: WebSocket,
+    origin: { ipAddress: string; userAgent: string },
+    known: { token: string; caller: Caller } | undefined,
+  ): void {
     const connection = createConnection(socket, origin, (code) => metrics.realtimeClosed.inc({ code: String(code) }));
     connections.add(connection);
     socket.on('pong', () => {
@@ -115,7 +147,8 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
     let queue = Promise.resolve();
     socket.on('message', (data, isBinary) => {
       if (connection.isClosing) return;
-      if (!connection.countMessage()) return connection.end(CLOSE.tooMany, errorMessage(new AppError('rate_limit_exceeded', 'Too many messages')));
+      if (!connection.countMessage())
+        return connection.end(CLOSE.tooMany, errorMessage(new AppError('rate_limit_exceeded', 'Too many messages')));
       queue = queue.then(() => receive(connection, data, isBinary));
     });
     if (known) identify(connection, known.token, known.caller);
@@ -150,7 +183,10 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
     const countKey = countKeyOf(actor);
     for (const name of [`org/${organizationId}`, countKey]) counts.set(name, (counts.get(name) ?? 0) + 1);
     const subscriber = new Subscriber({
-      socket: connection.socket, tail: tailOf(organizationId), organizationId, mailboxes: actor.allowedMailboxes,
+      socket: connection.socket,
+      tail: tailOf(organizationId),
+      organizationId,
+      mailboxes: actor.allowedMailboxes,
       onSent: () => metrics.realtimeEvents.inc(),
       streamBegin: () => streamBegin(deps),
       now: () => deps.clock.now(),
@@ -161,15 +197,26 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
         endFor(connection, asAppError(error));
       },
     });
-    connection.identity = { actor, organizationId, credential: heldCredential(token, caller), countKey, rights: rightsOf(caller), subscriber };
+    connection.identity = {
+      actor,
+      organizationId,
+      credential: heldCredential(token, caller),
+      countKey,
+      rights: rightsOf(caller),
+      subscriber,
+    };
     metrics.realtimeConnections.inc();
     log.info({ organizationId, actor: actor.kind }, 'realtime socket open');
     connection.say({ type: 'authenticated', organization_id: organizationId, heartbeat_ms: times.heartbeatMs });
   }
 
-  async function subscribe(connection: Connection, message: Extract<ClientMessage, { type: 'subscribe' }>): Promise<void> {
+  async function subscribe(
+    connection: Connection,
+    message: Extract<ClientMessage, { type: 'subscribe' }>,
+  ): Promise<void> {
     const { identity } = connection;
-    if (!identity) throw new AppError('unauthorized', 'Authenticate first', { fix: 'Send {"type":"authenticate","token":"…"}.' });
+    if (!identity)
+      throw new AppError('unauthorized', 'Authenticate first', { fix: 'Send {"type":"authenticate","token":"…"}.' });
     const { actor, organizationId, subscriber } = identity;
     const types = chosenEvents(actor, message.event_types);
     const tail = tailOf(organizationId);
@@ -231,7 +278,11 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
       }
       connection.isAlive = false;
       connection.socket.ping();
-      connection.identity?.subscriber.say({ type: 'heartbeat', at, last_event_id: connection.identity.subscriber.place.eventId });
+      connection.identity?.subscriber.say({
+        type: 'heartbeat',
+        at,
+        last_event_id: connection.identity.subscriber.place.eventId,
+      });
     }
   }
 
@@ -239,9 +290,16 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
     const now = performance.now();
     for (const connection of connections) {
       if (!connection.identity && now - connection.openedAt > times.authenticateMs) {
-        connection.end(CLOSE.tooSlowToAuthenticate, errorMessage(new AppError('unauthorized', 'No credential came in time')));
+        connection.end(
+          CLOSE.tooSlowToAuthenticate,
+          errorMessage(new AppError('unauthorized', 'No credential came in time')),
+        );
       } else if (connection.identity && connection.identity.subscriber.stalledFor() > times.stallMs) {
-        connection.end(CLOSE.slowConsumer, { type: 'error', code: 'slow_consumer', message: 'The socket takes nothing any more' });
+        connection.end(CLOSE.slowConsumer, {
+          type: 'error',
+          code: 'slow_consumer',
+          message: 'The socket takes nothing any more',
+        });
       }
     }
   }
@@ -250,14 +308,23 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
   async function checkCredentials(): Promise<void> {
     const held = [...connections].filter(({ identity, isClosing }) => identity && !isClosing);
     if (held.length === 0) return;
-    const states = await limit(() => credentialStates(deps, held.map(({ identity }) => identity!.credential)));
+    const states = await limit(() =>
+      credentialStates(
+        deps,
+        held.map(({ identity }) => identity!.credential),
+      ),
+    );
     for (const connection of held) {
       const { identity } = connection;
       if (!identity) continue;
       const rights = states.get(credentialKey(identity.credential));
-      if (rights === undefined) endFor(connection, new AppError('unauthorized', 'The credential is revoked or has expired'));
+      if (rights === undefined)
+        endFor(connection, new AppError('unauthorized', 'The credential is revoked or has expired'));
       else if (rights !== identity.rights) {
-        connection.end(CLOSE.rightsChanged, errorMessage(new AppError('forbidden', 'What the credential may do has changed', { fix: 'Connect again.' })));
+        connection.end(
+          CLOSE.rightsChanged,
+          errorMessage(new AppError('forbidden', 'What the credential may do has changed', { fix: 'Connect again.' })),
+        );
       }
     }
   }
@@ -296,10 +363,13 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
       clearInterval(checker);
       clearInterval(heart);
       clearInterval(poll);
-      const gone = [...connections].map((connection) => new Promise<void>((resolve) => {
-        connection.socket.once('close', () => resolve());
-        connection.end(CLOSE.restarting, 'restarting');
-      }));
+      const gone = [...connections].map(
+        (connection) =>
+          new Promise<void>((resolve) => {
+            connection.socket.once('close', () => resolve());
+            connection.end(CLOSE.restarting, 'restarting');
+          }),
+      );
       await Promise.all(gone);
       sockets.close();
     },

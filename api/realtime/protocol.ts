@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlacedEvent } from '../../domain/event-stream/read.ts';
+import type { PlacedEvent } from '../../domain/realtime/read.ts';
 import { AppError, type ErrorCode, type Problem } from '../../lib/errors.ts';
 
 /** Subprotocol a client may offer (Sec-WebSocket-Protocol); the gateway takes this one and no other. */
@@ -49,10 +49,15 @@ export function readMessage(text: string): ClientMessage {
   }
   const parsed = clientMessage.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems: Problem[] = parsed.error.issues.flatMap((issue) => (issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'Unknown field' }))
-    : [{ path: issue.path.join('.') || 'message', message: issue.message }]));
-  throw new AppError('bad_request', 'The message is not one the gateway understands', { problems, fix: 'Send {"type":"subscribe"}.' });
+  const problems: Problem[] = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'Unknown field' }))
+      : [{ path: issue.path.join('.') || 'message', message: issue.message }],
+  );
+  throw new AppError('bad_request', 'The message is not one the gateway understands', {
+    problems,
+    fix: 'Send {"type":"subscribe"}.',
+  });
 }
 
 /** What the gateway says, beside events. */
@@ -70,13 +75,21 @@ export function errorMessage(error: AppError): ServerMessage {
 
 /** What follows the place somebody wants to go on from is not on record. */
 export const RESUME_EXPIRED: ServerMessage = {
-  type: 'error', code: 'resume_expired', message: 'The stream cannot be gone on with after this event: it is not on record, or not any more',
+  type: 'error',
+  code: 'resume_expired',
+  message: 'The stream cannot be gone on with after this event: it is not on record, or not any more',
   fix: 'Subscribe without `after`, and read what may have been missed over the API.',
 };
 
 /** An event as it goes over the wire; its payload is taken over as PostgreSQL wrote it. */
 export function eventFrame(organizationId: string, event: PlacedEvent): Buffer {
   const { id, type, created_at: at, data } = event;
-  const head = JSON.stringify({ type: 'event', id, event_type: type, organization_id: organizationId, created_at: at.toISOString() });
+  const head = JSON.stringify({
+    type: 'event',
+    id,
+    event_type: type,
+    organization_id: organizationId,
+    created_at: at.toISOString(),
+  });
   return Buffer.from(`${head.slice(0, -1)},"data":${data}}`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { connect } from '../../db/connection.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
-import { placeEvents } from '../../domain/webhooks/delivery/fan-out.ts';
+import { placeEvents } from '../../domain/delivery/fan-out.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics, type Metrics } from '../../lib/metrics.ts';
 import { eventually } from '../../test/harness/engine.ts';
@@ -29,7 +29,9 @@ async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promis
     await world.close();
   });
   return {
-    world, metrics, url: gateway.url,
+    world,
+    metrics,
+    url: gateway.url,
     async follow(tenant, message = {}) {
       const client = await openStream(gateway.url, { token: tenant.apiKey });
       client.say({ type: 'subscribe', ...message });
@@ -41,7 +43,11 @@ async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promis
 
 /** The stream as the database has it. */
 async function placed(world: World, organizationId: string, types?: EventType[]): Promise<string[]> {
-  const query = world.deps.db('domain_events').where({ organization_id: organizationId }).whereNotNull('position').orderBy('position');
+  const query = world.deps
+    .db('domain_events')
+    .where({ organization_id: organizationId })
+    .whereNotNull('position')
+    .orderBy('position');
   if (types) void query.whereIn('type', types);
   return (await query.select('id')).map(({ id }) => id as string);
 }
@@ -54,7 +60,13 @@ async function write(world: World, organizationId: string, transactions: number)
     await world.deps.db.transaction(async (trx) => {
       for (let m = 0; m < count; m += 1) {
         const type = types[Math.floor(Math.random() * types.length)]!;
-        await trx('domain_events').insert({ id: newId(), organization_id: organizationId, type, data: '{}', created_at: new Date() });
+        await trx('domain_events').insert({
+          id: newId(),
+          organization_id: organizationId,
+          type,
+          data: '{}',
+          created_at: new Date(),
+        });
         if (Math.random() < 0.3) await sleep(Math.random() * 10);
       }
     });
@@ -84,7 +96,9 @@ test('whoever resumes, however often, gets every event once and in order, while 
       const last = !writing;
       const client = await follow(tenant, { ...(filter ? { event_types: filter } : {}), ...(after ? { after } : {}) });
       if (last) {
-        const expected = (await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))).filter((id) => !before.has(id));
+        const expected = (
+          await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))
+        ).filter((id) => !before.has(id));
         await eventually(async () => heard.length + client.ids().length >= expected.length);
       } else {
         await sleep(Math.random() * 80);
@@ -99,7 +113,13 @@ test('whoever resumes, however often, gets every event once and in order, while 
             const from = marks.lastIndexOf('subscribed');
             await sleep(Math.random() * 40);
             await client.close();
-            heard.push(...seen.slice(0, seen.indexOf(again) + 1), ...client.messages.slice(from).filter(({ type }) => type === 'event').map(({ id }) => id));
+            heard.push(
+              ...seen.slice(0, seen.indexOf(again) + 1),
+              ...client.messages
+                .slice(from)
+                .filter(({ type }) => type === 'event')
+                .map(({ id }) => id),
+            );
             after = heard.at(-1) ?? after;
             continue;
           }
@@ -114,12 +134,19 @@ test('whoever resumes, however often, gets every event once and in order, while 
 
   const steady = await follow(tenant, { event_types: all });
   const readers = filters.map((filter) => restless(filter));
-  await Promise.all([write(world, tenant.organizationId, 60), write(world, tenant.organizationId, 60), write(world, tenant.organizationId, 60), write(world, stranger.organizationId, 60)]);
+  await Promise.all([
+    write(world, tenant.organizationId, 60),
+    write(world, tenant.organizationId, 60),
+    write(world, tenant.organizationId, 60),
+    write(world, stranger.organizationId, 60),
+  ]);
   writing = false;
   await fanOut;
   const results = await Promise.all(readers);
   for (const [index, filter] of filters.entries()) {
-    const expected = (await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))).filter((id) => !before.has(id));
+    const expected = (
+      await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))
+    ).filter((id) => !before.has(id));
     t.true(expected.length > 20);
     t.deepEqual(results[index], expected);
   }
@@ -129,7 +156,7 @@ test('whoever resumes, however often, gets every event once and in order, while 
   await steady.close();
 });
 
-test('a place that is not on record, or not the organization\'s, cannot be resumed', async (t) => {
+test("a place that is not on record, or not the organization's, cannot be resumed", async (t) => {
   const { world, url } = await stage(t);
   const [mine, theirs] = [await world.tenant(), await world.tenant()];
   const foreign = await emit(world, theirs.organizationId, 'contact.created', 1);
@@ -179,7 +206,9 @@ test('a reader that takes nothing at all is given up', async (t) => {
   client.socket.pause();
   const ids = await emit(world, tenant.organizationId, 'contact.created', 400, { text: 'x'.repeat(60_000) });
   await place(world.deps, ids);
-  await eventually(async () => (await metrics.realtimeClosed.get()).values.some(({ labels, value }) => labels.code === '4413' && value === 1));
+  await eventually(async () =>
+    (await metrics.realtimeClosed.get()).values.some(({ labels, value }) => labels.code === '4413' && value === 1),
+  );
   await eventually(async () => (await metrics.realtimeConnections.get()).values[0]?.value === 0);
   client.socket.terminate();
   t.true(client.ids().length < ids.length);
@@ -195,7 +224,9 @@ test('a gateway that lost the database for a while goes on where it was', async 
   // Every connection of this database, the one that listens included; the events come while nobody does.
   const admin = connect({ url: world.databaseUrl, max: 1 });
   const second = await admin.transaction(async (trx) => {
-    await trx.raw('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
+    await trx.raw(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
     return emit({ deps: { ...world.deps, db: trx } }, tenant.organizationId, 'contact.created', 3);
   });
   await place({ db: admin }, second);
@@ -211,7 +242,11 @@ test('what may have been deleted cannot be gone on from, however its last event 
   const days = (n: number) => new Date(Date.now() - n * 86_400_000);
   const [old, edge, young] = await emit(world, tenant.organizationId, 'contact.created', 3);
   const kept = world.deps.config.EVENT_RETENTION_DAYS;
-  for (const [id, at] of [[old, days(kept + 1)], [edge, days(kept - 0.02)], [young, days(kept - 1)]] as const) {
+  for (const [id, at] of [
+    [old, days(kept + 1)],
+    [edge, days(kept - 0.02)],
+    [young, days(kept - 1)],
+  ] as const) {
     await world.deps.db('domain_events').where({ id }).update({ created_at: at });
   }
   await place(world.deps, [old!, edge!, young!]);
@@ -230,7 +265,10 @@ test('what may have been deleted cannot be gone on from, however its last event 
   // Quiet for longer than events are kept, and still at its end.
   const quiet = await world.tenant();
   const [last] = await emit(world, quiet.organizationId, 'contact.created', 1);
-  await world.deps.db('domain_events').where({ id: last }).update({ created_at: days(kept + 1) });
+  await world.deps
+    .db('domain_events')
+    .where({ id: last })
+    .update({ created_at: days(kept + 1) });
   await place(world.deps, [last!]);
   const waiting = await follow(quiet);
   waiting.say({ type: 'subscribe', event_types: ['contact.deleted'] });

@@ -1,19 +1,30 @@
 import test from 'ava';
 import type { WebSocket } from 'ws';
-import type { PlacedEvent, StreamPage, StreamPlace } from '../../domain/event-stream/read.ts';
+import type { PlacedEvent, StreamPage, StreamPlace } from '../../domain/realtime/read.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Follower, Tail } from './tail.ts';
 
 /** The moments at which reads and new events cross, one at a time: what chance seldom finds. */
 
-const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): PlacedEvent =>
-  ({ id: `e${position}`, position, type, created_at: new Date(), data, mailbox_id: null });
-const at = (position: number): StreamPlace => ({ position, eventId: position === 0 ? null : `e${position}`, at: new Date() });
+const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): PlacedEvent => ({
+  id: `e${position}`,
+  position,
+  type,
+  created_at: new Date(),
+  data,
+  mailbox_id: null,
+});
+const at = (position: number): StreamPlace => ({
+  position,
+  eventId: position === 0 ? null : `e${position}`,
+  at: new Date(),
+});
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function scene() {
-  const reads: { after: number; types: readonly string[]; answer: (events: PlacedEvent[], full?: boolean) => void }[] = [];
+  const reads: { after: number; types: readonly string[]; answer: (events: PlacedEvent[], full?: boolean) => void }[] =
+    [];
   const followers = new Set<Follower>();
   let head = at(0);
   const tail: Tail = {
@@ -22,9 +33,10 @@ function scene() {
     },
     ready: Promise.resolve(),
     followers,
-    read: (after, types) => new Promise<StreamPage>((resolve) => {
-      reads.push({ after, types, answer: (events, full = false) => resolve({ events, full }) });
-    }),
+    read: (after, types) =>
+      new Promise<StreamPage>((resolve) => {
+        reads.push({ after, types, answer: (events, full = false) => resolve({ events, full }) });
+      }),
     wake() {},
     close() {},
   };
@@ -39,11 +51,22 @@ function scene() {
   };
   const failures: unknown[] = [];
   const subscriber = new Subscriber({
-    socket: socket as unknown as WebSocket, tail, organizationId: 'o', mailboxes: null, onSent() {}, onFailure: (error) => failures.push(error),
-    now: () => new Date(), streamBegin: () => new Date(0),
+    socket: socket as unknown as WebSocket,
+    tail,
+    organizationId: 'o',
+    mailboxes: null,
+    onSent() {},
+    onFailure: (error) => failures.push(error),
+    now: () => new Date(),
+    streamBegin: () => new Date(0),
   });
   return {
-    subscriber, heard, reads, socket, flushed, failures,
+    subscriber,
+    heard,
+    reads,
+    socket,
+    flushed,
+    failures,
     /** What the tail does with a new event. */
     arrive(one: PlacedEvent) {
       head = { position: one.position, eventId: one.id, at: one.created_at };

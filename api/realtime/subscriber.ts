@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { PlacedEvent, StreamPlace } from '../../domain/event-stream/read.ts';
+import type { PlacedEvent, StreamPlace } from '../../domain/realtime/read.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import { eventFrame, type ServerMessage } from './protocol.ts';
 import type { Follower, Tail } from './tail.ts';

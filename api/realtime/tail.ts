@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readStream, streamHead, type PlacedEvent, type StreamPage, type StreamPlace } from '../../domain/event-stream/read.ts';
+import {
+  readStream,
+  streamHead,
+  type PlacedEvent,
+  type StreamPage,
+  type StreamPlace,
+} from '../../domain/realtime/read.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 
 /** How long (ms) to wait after the database could not be read. */

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import {
-  createSegment, deleteSegment, getSegment, listSegmentFields, listSegments, updateSegment, type SegmentRow,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegmentFields,
+  listSegments,
+  updateSegment,
+  type SegmentRow,
 } from '../../domain/segments/segments.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
@@ -49,18 +55,22 @@ export const segmentRoutes = [
     success: {
       status: 200,
       body: z.strictObject({
-        fields: z.array(z.strictObject({
-          name: z.string(),
-          label: z.string(),
-          type: z.enum(['text', 'choice', 'label', 'flag', 'time']),
-          operators: z.array(z.string()),
-          values: z.array(z.string()).optional(),
-        })),
+        fields: z.array(
+          z.strictObject({
+            name: z.string(),
+            label: z.string(),
+            type: z.enum(['text', 'choice', 'label', 'flag', 'time']),
+            operators: z.array(z.string()),
+            values: z.array(z.string()).optional(),
+          }),
+        ),
       }),
     },
     handler: async (ctx) => ({
       fields: (await listSegmentFields(ctx)).map(({ values, operators, ...field }) => ({
-        ...field, operators: [...operators], ...(values ? { values: [...values] } : {}),
+        ...field,
+        operators: [...operators],
+        ...(values ? { values: [...values] } : {}),
       })),
     }),
   }),

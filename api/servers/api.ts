@@ -1,4 +1,4 @@
-import { createActorResolver } from '../../domain/access/resolve-actor.ts';
+import { createActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
@@ -16,14 +16,22 @@ export function apiDocument(serverUrl: string): object {
 }
 
 /** Starts the REST API (8080 by default). */
-export async function startApi(deps: Deps, metrics: Metrics, options: Partial<Pick<AppOptions, 'strictResponses' | 'limiter' | 'actors' | 'usage'>> & { port?: number } = {}): Promise<Listening> {
+export async function startApi(
+  deps: Deps,
+  metrics: Metrics,
+  options: Partial<Pick<AppOptions, 'strictResponses' | 'limiter' | 'actors' | 'usage'>> & { port?: number } = {},
+): Promise<Listening> {
   const { port = deps.config.API_PORT, actors = createActorResolver(deps), ...rest } = options;
   const usage = options.usage ?? createUsageLog(deps, { onDropped: (count) => metrics.keyUsageDropped.inc(count) });
   const app = createApp({
     deps,
     routes,
     metrics,
-    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config.METRICS_TOKEN), onlyPost],
+    middleware: [
+      documents(apiDocument(deps.config.API_PUBLIC_URL)),
+      metricsEndpoint(metrics, deps.config.METRICS_TOKEN),
+      onlyPost,
+    ],
     ...rest,
     actors,
     usage,

@@ -1,6 +1,6 @@
 import Koa from 'koa';
-import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
-import { watchPositions } from '../../domain/event-stream/watch.ts';
+import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
+import { watchPositions } from '../../domain/realtime/watch.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -21,7 +21,12 @@ export interface RealtimeOptions extends Partial<GatewayTimes> {
  */
 export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
   const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;
-  const gateway = createGateway({ deps, metrics, actors, times: { heartbeatMs: deps.config.REALTIME_HEARTBEAT_MS, ...GATEWAY_TIMES, ...times } });
+  const gateway = createGateway({
+    deps,
+    metrics,
+    actors,
+    times: { heartbeatMs: deps.config.REALTIME_HEARTBEAT_MS, ...GATEWAY_TIMES, ...times },
+  });
   const watch = await watchPositions(deps, (organizationIds) => gateway.wake(organizationIds));
   const close = async () => {
     await gateway.close();
@@ -55,7 +60,9 @@ function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   app.use((koa) => {
     const stream = koa.path === '/' || koa.path === '/v1/realtime';
     const error = stream
-      ? new AppError('bad_request', 'This address speaks WebSocket', { fix: 'Open it with a WebSocket client; see docs/realtime.md.' })
+      ? new AppError('bad_request', 'This address speaks WebSocket', {
+          fix: 'Open it with a WebSocket client; see docs/realtime.md.',
+        })
       : new AppError('not_found', 'No such endpoint');
     sendError(koa, error, newId());
   });

@@ -10,7 +10,11 @@ const ANNOUNCE_EVERY_MS = 1_000;
 
 /** Starts the tracking service (3000 by default). Closing it finishes requests and announcements in hand. */
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
-  const listening = await listenHttp(createTrackingApp(deps, metrics).callback(), deps.config.LISTEN_HOST, options.port ?? deps.config.TRACKING_PORT);
+  const listening = await listenHttp(
+    createTrackingApp(deps, metrics).callback(),
+    deps.config.LISTEN_HOST,
+    options.port ?? deps.config.TRACKING_PORT,
+  );
   let round: Promise<unknown> | undefined;
   const timer = setInterval(() => {
     round ??= announceClicks(deps, `announce/${newId()}`)

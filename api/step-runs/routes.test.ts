@@ -13,17 +13,34 @@ test.after.always(() => world?.close());
 async function campaignWith(tenant: Tenant, states: string[]): Promise<{ campaignId: string; runIds: string[] }> {
   const now = world.deps.clock.now();
   const { organizationId } = tenant;
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [{ name: 'Ask', subject: 'x', body_plain: 'y' }]);
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
+    { name: 'Ask', subject: 'x', body_plain: 'y' },
+  ]);
   const runIds: string[] = [];
   for (const state of states) {
     const contactId = await createContact(world.deps.db, now, organizationId);
     const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-    await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', blocked: state === 'blocked' });
+    await world.deps
+      .db('enrollments')
+      .where({ id: enrollmentId })
+      .update({ state: 'active', blocked: state === 'blocked' });
     const id = newId();
     await world.deps.db('step_runs').insert({
-      id, organization_id: organizationId, enrollment_id: enrollmentId, campaign_id: campaignId, contact_id: contactId, step_id: stepIds[0], seq: 1,
-      kind: 'app_action', state, attempts: 5, started_at: now,
-      error: state === 'blocked' ? JSON.stringify({ code: 'app_action_failed', message: 'The app answered 500.', fix: 'Check the log.' }) : null,
+      id,
+      organization_id: organizationId,
+      enrollment_id: enrollmentId,
+      campaign_id: campaignId,
+      contact_id: contactId,
+      step_id: stepIds[0],
+      seq: 1,
+      kind: 'app_action',
+      state,
+      attempts: 5,
+      started_at: now,
+      error:
+        state === 'blocked'
+          ? JSON.stringify({ code: 'app_action_failed', message: 'The app answered 500.', fix: 'Check the log.' })
+          : null,
     });
     runIds.push(id);
   }
@@ -36,11 +53,17 @@ test('blocked runs are listed with why, paged, and go when they are retried', as
   const { campaignId, runIds } = await campaignWith(tenant, ['blocked', 'running', 'blocked', 'completed', 'blocked']);
   const base = `/v1/campaigns/${campaignId}/step-runs`;
   const first = await call(world, 'GET', `${base}?state=blocked&limit=2`, { token });
-  t.deepEqual(first.body.data.map((run: { id: string }) => run.id), [runIds[4], runIds[2]]);
+  t.deepEqual(
+    first.body.data.map((run: { id: string }) => run.id),
+    [runIds[4], runIds[2]],
+  );
   t.like(first.body.data[0], { step_name: 'Ask', state: 'blocked', attempts: 5 });
   t.is(first.body.data[0].error.code, 'app_action_failed');
   const rest = await call(world, 'GET', `${base}?limit=2&cursor=${first.body.pagination.next_cursor}`, { token });
-  t.deepEqual(rest.body.data.map((run: { id: string }) => run.id), [runIds[0]]);
+  t.deepEqual(
+    rest.body.data.map((run: { id: string }) => run.id),
+    [runIds[0]],
+  );
   t.false(rest.body.pagination.has_more);
 
   const retried = await call(world, 'POST', `${base}/${runIds[0]}/retry`, { token });
@@ -49,7 +72,11 @@ test('blocked runs are listed with why, paged, and go when they are retried', as
   t.is((await call(world, 'POST', `${base}/${runIds[0]}/retry`, { token })).body.code, 'conflict');
   t.is((await call(world, 'POST', `${base}/${runIds[3]}/retry`, { token })).status, 409);
   t.is((await call(world, 'GET', base, { token })).body.data.length, 2);
-  t.is((await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'step_run.retried' })).length, 1);
+  t.is(
+    (await world.deps.db('audit_logs').where({ organization_id: tenant.organizationId, action: 'step_run.retried' }))
+      .length,
+    1,
+  );
 });
 
 test('other states cannot be listed, other campaigns and runs are unknown, and viewers may look but not retry', async (t) => {
@@ -63,10 +90,18 @@ test('other states cannot be listed, other campaigns and runs are unknown, and v
     t.is((await call(world, 'GET', at(id), { token: mine.apiKey })).status, 404);
     t.is((await call(world, 'POST', `${at(id)}/${there.runIds[0]}/retry`, { token: mine.apiKey })).status, 404);
   }
-  for (const path of [`${at(here.campaignId)}/${there.runIds[0]}`, `${at(sibling.campaignId)}/${here.runIds[0]}`, `${at(here.campaignId)}/x`]) {
+  for (const path of [
+    `${at(here.campaignId)}/${there.runIds[0]}`,
+    `${at(sibling.campaignId)}/${here.runIds[0]}`,
+    `${at(here.campaignId)}/x`,
+  ]) {
     t.is((await call(world, 'POST', `${path}/retry`, { token: mine.apiKey })).status, 404);
   }
   const viewer = await createMember(world.deps, mine, 'Viewer');
   t.is((await call(world, 'GET', at(here.campaignId), { token: viewer.sessionToken })).status, 200);
-  t.is((await call(world, 'POST', `${at(here.campaignId)}/${here.runIds[0]}/retry`, { token: viewer.sessionToken })).status, 403);
+  t.is(
+    (await call(world, 'POST', `${at(here.campaignId)}/${here.runIds[0]}/retry`, { token: viewer.sessionToken }))
+      .status,
+    403,
+  );
 });

@@ -50,5 +50,10 @@ export const stepRunsRoutes: readonly AnyRoute[] = [
 ];
 
 function present({ enrollment_id: _, ...run }: StepRunView): z.input<typeof stepRun> {
-  return { ...run, state: run.state as z.input<typeof stepRun>['state'], started_at: iso(run.started_at), completed_at: iso(run.completed_at) };
+  return {
+    ...run,
+    state: run.state as z.input<typeof stepRun>['state'],
+    started_at: iso(run.started_at),
+    completed_at: iso(run.completed_at),
+  };
 }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { addSuppressions, listSuppressions, removeSuppression, type SuppressionRow } from '../../domain/suppressions/entries.ts';
+import {
+  addSuppressions,
+  listSuppressions,
+  removeSuppression,
+  type SuppressionRow,
+} from '../../domain/suppressions/entries.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
 
@@ -49,7 +54,8 @@ export const suppressionRoutes = [
     permission: 'view_contacts',
     query: z.object({ ...pageQuery(200), q: z.string().max(254).optional() }),
     success: { status: 200, body: paged(suppression) },
-    handler: async (ctx, { query: { limit, cursor, q } }) => presentPage(await listSuppressions(ctx, { limit, cursor }, q), present),
+    handler: async (ctx, { query: { limit, cursor, q } }) =>
+      presentPage(await listSuppressions(ctx, { limit, cursor }, q), present),
   }),
   route({
     operationId: 'suppressions.add',
@@ -57,12 +63,16 @@ export const suppressionRoutes = [
     path: '/suppressions',
     area,
     summary: 'Suppress addresses and domains',
-    description: 'A value with `@` inside is an address; a bare host, with or without a leading `@`, covers every address at it. '
-      + 'Repeating is safe.',
+    description:
+      'A value with `@` inside is an address; a bare host, with or without a leading `@`, covers every address at it. ' +
+      'Repeating is safe.',
     scope: ['WRITE_CONTACTS'],
     permission: 'manage_contacts',
     body: z.strictObject({
-      entries: z.array(z.strictObject({ value: z.string().max(500), reason: reason.optional() })).min(1).max(MAX_ENTRIES),
+      entries: z
+        .array(z.strictObject({ value: z.string().max(500), reason: reason.optional() }))
+        .min(1)
+        .max(MAX_ENTRIES),
       reason: reason.optional().meta({ description: 'For entries without their own' }),
     }),
     bodyLimit: 8 * 1024 * 1024,

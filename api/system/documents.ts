@@ -27,8 +27,12 @@ export function documents(document: object): Middleware {
 export function metricsEndpoint(metrics: Metrics, token: string | undefined): Middleware {
   return async (koa, next) => {
     if (koa.method !== 'GET' || koa.path !== '/metrics') return next();
-    const local = isIP(koa.req.socket.remoteAddress ?? '') !== 0 && /^(127\.|::1$|::ffff:127\.)/.test(koa.req.socket.remoteAddress ?? '');
-    const allowed = token ? safeEqual(koa.get('authorization'), `Bearer ${token}`) : local && !koa.get('x-forwarded-for');
+    const local =
+      isIP(koa.req.socket.remoteAddress ?? '') !== 0 &&
+      /^(127\.|::1$|::ffff:127\.)/.test(koa.req.socket.remoteAddress ?? '');
+    const allowed = token
+      ? safeEqual(koa.get('authorization'), `Bearer ${token}`)
+      : local && !koa.get('x-forwarded-for');
     if (!allowed) {
       koa.status = 404;
       return undefined;
@@ -52,12 +56,16 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
 }
 
-const escape = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
+const escape = (text: string) =>
+  text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
 const code = (value: object) => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
 
 /** One readable page over the document: no script, no foreign asset, searchable with the browser's own search. */
 function docsPage(document: object): string {
-  const { info, paths } = document as { info: { title: string; version: string; description: string }; paths: Record<string, Record<string, Operation>> };
+  const { info, paths } = document as {
+    info: { title: string; version: string; description: string };
+    paths: Record<string, Record<string, Operation>>;
+  };
   const areas = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
@@ -76,13 +84,27 @@ code,pre{font:13px/1.45 ui-monospace,monospace;background:#f3f6f9}pre{padding:.8
 }
 
 function section(path: string, method: string, operation: Operation): string {
-  const parameters = operation.parameters.length === 0 ? '' : `<h4>Parameters</h4>${code(operation.parameters.map(({ name, in: where, required, schema, description }) =>
-    ({ name, in: where, required, ...(description ? { description } : {}), schema })))}`;
-  const request = operation.requestBody ? `<h4>Body</h4>${code(Object.values(operation.requestBody.content)[0]!.schema)}` : '';
-  const responses = Object.entries(operation.responses).map(([status, response]) => {
-    const schema = Object.values(response.content ?? {})[0]?.schema;
-    return `<p><b>${status}</b> ${escape(response.description)}</p>${Number(status) < 400 && schema ? code(schema) : ''}`;
-  }).join('');
+  const parameters =
+    operation.parameters.length === 0
+      ? ''
+      : `<h4>Parameters</h4>${code(
+          operation.parameters.map(({ name, in: where, required, schema, description }) => ({
+            name,
+            in: where,
+            required,
+            ...(description ? { description } : {}),
+            schema,
+          })),
+        )}`;
+  const request = operation.requestBody
+    ? `<h4>Body</h4>${code(Object.values(operation.requestBody.content)[0]!.schema)}`
+    : '';
+  const responses = Object.entries(operation.responses)
+    .map(([status, response]) => {
+      const schema = Object.values(response.content ?? {})[0]?.schema;
+      return `<p><b>${status}</b> ${escape(response.description)}</p>${Number(status) < 400 && schema ? code(schema) : ''}`;
+    })
+    .join('');
   return `<details id="${operation.operationId}"><summary><b class="m">${method.toUpperCase()}</b> <code>${escape(path)}</code> ${escape(operation.summary)}</summary>
 ${operation.description ? `<p>${escape(operation.description)}</p>` : ''}<p><small>scope <code>${operation['x-scope']}</code> · permission <code>${escape(operation['x-org-permission'])}</code> · Idempotency-Key ${operation['x-idempotency']}</small></p>
 ${parameters}${request}<h4>Answers</h4>${responses}</details>`;

@@ -19,7 +19,9 @@ test('readiness tells the truth when Temporal is away', async (t) => {
   const answer = await call(world, 'GET', '/v1/system/readiness', { token: apiKey });
   t.is(answer.status, 200);
   t.false(answer.body.ready);
-  const byName = Object.fromEntries(answer.body.checks.map((check: { name: string; ok: boolean }) => [check.name, check.ok]));
+  const byName = Object.fromEntries(
+    answer.body.checks.map((check: { name: string; ok: boolean }) => [check.name, check.ok]),
+  );
   t.deepEqual(byName, { database: true, workflow_service: false, workers: false, scheduler: true, event_intake: true });
 });
 

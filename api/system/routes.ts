@@ -29,18 +29,26 @@ export const systemRoutes = [
       status: 200,
       body: z.strictObject({
         ready: z.boolean(),
-        checks: z.array(z.strictObject({
-          name: z.string(),
-          ok: z.boolean(),
-          detail: z.string().optional(),
-          fix: z.string().optional(),
-          latency_ms: z.int().optional(),
-        })),
+        checks: z.array(
+          z.strictObject({
+            name: z.string(),
+            ok: z.boolean(),
+            detail: z.string().optional(),
+            fix: z.string().optional(),
+            latency_ms: z.int().optional(),
+          }),
+        ),
       }),
     },
     handler: async (ctx) => {
       const { ready, checks } = await readiness(ctx);
-      return { ready, checks: checks.map(({ latencyMs, ...check }) => ({ ...check, ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }) })) };
+      return {
+        ready,
+        checks: checks.map(({ latencyMs, ...check }) => ({
+          ...check,
+          ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
+        })),
+      };
     },
   }),
 ];

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
-import { trackingToken } from '../../domain/tracking/token.ts';
-import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../domain/messages/tracking-urls.ts';
+import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
+import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../domain/mail/messages/tracking-urls.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -13,7 +13,8 @@ import { startTracking } from '../servers/tracking.ts';
 import { createTrackingApp } from './app.ts';
 
 const NOON = new Date('2026-03-02T12:00:00Z');
-const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+const BROWSER =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 const GMAIL_PROXY = 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)';
 
 const clock = new ManualClock(NOON);
@@ -44,19 +45,46 @@ async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   const tenant = await world.tenant('Acme <Labs>');
   const { organizationId } = tenant;
   const recipient = `ada-${randomBytes(4).toString('hex')}@example.org`;
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [{ subject: 'Hi', body_plain: 'Hello' }]);
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
+    { subject: 'Hi', body_plain: 'Hello' },
+  ]);
   const contactId = await createContact(world.deps.db, clock.now(), organizationId, { email: recipient });
   const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
   const sendId = newId();
   await world.deps.db('sends').insert({
-    id: sendId, organization_id: organizationId, campaign_id: campaignId, enrollment_id: enrollmentId, step_id: stepIds[0], contact_id: contactId,
-    state: 'sent', recipient, message_id: `<${sendId}@example.com>`, slot_at: NOON, slot_day: '2026-03-02',
-    sent_at: new Date(clock.now().getTime() - 3600_000), created_at: NOON, updated_at: NOON, ...fields,
+    id: sendId,
+    organization_id: organizationId,
+    campaign_id: campaignId,
+    enrollment_id: enrollmentId,
+    step_id: stepIds[0],
+    contact_id: contactId,
+    state: 'sent',
+    recipient,
+    message_id: `<${sendId}@example.com>`,
+    slot_at: NOON,
+    slot_day: '2026-03-02',
+    sent_at: new Date(clock.now().getTime() - 3600_000),
+    created_at: NOON,
+    updated_at: NOON,
+    ...fields,
   });
-  const links = ['https://shop.example.com/a?x=1&y=%20#part', 'https://shop.example.com/b'].map((url, index) => ({ id: newId(), url, label: `Link ${index}` }));
-  await world.deps.db('tracked_links').insert(links.map((link, index) => ({
-    ...link, organization_id: organizationId, send_id: sendId, campaign_id: campaignId, step_id: stepIds[0], contact_id: contactId, position: index + 1, created_at: NOON,
-  })));
+  const links = ['https://shop.example.com/a?x=1&y=%20#part', 'https://shop.example.com/b'].map((url, index) => ({
+    id: newId(),
+    url,
+    label: `Link ${index}`,
+  }));
+  await world.deps.db('tracked_links').insert(
+    links.map((link, index) => ({
+      ...link,
+      organization_id: organizationId,
+      send_id: sendId,
+      campaign_id: campaignId,
+      step_id: stepIds[0],
+      contact_id: contactId,
+      position: index + 1,
+      created_at: NOON,
+    })),
+  );
   return { tenant, campaignId, contactId, enrollmentId: enrollmentId!, sendId, recipient, links };
 }
 
@@ -64,10 +92,19 @@ const secret = () => world.deps.config.CREDENTIALS_ENCRYPTION_KEY;
 const pixelOf = (mail: Mail) => openPixelUrl(tracking.url, trackingToken(secret(), 'open', mail.sendId));
 const optOutOf = (mail: Mail) => unsubscribeUrl(tracking.url, trackingToken(secret(), 'unsubscribe', mail.sendId));
 const visit = (url: string, options: RequestInit = {}, userAgent = BROWSER) =>
-  fetch(url, { redirect: 'manual', ...options, headers: { 'user-agent': userAgent, ...(options.headers as Record<string, string>) } });
+  fetch(url, {
+    redirect: 'manual',
+    ...options,
+    headers: { 'user-agent': userAgent, ...(options.headers as Record<string, string>) },
+  });
 const sendRow = (mail: Mail) => world.deps.db('sends').where({ id: mail.sendId }).first();
 const hits = (mail: Mail) => world.deps.db('engagement_events').where({ send_id: mail.sendId }).orderBy('id');
-const events = (mail: Mail, type: string) => world.deps.db('domain_events').where({ organization_id: mail.tenant.organizationId, type }).orderBy('id').pluck('data');
+const events = (mail: Mail, type: string) =>
+  world.deps
+    .db('domain_events')
+    .where({ organization_id: mail.tenant.organizationId, type })
+    .orderBy('id')
+    .pluck('data');
 const announce = () => {
   clock.advance(2_500);
   return announceClicks(world.deps, 'test');
@@ -79,17 +116,36 @@ test.serial('a person who reads a mail is one open, with its client, and an even
   t.is(answer.status, 200);
   t.is(answer.headers.get('content-type'), 'image/gif');
   t.is(answer.headers.get('cache-control'), 'no-store, private');
-  t.is(Buffer.from(await answer.arrayBuffer()).subarray(0, 6).toString(), 'GIF89a');
+  t.is(
+    Buffer.from(await answer.arrayBuffer())
+      .subarray(0, 6)
+      .toString(),
+    'GIF89a',
+  );
   const first = (await sendRow(mail)).opened_at;
   t.truthy(first);
   clock.advance(60_000);
   await visit(pixelOf(mail), {}, GMAIL_PROXY);
   t.deepEqual((await sendRow(mail)).opened_at, first, 'the first open counts');
   const rows = await hits(mail);
-  t.deepEqual(rows.map((row) => [row.type, row.machine, row.client, row.contact_id]), [['open', false, 'Gmail', mail.contactId], ['open', false, 'Gmail', mail.contactId]]);
-  t.false(Object.values(rows[0]).some((value) => /127\.0\.0\.1|::1/.test(String(value))), 'no address is kept');
+  t.deepEqual(
+    rows.map((row) => [row.type, row.machine, row.client, row.contact_id]),
+    [
+      ['open', false, 'Gmail', mail.contactId],
+      ['open', false, 'Gmail', mail.contactId],
+    ],
+  );
+  t.false(
+    Object.values(rows[0]).some((value) => /127\.0\.0\.1|::1/.test(String(value))),
+    'no address is kept',
+  );
   const [event] = await events(mail, 'campaign.email_opened');
-  t.like(event, { campaign_id: mail.campaignId, contact_id: mail.contactId, contact_email: mail.recipient, task_id: mail.sendId });
+  t.like(event, {
+    campaign_id: mail.campaignId,
+    contact_id: mail.contactId,
+    contact_email: mail.recipient,
+    task_id: mail.sendId,
+  });
 });
 
 test.serial('opens of machines are rows with their reason, and nothing else', async (t) => {
@@ -101,9 +157,18 @@ test.serial('opens of machines are rows with their reason, and nothing else', as
   await visit(pixelOf(fresh), {}, GMAIL_PROXY);
   const early = await sentMail({ sent_at: null, state: 'sending' });
   await visit(pixelOf(early));
-  t.deepEqual((await hits(mail)).map((row) => row.machine_reason), ['prefetch', 'burst', 'prefetch']);
-  t.deepEqual((await hits(fresh)).map((row) => row.machine_reason), ['instant']);
-  t.deepEqual((await hits(early)).map((row) => row.machine_reason), ['instant']);
+  t.deepEqual(
+    (await hits(mail)).map((row) => row.machine_reason),
+    ['prefetch', 'burst', 'prefetch'],
+  );
+  t.deepEqual(
+    (await hits(fresh)).map((row) => row.machine_reason),
+    ['instant'],
+  );
+  t.deepEqual(
+    (await hits(early)).map((row) => row.machine_reason),
+    ['instant'],
+  );
   for (const one of [mail, fresh, early]) {
     t.like(await sendRow(one), { opened_at: null });
     t.truthy((await sendRow(one)).machine_opened_at);
@@ -137,7 +202,14 @@ test.serial('a click goes to the stored address and is announced once it is no b
   t.truthy(send.clicked_at);
   t.is(send.opened_at, null, 'a click is no open');
   const [event] = await events(mail, 'campaign.email_clicked');
-  t.like(event, { url: link!.url, link_label: 'Link 0', campaign_id: mail.campaignId, contact_id: mail.contactId, client: 'Chrome', device_type: 'desktop' });
+  t.like(event, {
+    url: link!.url,
+    link_label: 'Link 0',
+    campaign_id: mail.campaignId,
+    contact_id: mail.contactId,
+    client: 'Chrome',
+    device_type: 'desktop',
+  });
 });
 
 test.serial('several links in one moment are a burst: no click of a person, whichever came first', async (t) => {
@@ -146,7 +218,10 @@ test.serial('several links in one moment are a burst: no click of a person, whic
     await Promise.all(mail.links.map((link) => visit(clickUrl(tracking.url, link.id))));
     t.is(await announce(), 0);
   }
-  t.deepEqual((await hits(mail)).map((row) => [row.machine, row.machine_reason]), Array.from({ length: 10 }, () => [true, 'burst']));
+  t.deepEqual(
+    (await hits(mail)).map((row) => [row.machine, row.machine_reason]),
+    Array.from({ length: 10 }, () => [true, 'burst']),
+  );
   t.like(await sendRow(mail), { clicked_at: null });
   t.truthy((await sendRow(mail)).machine_clicked_at);
   t.deepEqual(await events(mail, 'campaign.email_clicked'), []);
@@ -163,7 +238,10 @@ test.serial('one link twice, and two links one after the other, are a person', a
   t.is(await announce(), 2);
   await visit(clickUrl(tracking.url, second!.id));
   t.is(await announce(), 1);
-  t.deepEqual((await hits(mail)).map((row) => row.machine), [false, false, false]);
+  t.deepEqual(
+    (await hits(mail)).map((row) => row.machine),
+    [false, false, false],
+  );
 });
 
 test.serial('link scanners get their redirect and count as machines', async (t) => {
@@ -174,8 +252,14 @@ test.serial('link scanners get their redirect and count as machines', async (t) 
   t.is((await visit(url, {}, 'curl/8.5.0')).headers.get('location'), mail.links[0]!.url);
   await visit(clickUrl(tracking.url, fresh.links[0]!.id));
   t.is(await announce(), 0);
-  t.deepEqual((await hits(mail)).map((row) => row.machine_reason), ['burst', 'prefetch']);
-  t.deepEqual((await hits(fresh)).map((row) => row.machine_reason), ['instant']);
+  t.deepEqual(
+    (await hits(mail)).map((row) => row.machine_reason),
+    ['burst', 'prefetch'],
+  );
+  t.deepEqual(
+    (await hits(fresh)).map((row) => row.machine_reason),
+    ['instant'],
+  );
 });
 
 test.serial('links keep working after the campaign, the contact and even the send are gone', async (t) => {
@@ -222,18 +306,35 @@ test.serial('opening the unsubscribe page changes nothing; its button does', asy
   t.regex(await (await visit(optOutOf(mail))).text(), /You are unsubscribed/, 'the page now says so at once');
 });
 
-test.serial('one click of a mail program unsubscribes, in both form encodings, and a replay changes nothing', async (t) => {
-  const form = new FormData();
-  form.set('List-Unsubscribe', 'One-Click');
-  for (const body of [new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }), form]) {
-    const mail = await sentMail();
-    for (let n = 0; n < 3; n += 1) t.is((await visit(optOutOf(mail), { method: 'POST', body }, 'Google-Mail')).status, 200);
-    t.like(await world.deps.db('contacts').where({ id: mail.contactId }).first(), { subscribed: false });
-    t.deepEqual((await events(mail, 'campaign.unsubscribed')).map((event) => event.source), ['one_click']);
-    t.deepEqual((await hits(mail)).map((row) => [row.type, row.source]), [['unsubscribe', 'one_click']]);
-    t.is((await world.deps.db('suppressions').where({ organization_id: mail.tenant.organizationId, email: mail.recipient })).length, 1);
-  }
-});
+test.serial(
+  'one click of a mail program unsubscribes, in both form encodings, and a replay changes nothing',
+  async (t) => {
+    const form = new FormData();
+    form.set('List-Unsubscribe', 'One-Click');
+    for (const body of [new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }), form]) {
+      const mail = await sentMail();
+      for (let n = 0; n < 3; n += 1)
+        t.is((await visit(optOutOf(mail), { method: 'POST', body }, 'Google-Mail')).status, 200);
+      t.like(await world.deps.db('contacts').where({ id: mail.contactId }).first(), { subscribed: false });
+      t.deepEqual(
+        (await events(mail, 'campaign.unsubscribed')).map((event) => event.source),
+        ['one_click'],
+      );
+      t.deepEqual(
+        (await hits(mail)).map((row) => [row.type, row.source]),
+        [['unsubscribe', 'one_click']],
+      );
+      t.is(
+        (
+          await world.deps
+            .db('suppressions')
+            .where({ organization_id: mail.tenant.organizationId, email: mail.recipient })
+        ).length,
+        1,
+      );
+    }
+  },
+);
 
 test.serial('an opt-out with a form nobody can read is still an opt-out', async (t) => {
   for (const body of ['', 'x'.repeat(20_000), '--broken']) {
@@ -246,8 +347,20 @@ test.serial('an opt-out with a form nobody can read is still an opt-out', async 
 
 test.serial('a token for another purpose unsubscribes nobody', async (t) => {
   const mail = await sentMail();
-  for (const token of [trackingToken(secret(), 'open', mail.sendId), mail.sendId, trackingToken('another secret', 'unsubscribe', mail.sendId)]) {
-    t.is((await visit(unsubscribeUrl(tracking.url, token), { method: 'POST', body: new URLSearchParams({ confirm: 'yes' }) })).status, 404);
+  for (const token of [
+    trackingToken(secret(), 'open', mail.sendId),
+    mail.sendId,
+    trackingToken('another secret', 'unsubscribe', mail.sendId),
+  ]) {
+    t.is(
+      (
+        await visit(unsubscribeUrl(tracking.url, token), {
+          method: 'POST',
+          body: new URLSearchParams({ confirm: 'yes' }),
+        })
+      ).status,
+      404,
+    );
   }
   t.like(await sendRow(mail), { unsubscribed_at: null });
 });
@@ -272,7 +385,8 @@ test.serial('the running service announces clicks by itself', async (t) => {
     const mail = await sentMail();
     await visit(clickUrl(service.url, mail.links[0]!.id));
     clock.advance(2_500);
-    while ((await events(mail, 'campaign.email_clicked')).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    while ((await events(mail, 'campaign.email_clicked')).length === 0)
+      await new Promise((resolve) => setTimeout(resolve, 50));
     t.truthy((await sendRow(mail)).clicked_at);
   } finally {
     await service.close();

@@ -54,14 +54,22 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
     if (!found) return showPage(koa, 404, unknownPage());
-    showPage(koa, 200, found.done ? donePage(found.organizationName, found.recipient) : confirmPage(found.organizationName, found.recipient));
+    showPage(
+      koa,
+      200,
+      found.done
+        ? donePage(found.organizationName, found.recipient)
+        : confirmPage(found.organizationName, found.recipient),
+    );
   });
 
   router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
     if (!found) return showPage(koa, 404, unknownPage());
     const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};
-    const isOneClick = Object.entries(form).some(([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()));
+    const isOneClick = Object.entries(form).some(
+      ([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()),
+    );
     await optOut(deps, found, isOneClick ? 'one_click' : 'link', koa.state.requestId);
     showPage(koa, 200, donePage(found.organizationName, found.recipient));
   });
@@ -82,8 +90,11 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     koa.state.requestId = newId();
     koa.state.log = deps.log.child({ requestId: koa.state.requestId });
     koa.set({
-      'Cache-Control': 'no-store, private', 'Content-Security-Policy': PAGE_POLICY, 'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff', 'X-Robots-Tag': 'noindex',
+      'Cache-Control': 'no-store, private',
+      'Content-Security-Policy': PAGE_POLICY,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Robots-Tag': 'noindex',
     });
     try {
       await next();
@@ -94,14 +105,21 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     }
     const operation = String(koa._matchedRouteName ?? 'none');
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);
-    koa.state.log.info({ operation, method: koa.method, status: koa.status, ms: Math.round(performance.now() - started) }, 'request');
+    koa.state.log.info(
+      { operation, method: koa.method, status: koa.status, ms: Math.round(performance.now() - started) },
+      'request',
+    );
   };
 }
 
 /** RFC 8058 allows both form encodings. A form nobody can read is an opt-out all the same: the address alone says so. */
 function parseForm(): Middleware {
   return koaBody({
-    json: false, text: false, urlencoded: true, multipart: true, formLimit: FORM_BYTES,
+    json: false,
+    text: false,
+    urlencoded: true,
+    multipart: true,
+    formLimit: FORM_BYTES,
     formidable: { maxFieldsSize: FORM_BYTES, maxFields: 20, filter: () => false },
     onError: () => undefined,
   });
@@ -114,5 +132,9 @@ function showPage(koa: Context, status: number, html: string): void {
 }
 
 function hitOf(koa: Context): Hit {
-  return { method: koa.method, userAgent: koa.get('user-agent'), purpose: koa.get('sec-purpose') || koa.get('purpose') || koa.get('x-moz') || koa.get('x-purpose') };
+  return {
+    method: koa.method,
+    userAgent: koa.get('user-agent'),
+    purpose: koa.get('sec-purpose') || koa.get('purpose') || koa.get('x-moz') || koa.get('x-purpose'),
+  };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../domain/messages/text.ts';
+import { escapeHtml } from '../../domain/mail/messages/text.ts';
 
 const STYLE = `body{font:17px/1.5 system-ui,sans-serif;color:#1b2733;background:#f6f8fa;margin:0;padding:1rem}
 main{max-width:30rem;margin:12vh auto 0;background:#fff;border:1px solid #d5dde5;border-radius:8px;padding:1.5rem 2rem}
@@ -8,8 +8,11 @@ button:focus-visible{outline:3px solid #f0a400;outline-offset:2px}`;
 
 /** Nothing but the page's own style; forms go back where they came from; no other site may frame it. */
 export const PAGE_POLICY = [
-  "default-src 'none'", `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
 ].join('; ');
 
 /** The one page frame of the tracking service. `body` is HTML. */
@@ -22,12 +25,18 @@ function page(title: string, body: string): string {
 
 /** Asks before anything happens: link scanners follow links, but press no buttons. */
 export function confirmPage(organization: string, address: string): string {
-  return page('Unsubscribe', `<p>Stop emails from ${escapeHtml(organization)} to ${escapeHtml(maskAddress(address))}?</p>
-<form method="post"><button type="submit" name="confirm" value="yes">Unsubscribe</button></form>`);
+  return page(
+    'Unsubscribe',
+    `<p>Stop emails from ${escapeHtml(organization)} to ${escapeHtml(maskAddress(address))}?</p>
+<form method="post"><button type="submit" name="confirm" value="yes">Unsubscribe</button></form>`,
+  );
 }
 
 export function donePage(organization: string, address: string): string {
-  return page('You are unsubscribed', `<p role="status">${escapeHtml(organization)} will not write to ${escapeHtml(maskAddress(address))} any more.</p>`);
+  return page(
+    'You are unsubscribed',
+    `<p role="status">${escapeHtml(organization)} will not write to ${escapeHtml(maskAddress(address))} any more.</p>`,
+  );
 }
 
 export function unknownPage(): string {

@@ -1,8 +1,15 @@
 import test from 'ava';
-import { recordInbound } from '../../domain/replies/record-inbound.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
-import { createApiKey, createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../test/harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../../test/harness/factories.ts';
 import { awayFrom, createSend, replyTo, type Original } from '../../test/harness/inbound.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -18,25 +25,48 @@ async function desk() {
   const { deps } = world;
   const email = `${newId()}@ours.test`;
   const mailboxId = await createMailbox(deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
-  const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [{ subject: 'Hello', body_plain: 'Hi' }, { body_plain: 'Again' }]);
+  const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
+    { subject: 'Hello', body_plain: 'Hi' },
+    { body_plain: 'Again' },
+  ]);
   let uid = 0;
   return {
-    tenant, mailboxId, campaignId, stepIds, email,
+    tenant,
+    mailboxId,
+    campaignId,
+    stepIds,
+    email,
     get: (path: string, token = tenant.apiKey): Promise<Answer> => call(world, 'GET', `/v1/unibox${path}`, { token }),
     /** A contact the first step was sent to. */
     async mailed(to: string) {
       const contactId = await createContact(deps.db, deps.clock.now(), tenant.organizationId, { email: to });
       const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
-      const send = await createSend(deps, tenant.organizationId, { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient: to });
+      const send = await createSend(deps, tenant.organizationId, {
+        campaignId,
+        enrollmentId: enrollmentId!,
+        stepId: stepIds[0]!,
+        contactId,
+        mailboxId,
+        recipient: to,
+      });
       return { contactId, enrollmentId: enrollmentId!, send, original: { messageId: send.messageId, from: email, to } };
     },
     receive: (raw: Buffer, box = { id: mailboxId, email }, receivedAt = deps.clock.now()) =>
-      recordInbound(world.system(tenant.organizationId), box, raw, { folder: 'INBOX', uidValidity: 1, uid: ++uid, receivedAt }),
+      recordInbound(world.system(tenant.organizationId), box, raw, {
+        folder: 'INBOX',
+        uidValidity: 1,
+        uid: ++uid,
+        receivedAt,
+      }),
   };
 }
 
 const ids = (answer: Answer): string[] => answer.body.data.map(({ thread_id }: { thread_id: string }) => thread_id);
-const stranger = (to: string, from = 'somebody@else.test'): Original => ({ messageId: `<${newId()}@else.test>`, from: to, to: from });
+const stranger = (to: string, from = 'somebody@else.test'): Original => ({
+  messageId: `<${newId()}@else.test>`,
+  from: to,
+  to: from,
+});
 
 test('a conversation is one row, shown by its newest arrival; unanswered emails are none', async (t) => {
   const { get, mailed, receive, mailboxId, campaignId, email } = await desk();
@@ -49,8 +79,18 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
   t.is(status, 200);
   t.is(body.data.length, 2);
   t.like(body.data[0], {
-    email_id: mailboxId, thread_id: lea.send.messageId, from_addr: ['lea@lead.test'], to_addr: [email], subject: 'Re: Hello again', snippet: 'And what does it cost?',
-    seen: false, has_unread: true, message_count: 2, kind: 'reply', contact_id: lea.contactId, campaign_id: campaignId,
+    email_id: mailboxId,
+    thread_id: lea.send.messageId,
+    from_addr: ['lea@lead.test'],
+    to_addr: [email],
+    subject: 'Re: Hello again',
+    snippet: 'And what does it cost?',
+    seen: false,
+    has_unread: true,
+    message_count: 2,
+    kind: 'reply',
+    contact_id: lea.contactId,
+    campaign_id: campaignId,
   });
   t.like(body.data[1], { thread_id: max.send.messageId, kind: 'out_of_office', message_count: 1 });
   t.deepEqual(body.pagination, { total: null, next_cursor: null, has_more: false });
@@ -61,25 +101,78 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
   const lea = await mailed('lea@lead.test');
   await receive(awayFrom(lea.original, 'Away.'));
   const later = new Date(world.deps.clock.now().getTime() + 60_000);
-  const follow = await createSend(world.deps, tenant.organizationId,
-    { campaignId, enrollmentId: lea.enrollmentId, stepId: stepIds[1]!, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' },
-    { sent_at: later, subject: 'Re: Hello', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId, '<follow@ours.test>'] }) });
-  const apart = await createSend(world.deps, tenant.organizationId, { campaignId, enrollmentId: lea.enrollmentId, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' }, { sent_at: later });
-  await createSend(world.deps, tenant.organizationId, { campaignId, enrollmentId: lea.enrollmentId, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' },
-    { state: 'reserved', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId] }) });
+  const follow = await createSend(
+    world.deps,
+    tenant.organizationId,
+    {
+      campaignId,
+      enrollmentId: lea.enrollmentId,
+      stepId: stepIds[1]!,
+      contactId: lea.contactId,
+      mailboxId,
+      recipient: 'lea@lead.test',
+    },
+    {
+      sent_at: later,
+      subject: 'Re: Hello',
+      conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId, '<follow@ours.test>'] }),
+    },
+  );
+  const apart = await createSend(
+    world.deps,
+    tenant.organizationId,
+    { campaignId, enrollmentId: lea.enrollmentId, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' },
+    { sent_at: later },
+  );
+  await createSend(
+    world.deps,
+    tenant.organizationId,
+    { campaignId, enrollmentId: lea.enrollmentId, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' },
+    { state: 'reserved', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId] }) },
+  );
   await receive(replyTo(lea.original, 'Now I am back.'), undefined, new Date(later.getTime() + 60_000));
   const path = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
   const { status, body } = await get(path);
   t.is(status, 200);
-  t.deepEqual(body.data.map((message: Record<string, unknown>) => [message.direction, message.subject, (message.body_plain as string).trim()]), [
-    ['sent', 'Hello', ''], ['received', 'Automatic reply: Hello', 'Away.'], ['sent', 'Re: Hello', ''], ['received', 'Re: Hello', 'Now I am back.'],
-  ]);
-  t.like(body.data[0], { id: lea.send.id, email_id: mailboxId, from_addr: [email], to_addr: ['lea@lead.test'], step_id: stepIds[0], campaign_id: campaignId, kind: null, seen: true });
+  t.deepEqual(
+    body.data.map((message: Record<string, unknown>) => [
+      message.direction,
+      message.subject,
+      (message.body_plain as string).trim(),
+    ]),
+    [
+      ['sent', 'Hello', ''],
+      ['received', 'Automatic reply: Hello', 'Away.'],
+      ['sent', 'Re: Hello', ''],
+      ['received', 'Re: Hello', 'Now I am back.'],
+    ],
+  );
+  t.like(body.data[0], {
+    id: lea.send.id,
+    email_id: mailboxId,
+    from_addr: [email],
+    to_addr: ['lea@lead.test'],
+    step_id: stepIds[0],
+    campaign_id: campaignId,
+    kind: null,
+    seen: true,
+  });
   t.is(body.data[2].id, follow.id);
-  t.like(body.data[3], { from_addr: ['lea@lead.test'], in_reply_to: [lea.send.messageId], kind: 'reply', contact_id: lea.contactId, thread_id: lea.send.messageId });
+  t.like(body.data[3], {
+    from_addr: ['lea@lead.test'],
+    in_reply_to: [lea.send.messageId],
+    kind: 'reply',
+    contact_id: lea.contactId,
+    thread_id: lea.send.messageId,
+  });
   t.deepEqual((await get(`/thread?id=${encodeURIComponent(lea.send.messageId)}`)).body, body);
   // Another conversation with the same contact, not answered yet, can be read as well.
-  t.deepEqual((await get(`/thread?thread_id=${encodeURIComponent(apart.messageId)}`)).body.data.map(({ id }: { id: string }) => id), [apart.id]);
+  t.deepEqual(
+    (await get(`/thread?thread_id=${encodeURIComponent(apart.messageId)}`)).body.data.map(
+      ({ id }: { id: string }) => id,
+    ),
+    [apart.id],
+  );
 
   const walked: string[] = [];
   let cursor = '';
@@ -88,7 +181,10 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
     walked.push(...page.body.data.map(({ id }: { id: string }) => id));
     cursor = page.body.pagination.next_cursor ? `&cursor=${page.body.pagination.next_cursor}` : '';
   } while (cursor);
-  t.deepEqual(walked, body.data.map(({ id }: { id: string }) => id));
+  t.deepEqual(
+    walked,
+    body.data.map(({ id }: { id: string }) => id),
+  );
 });
 
 test('a conversation stays readable when its campaign or mailbox is gone', async (t) => {
@@ -97,17 +193,29 @@ test('a conversation stays readable when its campaign or mailbox is gone', async
   await receive(replyTo(lea.original, 'Hello back'));
   const path = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
   t.is((await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey })).status, 204);
-  t.deepEqual((await get(path)).body.data.map(({ direction }: { direction: string }) => direction), ['sent', 'received']);
+  t.deepEqual(
+    (await get(path)).body.data.map(({ direction }: { direction: string }) => direction),
+    ['sent', 'received'],
+  );
   t.is((await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey })).status, 204);
   const left = (await get(path)).body.data;
-  t.deepEqual(left.map(({ direction, email_id, from_addr }: Record<string, unknown>) => [direction, email_id, from_addr]), [['sent', null, []]]);
+  t.deepEqual(
+    left.map(({ direction, email_id, from_addr }: Record<string, unknown>) => [direction, email_id, from_addr]),
+    [['sent', null, []]],
+  );
 });
 
 test('filters narrow, pages walk, and a cursor belongs to its filters', async (t) => {
   const { get, receive, email } = await desk();
-  for (let i = 0; i < 5; i += 1) await receive(replyTo(stranger(email, `p${i}@else.test`), `Words ${i}`, { subject: i % 2 ? '100% odd_one' : 'Even' }));
+  for (let i = 0; i < 5; i += 1)
+    await receive(
+      replyTo(stranger(email, `p${i}@else.test`), `Words ${i}`, { subject: i % 2 ? '100% odd_one' : 'Even' }),
+    );
   t.is((await get('')).body.data.length, 5);
-  t.deepEqual((await get('?from=P3@ELSE')).body.data.map(({ from_addr }: { from_addr: string[] }) => from_addr[0]), ['p3@else.test']);
+  t.deepEqual(
+    (await get('?from=P3@ELSE')).body.data.map(({ from_addr }: { from_addr: string[] }) => from_addr[0]),
+    ['p3@else.test'],
+  );
   t.is((await get('?from=Lea%20Lead')).body.data.length, 5);
   t.is((await get(`?subject=${encodeURIComponent('0% odd_')}`)).body.data.length, 2);
   t.is((await get('?subject=0_odd')).body.data.length, 0);
@@ -135,28 +243,48 @@ test('filters narrow, pages walk, and a cursor belongs to its filters', async (t
 
 test('each mailbox by itself, several, and all', async (t) => {
   const { get, mailed, receive, mailboxId, tenant } = await desk();
-  const second = { id: await createMailbox(world.deps, tenant.organizationId, 'second@ours.test', { smtp: { host: '127.0.0.1', port: 1 } }), email: 'second@ours.test' };
+  const second = {
+    id: await createMailbox(world.deps, tenant.organizationId, 'second@ours.test', {
+      smtp: { host: '127.0.0.1', port: 1 },
+    }),
+    email: 'second@ours.test',
+  };
   const lea = await mailed('lea@lead.test');
   await receive(replyTo(lea.original, 'First'));
   await receive(replyTo(lea.original, 'From another address', { from: 'lea.private@lead.test' }), second);
   await receive(replyTo(stranger('second@ours.test'), 'Unrelated'), second);
   const thread = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
   t.is((await get('')).body.data.length, 2);
-  t.deepEqual((await get(`?email_id=${mailboxId}`)).body.data.map(({ snippet, message_count }: Record<string, unknown>) => [snippet, message_count]), [['First', 1]]);
+  t.deepEqual(
+    (await get(`?email_id=${mailboxId}`)).body.data.map(({ snippet, message_count }: Record<string, unknown>) => [
+      snippet,
+      message_count,
+    ]),
+    [['First', 1]],
+  );
   t.is((await get(`?email_id=${second.id}`)).body.data.length, 2);
   t.is((await get(`?email_ids=${mailboxId},${second.id}`)).body.data.length, 2);
   t.is((await get(thread)).body.data.length, 3);
   t.is((await get(`${thread}&email_id=${second.id}`)).body.data.length, 1);
   t.is((await get(`${thread}&email=${mailboxId}`)).body.data.length, 2);
 
-  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions: maskOf(['READ_UNIBOX']), allowedMailboxes: [mailboxId] });
-  t.deepEqual((await get('', apiKey)).body.data.map(({ snippet, message_count }: Record<string, unknown>) => [snippet, message_count]), [['First', 1]]);
+  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+    permissions: maskOf(['READ_UNIBOX']),
+    allowedMailboxes: [mailboxId],
+  });
+  t.deepEqual(
+    (await get('', apiKey)).body.data.map(({ snippet, message_count }: Record<string, unknown>) => [
+      snippet,
+      message_count,
+    ]),
+    [['First', 1]],
+  );
   t.is((await get(thread, apiKey)).body.data.length, 2);
   t.is((await get(`?email_id=${second.id}`, apiKey)).status, 403);
   t.is((await get(`${thread}&email_id=${second.id}`, apiKey)).status, 403);
 });
 
-test('another workspace\'s conversations are not there', async (t) => {
+test("another workspace's conversations are not there", async (t) => {
   const [own, other] = [await desk(), await desk()];
   const lea = await other.mailed('lea@lead.test');
   await other.receive(replyTo(lea.original, 'Secret'));
@@ -175,8 +303,20 @@ test('bad queries: every fault is named', async (t) => {
     t.is(answer.status, 400, path);
     return answer.body.problems.map((problem: { path: string }) => problem.path).sort();
   };
-  t.deepEqual(await faults('?limit=101&kind=nice&unseen=yes&since=yesterday&email_id=1&email_ids=1,2&from=%00&colour=red'),
-    ['query.colour', 'query.email_id', 'query.email_ids.0', 'query.email_ids.1', 'query.from', 'query.kind', 'query.limit', 'query.since', 'query.unseen']);
+  t.deepEqual(
+    await faults('?limit=101&kind=nice&unseen=yes&since=yesterday&email_id=1&email_ids=1,2&from=%00&colour=red'),
+    [
+      'query.colour',
+      'query.email_id',
+      'query.email_ids.0',
+      'query.email_ids.1',
+      'query.from',
+      'query.kind',
+      'query.limit',
+      'query.since',
+      'query.unseen',
+    ],
+  );
   t.deepEqual(await faults('/thread'), ['query.thread_id']);
   t.deepEqual(await faults('/thread?thread_id=a&limit=0&email_id=x'), ['query.email_id', 'query.limit']);
 });

@@ -9,14 +9,40 @@ const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaig
 /** Characters of a message shown in a list. */
 const SNIPPET = 200;
 
-function presentThread({ mailbox_id, from_email, from_name: _name, to_emails, received_at, ...row }: ThreadRow): z.input<typeof threadPage>['data'][number] {
-  return { ...row, snippet: snippetOf(row.snippet), email_id: mailbox_id, from_addr: addresses(from_email), to_addr: to_emails, internal_date: iso(received_at) };
+function presentThread({
+  mailbox_id,
+  from_email,
+  from_name: _name,
+  to_emails,
+  received_at,
+  ...row
+}: ThreadRow): z.input<typeof threadPage>['data'][number] {
+  return {
+    ...row,
+    snippet: snippetOf(row.snippet),
+    email_id: mailbox_id,
+    from_addr: addresses(from_email),
+    to_addr: to_emails,
+    internal_date: iso(received_at),
+  };
 }
 
 function presentMessage(threadId: string, message: ThreadMessage): z.input<typeof messagePage>['data'][number] {
-  const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } = message;
+  const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } =
+    message;
   return {
-    id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id,
+    id,
+    direction,
+    message_id,
+    subject,
+    size,
+    seen,
+    body_plain,
+    kind,
+    intent,
+    contact_id,
+    campaign_id,
+    step_id,
     thread_id: threadId,
     email_id: message.mailbox_id,
     from_addr: addresses(message.from_address),
@@ -30,7 +56,14 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
 
 /** The beginning of a text in one line. Cut by characters, so that none is torn. */
 function snippetOf(text: string): string {
-  return [...text.slice(0, 2 * SNIPPET).replace(/\s+/g, ' ').trim()].slice(0, SNIPPET).join('');
+  return [
+    ...text
+      .slice(0, 2 * SNIPPET)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ]
+    .slice(0, SNIPPET)
+    .join('');
 }
 
 /** A message that could not be read has no sender. */
@@ -66,7 +99,9 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     errors: ['not_found'],
     handler: async (ctx, { query: { limit, cursor, thread_id, id, email_id, email } }) => {
       const threadId = (thread_id ?? id)!;
-      return presentPage(await readThread(ctx, threadId, { limit, cursor }, email_id ?? email), (message) => presentMessage(threadId, message));
+      return presentPage(await readThread(ctx, threadId, { limit, cursor }, email_id ?? email), (message) =>
+        presentMessage(threadId, message),
+      );
     },
   }),
 ];

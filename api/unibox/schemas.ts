@@ -1,21 +1,35 @@
 import { z } from 'zod';
-import { INBOUND_KINDS } from '../../domain/replies/record-inbound.ts';
+import { INBOUND_KINDS } from '../../domain/engine/outcomes/record-inbound.ts';
 import { paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_MAILBOXES = 100;
-const text = z.string().min(1).max(200).refine((value) => !value.includes('\0'), 'Contains a character that cannot be stored');
+const text = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((value) => !value.includes('\0'), 'Contains a character that cannot be stored');
 const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 
 export const threadListQuery = z.strictObject({
   ...pageQuery(100),
-  from: text.optional().meta({ description: 'Part of the sender\'s address or name' }),
+  from: text.optional().meta({ description: "Part of the sender's address or name" }),
   subject: text.optional().meta({ description: 'Part of the subject' }),
-  unseen: z.enum(['true', 'false']).transform((value) => value === 'true').optional(),
-  kind: z.enum(INBOUND_KINDS).optional().meta({ description: 'What the newest message is: a person\'s reply, a bounce, an away message …' }),
+  unseen: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional(),
+  kind: z
+    .enum(INBOUND_KINDS)
+    .optional()
+    .meta({ description: "What the newest message is: a person's reply, a bounce, an away message …" }),
   since: day.optional(),
   until: day.optional(),
   email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
-  email_ids: z.string().transform((list) => list.split(',')).pipe(z.array(z.uuid()).max(MAX_MAILBOXES)).optional()
+  email_ids: z
+    .string()
+    .transform((list) => list.split(','))
+    .pipe(z.array(z.uuid()).max(MAX_MAILBOXES))
+    .optional()
     .meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
@@ -26,48 +40,55 @@ const about = {
   campaign_id: uuid.nullable(),
 };
 
-export const threadPage = paged(z.strictObject({
-  id: uuid.meta({ description: 'The newest message that came in' }),
-  email_id: uuid.meta({ description: 'The mailbox it came to' }),
-  thread_id: z.string(),
-  from_addr: z.array(z.string()),
-  to_addr: z.array(z.string()),
-  subject: z.string(),
-  snippet: z.string(),
-  internal_date: timestamp,
-  seen: z.boolean(),
-  message_count: z.int().meta({ description: 'Messages that came in' }),
-  has_unread: z.boolean(),
-  ...about,
-}));
+export const threadPage = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'The newest message that came in' }),
+    email_id: uuid.meta({ description: 'The mailbox it came to' }),
+    thread_id: z.string(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    subject: z.string(),
+    snippet: z.string(),
+    internal_date: timestamp,
+    seen: z.boolean(),
+    message_count: z.int().meta({ description: 'Messages that came in' }),
+    has_unread: z.boolean(),
+    ...about,
+  }),
+);
 
-export const threadQuery = z.strictObject({
-  ...pageQuery(100),
-  thread_id: z.string().min(1).max(2000).optional(),
-  id: z.string().min(1).max(2000).optional().meta({ description: 'The same as thread_id' }),
-  email_id: z.uuid().optional().meta({ description: 'Only what this mailbox received and sent' }),
-  email: z.uuid().optional().meta({ description: 'The same as email_id' }),
-}).superRefine((query, context) => {
-  if (query.thread_id === undefined && query.id === undefined) context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
-});
+export const threadQuery = z
+  .strictObject({
+    ...pageQuery(100),
+    thread_id: z.string().min(1).max(2000).optional(),
+    id: z.string().min(1).max(2000).optional().meta({ description: 'The same as thread_id' }),
+    email_id: z.uuid().optional().meta({ description: 'Only what this mailbox received and sent' }),
+    email: z.uuid().optional().meta({ description: 'The same as email_id' }),
+  })
+  .superRefine((query, context) => {
+    if (query.thread_id === undefined && query.id === undefined)
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+  });
 
-export const messagePage = paged(z.strictObject({
-  id: uuid,
-  direction: z.enum(['received', 'sent']),
-  email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
-  thread_id: z.string(),
-  message_id: z.string().nullable(),
-  from_addr: z.array(z.string()),
-  to_addr: z.array(z.string()),
-  in_reply_to: z.array(z.string()),
-  subject: z.string(),
-  size: z.int().meta({ description: 'Bytes of a received message' }),
-  internal_date: timestamp,
-  seen: z.boolean(),
-  snippet: z.string(),
-  body_plain: z.string().meta({ description: 'Text of a received message; what was sent is kept without its text' }),
-  ...about,
-  kind: about.kind.nullable(),
-  step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),
-  created_at: timestamp,
-}));
+export const messagePage = paged(
+  z.strictObject({
+    id: uuid,
+    direction: z.enum(['received', 'sent']),
+    email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
+    thread_id: z.string(),
+    message_id: z.string().nullable(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    in_reply_to: z.array(z.string()),
+    subject: z.string(),
+    size: z.int().meta({ description: 'Bytes of a received message' }),
+    internal_date: timestamp,
+    seen: z.boolean(),
+    snippet: z.string(),
+    body_plain: z.string().meta({ description: 'Text of a received message; what was sent is kept without its text' }),
+    ...about,
+    kind: about.kind.nullable(),
+    step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),
+    created_at: timestamp,
+  }),
+);

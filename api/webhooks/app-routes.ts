@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { applicationSecret, listApplicationDeliveries, listApplicationEndpoints, rotateApplicationSecret } from '../../domain/webhooks/applications.ts';
+import {
+  applicationSecret,
+  listApplicationDeliveries,
+  listApplicationEndpoints,
+  rotateApplicationSecret,
+} from '../../domain/webhooks/applications.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentApplicationDelivery, presentManagedEndpoint } from './present.ts';
@@ -25,7 +30,8 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/oauth/applications/:id/webhook-secret/rotate',
     summary: 'Replace the webhook secret of every install',
-    description: 'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
+    description:
+      'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
     success: { status: 200, body: schemas.applicationSecret },
     errors: ['no_organization'],
     handler: async (ctx, { params }) => ({ webhook_secret: await rotateApplicationSecret(ctx, params.id) }),
@@ -38,7 +44,9 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     summary: 'The endpoint the application has in each workspace that granted it access, newest first',
     success: { status: 200, body: z.strictObject({ endpoints: z.array(schemas.managedEndpoint) }) },
     errors: ['no_organization'],
-    handler: async (ctx, { params }) => ({ endpoints: (await listApplicationEndpoints(ctx, params.id)).map(presentManagedEndpoint) }),
+    handler: async (ctx, { params }) => ({
+      endpoints: (await listApplicationEndpoints(ctx, params.id)).map(presentManagedEndpoint),
+    }),
   }),
   route({
     ...applications,
@@ -50,6 +58,9 @@ export const appWebhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: paged(schemas.applicationDelivery) },
     errors: ['no_organization'],
     handler: async (ctx, { params, query: { status, event_type, ...page } }) =>
-      presentPage(await listApplicationDeliveries(ctx, params.id, { status, event_type }, page), presentApplicationDelivery),
+      presentPage(
+        await listApplicationDeliveries(ctx, params.id, { status, event_type }, page),
+        presentApplicationDelivery,
+      ),
   }),
 ];

@@ -15,13 +15,22 @@ const HOOK = 'http://hooks.example.com/in';
 /** A tenant with two endpoints and 12 deliveries that alternate between them, in all statuses and three types; newest first. */
 async function scene() {
   const tenant = await world.tenant();
-  const endpoints = [(await createEndpoint(world.deps, tenant.organizationId, HOOK)).id, (await createEndpoint(world.deps, tenant.organizationId, HOOK)).id];
+  const endpoints = [
+    (await createEndpoint(world.deps, tenant.organizationId, HOOK)).id,
+    (await createEndpoint(world.deps, tenant.organizationId, HOOK)).id,
+  ];
   const statuses = ['delivered', 'failed', 'pending', 'in_flight', 'abandoned', 'delivered'];
   const types = ['contact.created', 'contact.updated', 'campaign.started'];
   const rows = [];
   for (let n = 0; n < 12; n += 1) {
     const row = { endpoint: endpoints[n % 2]!, status: statuses[n % 6]!, type: types[n % 3]! };
-    rows.unshift({ ...row, id: await createDelivery(world.deps, tenant.organizationId, row.endpoint, { status: row.status, event_type: row.type }) });
+    rows.unshift({
+      ...row,
+      id: await createDelivery(world.deps, tenant.organizationId, row.endpoint, {
+        status: row.status,
+        event_type: row.type,
+      }),
+    });
   }
   const get = (path: string) => call(world, 'GET', `/v1/webhooks${path}`, { token: tenant.apiKey });
   return { tenant, endpoints, rows, get };
@@ -32,13 +41,29 @@ test('a delivery shows what the contract lists, with the body its receiver gets 
   const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, HOOK);
   const now = new Date('2026-05-01T10:00:00Z');
   const id = await createDelivery(world.deps, tenant.organizationId, endpointId, {
-    status: 'failed', attempt_count: 2, response_status: 503, response_body_excerpt: 'try later', error_reason: 'The receiver answered 503.', next_attempt_at: now, last_attempt_at: now,
+    status: 'failed',
+    attempt_count: 2,
+    response_status: 503,
+    response_body_excerpt: 'try later',
+    error_reason: 'The receiver answered 503.',
+    next_attempt_at: now,
+    last_attempt_at: now,
   });
   const list = () => call(world, 'GET', '/v1/webhooks/deliveries', { token: tenant.apiKey });
   const [shown] = (await list()).body.data;
   t.like(shown, {
-    id, endpoint_id: endpointId, organization_id: tenant.organizationId, event_type: 'contact.updated', status: 'failed', attempt_count: 2, max_attempts: 8,
-    next_attempt_at: now.toISOString(), last_attempt_at: now.toISOString(), response_status: 503, response_body_excerpt: 'try later', error_reason: 'The receiver answered 503.',
+    id,
+    endpoint_id: endpointId,
+    organization_id: tenant.organizationId,
+    event_type: 'contact.updated',
+    status: 'failed',
+    attempt_count: 2,
+    max_attempts: 8,
+    next_attempt_at: now.toISOString(),
+    last_attempt_at: now.toISOString(),
+    response_status: 503,
+    response_body_excerpt: 'try later',
+    error_reason: 'The receiver answered 503.',
   });
   t.deepEqual(Object.keys(shown.payload), ['id', 'event_type', 'organization_id', 'created_at', 'data']);
   t.is(shown.payload.id, shown.event_id);
@@ -52,7 +77,9 @@ test('lists page newest first, whole or filtered, without gap or repetition', as
   const walk = async (path: string, query: string) => {
     const seen: string[] = [];
     for (let cursor = ''; ;) {
-      const { body, status, text } = await get(`${path}?limit=2${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      const { body, status, text } = await get(
+        `${path}?limit=2${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
       t.is(status, 200, text);
       t.is(body.pagination.has_more, body.pagination.next_cursor !== null);
       t.is(body.pagination.total, null);
@@ -62,14 +89,35 @@ test('lists page newest first, whole or filtered, without gap or repetition', as
     }
   };
   const ids = (keep: (row: (typeof rows)[number]) => boolean) => rows.filter(keep).map((row) => row.id);
-  t.deepEqual(await walk('/deliveries', ''), ids(() => true));
-  t.deepEqual(await walk('/deliveries', '&status=delivered'), ids((row) => row.status === 'delivered'));
-  t.deepEqual(await walk('/deliveries', '&event_type=contact.updated'), ids((row) => row.type === 'contact.updated'));
-  t.deepEqual(await walk('/deliveries', '&event_type=campaign.started&status=pending'), ids((row) => row.type === 'campaign.started' && row.status === 'pending'));
+  t.deepEqual(
+    await walk('/deliveries', ''),
+    ids(() => true),
+  );
+  t.deepEqual(
+    await walk('/deliveries', '&status=delivered'),
+    ids((row) => row.status === 'delivered'),
+  );
+  t.deepEqual(
+    await walk('/deliveries', '&event_type=contact.updated'),
+    ids((row) => row.type === 'contact.updated'),
+  );
+  t.deepEqual(
+    await walk('/deliveries', '&event_type=campaign.started&status=pending'),
+    ids((row) => row.type === 'campaign.started' && row.status === 'pending'),
+  );
   for (const endpoint of endpoints) {
-    t.deepEqual(await walk(`/${endpoint}/deliveries`, ''), ids((row) => row.endpoint === endpoint));
-    t.deepEqual(await walk(`/${endpoint}/deliveries`, '&status=failed'), ids((row) => row.endpoint === endpoint && row.status === 'failed'));
-    t.deepEqual(await walk(`/${endpoint}/deliveries`, '&event_type=contact.created'), ids((row) => row.endpoint === endpoint && row.type === 'contact.created'));
+    t.deepEqual(
+      await walk(`/${endpoint}/deliveries`, ''),
+      ids((row) => row.endpoint === endpoint),
+    );
+    t.deepEqual(
+      await walk(`/${endpoint}/deliveries`, '&status=failed'),
+      ids((row) => row.endpoint === endpoint && row.status === 'failed'),
+    );
+    t.deepEqual(
+      await walk(`/${endpoint}/deliveries`, '&event_type=contact.created'),
+      ids((row) => row.endpoint === endpoint && row.type === 'contact.created'),
+    );
   }
 });
 
@@ -89,12 +137,22 @@ test('limits out of range, unknown filters and strange cursors are 400 and named
     }
   }
   const bad = await get('/deliveries?status=done&event_type=nope&limit=999');
-  t.deepEqual(bad.body.problems.map((problem: { path: string }) => problem.path).sort(), ['query.event_type', 'query.limit', 'query.status']);
-  for (const path of [`/deliveries?status=failed&cursor=${cursor}`, `/deliveries?event_type=contact.created&cursor=${cursor}`, `/${endpoints[0]}/deliveries?cursor=${cursor}`,
-    `/${endpoints[1]}/deliveries?cursor=${endpointCursor}`, `/throttle-drops?cursor=${cursor}`]) t.is((await get(path)).status, 400, path);
+  t.deepEqual(bad.body.problems.map((problem: { path: string }) => problem.path).sort(), [
+    'query.event_type',
+    'query.limit',
+    'query.status',
+  ]);
+  for (const path of [
+    `/deliveries?status=failed&cursor=${cursor}`,
+    `/deliveries?event_type=contact.created&cursor=${cursor}`,
+    `/${endpoints[0]}/deliveries?cursor=${cursor}`,
+    `/${endpoints[1]}/deliveries?cursor=${endpointCursor}`,
+    `/throttle-drops?cursor=${cursor}`,
+  ])
+    t.is((await get(path)).status, 400, path);
 });
 
-test('no list shows another workspace\'s deliveries', async (t) => {
+test("no list shows another workspace's deliveries", async (t) => {
   const [mine, other] = [await scene(), await scene()];
   const text = (await mine.get('/deliveries')).text;
   t.is(JSON.parse(text).data.length, 12);
@@ -105,11 +163,20 @@ test('no list shows another workspace\'s deliveries', async (t) => {
 test('a delivery in any status is enqueued again, once per Idempotency-Key, with the same event', async (t) => {
   const { tenant, rows } = await scene();
   for (const row of rows.slice(0, 6)) {
-    const again = (key: string) => call(world, 'POST', `/v1/webhooks/deliveries/${row.id}/redeliver`, { token: tenant.apiKey, headers: { 'idempotency-key': key } });
+    const again = (key: string) =>
+      call(world, 'POST', `/v1/webhooks/deliveries/${row.id}/redeliver`, {
+        token: tenant.apiKey,
+        headers: { 'idempotency-key': key },
+      });
     const before = await world.deps.db('webhook_deliveries').where({ id: row.id }).first();
     const answer = await again(row.id);
     t.is(answer.status, 200, answer.text);
-    t.like(answer.body, { id: row.id, status: 'pending', event_id: before.event_id, attempt_count: before.attempt_count });
+    t.like(answer.body, {
+      id: row.id,
+      status: 'pending',
+      event_id: before.event_id,
+      attempt_count: before.attempt_count,
+    });
     t.is(answer.body.payload.id, before.event_id);
     t.deepEqual((await again(row.id)).body, answer.body);
     const intents = await world.deps.db('outbox').where('workflow_id', 'like', `%${row.id}%`);
@@ -125,8 +192,17 @@ test('throttle drops are listed per minute, newest first, a page at a time', asy
   const made = [];
   for (let n = 0; n < 5; n += 1) {
     const minute = new Date(Date.UTC(2026, 4, 1, 10, n));
-    const row = { endpoint_id: endpointId, event_type: 'contact.updated', reason: n % 2 ? 'endpoint_rate' : 'event_type_rate', dropped: n + 1, minute, last_event_id: newId() };
-    await world.deps.db('webhook_throttle_drops').insert({ id: newId(), organization_id: tenant.organizationId, ...row, created_at: minute, updated_at: minute });
+    const row = {
+      endpoint_id: endpointId,
+      event_type: 'contact.updated',
+      reason: n % 2 ? 'endpoint_rate' : 'event_type_rate',
+      dropped: n + 1,
+      minute,
+      last_event_id: newId(),
+    };
+    await world.deps
+      .db('webhook_throttle_drops')
+      .insert({ id: newId(), organization_id: tenant.organizationId, ...row, created_at: minute, updated_at: minute });
     made.unshift({ ...row, minute: minute.toISOString() });
   }
   const get = (query: string) => call(world, 'GET', `/v1/webhooks/throttle-drops${query}`, { token: tenant.apiKey });
@@ -136,5 +212,8 @@ test('throttle drops are listed per minute, newest first, a page at a time', asy
   const second = (await get(`?limit=3&cursor=${first.pagination.next_cursor}`)).body;
   t.deepEqual(second.data, made.slice(3));
   t.deepEqual(second.pagination, { total: null, next_cursor: null, has_more: false });
-  t.deepEqual((await call(world, 'GET', '/v1/webhooks/throttle-drops', { token: (await world.tenant()).apiKey })).body.data, []);
+  t.deepEqual(
+    (await call(world, 'GET', '/v1/webhooks/throttle-drops', { token: (await world.tenant()).apiKey })).body.data,
+    [],
+  );
 });

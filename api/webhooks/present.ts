@@ -29,7 +29,10 @@ export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas
 }
 
 /** What a challenge led to, with the endpoint as it is now. */
-export function presentVerification(row: WebhookEndpointRow, result: ChallengeResult): z.input<typeof schemas.verification> {
+export function presentVerification(
+  row: WebhookEndpointRow,
+  result: ChallengeResult,
+): z.input<typeof schemas.verification> {
   return {
     endpoint: presentEndpoint(row),
     verified: row.verified_at !== null,
@@ -68,7 +71,14 @@ export function presentDelivery(row: DeliveryWithPayload): z.input<typeof schema
 }
 
 /** One minute of one endpoint's dropped events. */
-export function presentDrop({ endpoint_id, event_type, reason, dropped, minute, last_event_id }: ThrottleDrop): z.input<typeof schemas.throttleDrop> {
+export function presentDrop({
+  endpoint_id,
+  event_type,
+  reason,
+  dropped,
+  minute,
+  last_event_id,
+}: ThrottleDrop): z.input<typeof schemas.throttleDrop> {
   return { endpoint_id, event_type, reason, dropped, minute: iso(minute), last_event_id };
 }
 

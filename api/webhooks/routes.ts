@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { EVENT_TYPES } from '../../domain/kernel/events.ts';
 import { listDeliveries, listEndpointDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
-  assertTarget, createEndpoint, deleteEndpoint, getEndpoint, listEndpoints, rotateEndpointSecret, updateEndpoint, type EndpointInput,
+  assertTarget,
+  createEndpoint,
+  deleteEndpoint,
+  getEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+  updateEndpoint,
+  type EndpointInput,
 } from '../../domain/webhooks/endpoints.ts';
 import { redeliver } from '../../domain/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../domain/webhooks/throttle-drops.ts';
@@ -27,7 +34,10 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     description: 'Endpoints that OAuth applications have in the workspace are not among them.',
     success: { status: 200, body: schemas.endpointList },
     errors: ['no_organization'],
-    handler: async (ctx) => ({ endpoints: (await listEndpoints(ctx)).map(presentEndpoint), event_types: CATALOGUE.map(({ type }) => type) }),
+    handler: async (ctx) => ({
+      endpoints: (await listEndpoints(ctx)).map(presentEndpoint),
+      event_types: CATALOGUE.map(({ type }) => type),
+    }),
   }),
   route({
     ...webhooks,
@@ -37,7 +47,14 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     summary: 'The catalogue of events',
     success: { status: 200, body: schemas.eventTypeList },
     errors: ['no_organization'],
-    handler: async () => ({ event_types: CATALOGUE.map(({ type, category, description, firehose }) => ({ type, category, description, firehose })) }),
+    handler: async () => ({
+      event_types: CATALOGUE.map(({ type, category, description, firehose }) => ({
+        type,
+        category,
+        description,
+        firehose,
+      })),
+    }),
   }),
   route({
     ...webhooks,
@@ -45,8 +62,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/webhooks',
     summary: 'Register an endpoint; its signing secret is shown once',
-    description: 'It gets live events once it is verified: call POST /v1/webhooks/:id/verify. '
-      + 'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
+    description:
+      'It gets live events once it is verified: call POST /v1/webhooks/:id/verify. ' +
+      'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.endpointBody,
     success: { status: 201, body: schemas.endpointWithSecret },
     errors: ['no_organization', 'conflict'],
@@ -62,8 +80,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'patch',
     path: '/webhooks/:id',
     summary: 'Replace the state of an endpoint',
-    description: 'A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. '
-      + 'With another host the endpoint has to be verified again. Switching it on starts its failure count anew.',
+    description:
+      'A full replacement: omitted `event_types` and `description` become empty, omitted `enabled` becomes true. ' +
+      'With another host the endpoint has to be verified again. Switching it on starts its failure count anew.',
     params: idParams,
     body: schemas.endpointBody,
     success: { status: 200, body: schemas.endpoint },
@@ -91,7 +110,8 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/webhooks/:id/rotate-secret',
     summary: 'Replace the signing secret; the new one is shown once',
-    description: 'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
+    description:
+      'A delivery whose first attempt was signed with the old secret keeps it until it settles; every other one is signed with the new secret.',
     params: idParams,
     success: { status: 200, body: z.strictObject({ secret: schemas.secret }) },
     errors: ['no_organization'],
@@ -103,14 +123,16 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/webhooks/:id/verify',
     summary: 'Send one signed challenge to the endpoint',
-    description: 'A POST with X-Service-Event `webhook.test`; any 2xx answer within 15 seconds verifies the endpoint. An answer that also carries the challenge, '
-      + 'as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always 200: what the receiver does wrong is in the '
-      + 'answer. The same call serves as a test event later; a verified endpoint stays verified when it fails.',
+    description:
+      'A POST with X-Service-Event `webhook.test`; any 2xx answer within 15 seconds verifies the endpoint. An answer that also carries the challenge, ' +
+      'as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge, confirms its ownership. Always 200: what the receiver does wrong is in the ' +
+      'answer. The same call serves as a test event later; a verified endpoint stays verified when it fails.',
     params: idParams,
     success: { status: 200, body: schemas.verification },
     errors: ['no_organization'],
     prepare: (ctx, { params }) => challengeEndpoint(ctx, params.id),
-    handler: async (ctx, { params, prepared }) => presentVerification(await recordChallenge(ctx, params.id, prepared), prepared),
+    handler: async (ctx, { params, prepared }) =>
+      presentVerification(await recordChallenge(ctx, params.id, prepared), prepared),
   }),
   route({
     ...webhooks,
@@ -122,7 +144,8 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     query: schemas.deliveryQuery,
     success: { status: 200, body: paged(schemas.delivery) },
     errors: ['no_organization'],
-    handler: async (ctx, { query: { status, event_type, ...page } }) => presentPage(await listDeliveries(ctx, { status, event_type }, page), presentDelivery),
+    handler: async (ctx, { query: { status, event_type, ...page } }) =>
+      presentPage(await listDeliveries(ctx, { status, event_type }, page), presentDelivery),
   }),
   route({
     ...webhooks,
@@ -143,7 +166,8 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/webhooks/deliveries/:deliveryId/redeliver',
     summary: 'Send an event to its endpoint again, in whatever status its delivery is',
-    description: 'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting.',
+    description:
+      'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting.',
     params: schemas.deliveryParams,
     success: { status: 200, body: schemas.delivery },
     errors: ['no_organization'],

@@ -5,17 +5,30 @@ import { pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_DESCRIPTION = 1000;
 
-export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], { error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined) });
+export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]], {
+  error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
+});
 
 /** What can be said without DNS and the settings of the installation; the verb says the rest. */
-const url = z.string().trim().max(2048).superRefine((value, context) => {
-  if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
-  else if (new URL(value).username || new URL(value).password) context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
-}).meta({ format: 'uri', description: 'HTTPS on the standard port; its host must resolve to public addresses only' });
+const url = z
+  .string()
+  .trim()
+  .max(2048)
+  .superRefine((value, context) => {
+    if (!URL.canParse(value)) context.addIssue({ code: 'custom', message: 'The URL is not valid.' });
+    else if (new URL(value).username || new URL(value).password)
+      context.addIssue({ code: 'custom', message: 'The URL must not contain credentials.' });
+  })
+  .meta({ format: 'uri', description: 'HTTPS on the standard port; its host must resolve to public addresses only' });
 
 export const endpointBody = z.strictObject({
   url,
-  description: z.string().trim().max(MAX_DESCRIPTION).regex(/^[^\0]*$/, 'Contains a NUL character').default(''),
+  description: z
+    .string()
+    .trim()
+    .max(MAX_DESCRIPTION)
+    .regex(/^[^\0]*$/, 'Contains a NUL character')
+    .default(''),
   event_types: z.array(eventType).max(200).default([]).meta({ description: 'Empty: every event that is not firehose' }),
   enabled: z.boolean().default(true),
 });
@@ -27,7 +40,10 @@ export const endpoint = z.strictObject({
   description: z.string(),
   event_types: z.array(z.string()),
   enabled: z.boolean(),
-  disabled_reason: z.string().nullable().meta({ description: 'Why the installation switched it off; null when a person did, or nobody' }),
+  disabled_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why the installation switched it off; null when a person did, or nobody' }),
   verified_at: timestamp.nullable().meta({ description: 'Null while unverified: no live events' }),
   ownership_confirmed: z.boolean().meta({ description: 'The receiver echoed a challenge' }),
   last_success_at: timestamp.nullable(),
@@ -46,12 +62,14 @@ export const endpointList = z.strictObject({
 });
 
 export const eventTypeList = z.strictObject({
-  event_types: z.array(z.strictObject({
-    type: z.string(),
-    category: z.string(),
-    description: z.string(),
-    firehose: z.boolean().meta({ description: 'High volume: delivered only to endpoints that list it' }),
-  })),
+  event_types: z.array(
+    z.strictObject({
+      type: z.string(),
+      category: z.string(),
+      description: z.string(),
+      firehose: z.boolean().meta({ description: 'High volume: delivered only to endpoints that list it' }),
+    }),
+  ),
 });
 
 export const verification = z.strictObject({
@@ -83,15 +101,23 @@ export const applicationDelivery = z.strictObject({
   next_attempt_at: timestamp.nullable(),
   last_attempt_at: timestamp.nullable(),
   response_status: z.int().nullable(),
-  response_body_excerpt: z.string().nullable().meta({ description: 'First 1024 bytes of the receiver\'s answer' }),
+  response_body_excerpt: z.string().nullable().meta({ description: "First 1024 bytes of the receiver's answer" }),
   error_reason: z.string().nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });
 
 export const delivery = applicationDelivery.extend({
-  payload: z.strictObject({ id: uuid, event_type: z.string(), organization_id: uuid, created_at: timestamp, data: z.record(z.string(), z.unknown()) })
-    .nullable().meta({ description: 'The body as the receiver gets it; null once it is no longer kept' }),
+  payload: z
+    .strictObject({
+      id: uuid,
+      event_type: z.string(),
+      organization_id: uuid,
+      created_at: timestamp,
+      data: z.record(z.string(), z.unknown()),
+    })
+    .nullable()
+    .meta({ description: 'The body as the receiver gets it; null once it is no longer kept' }),
 });
 
 export const deliveryParams = z.object({ deliveryId: z.string() });
@@ -99,7 +125,9 @@ export const deliveryParams = z.object({ deliveryId: z.string() });
 export const throttleDrop = z.strictObject({
   endpoint_id: uuid,
   event_type: z.string(),
-  reason: z.enum(['endpoint_rate', 'event_type_rate']).meta({ description: 'The endpoint\'s own rate, or the workspace\'s rate for the event type' }),
+  reason: z
+    .enum(['endpoint_rate', 'event_type_rate'])
+    .meta({ description: "The endpoint's own rate, or the workspace's rate for the event type" }),
   dropped: z.int().meta({ description: 'Events the endpoint did not get in that minute' }),
   minute: timestamp,
   last_event_id: uuid,
@@ -116,4 +144,8 @@ export const managedEndpoint = z.strictObject({
   last_failure_at: timestamp.nullable(),
 });
 
-export const applicationSecret = z.strictObject({ webhook_secret: z.string().meta({ description: 'Signs the deliveries to every install of the application (`whsec_…`)' }) });
+export const applicationSecret = z.strictObject({
+  webhook_secret: z
+    .string()
+    .meta({ description: 'Signs the deliveries to every install of the application (`whsec_…`)' }),
+});

@@ -21,13 +21,23 @@ interface Hooked {
   verify(headers?: Record<string, string>): ReturnType<typeof call>;
 }
 
-async function hooked(t: ExecutionContext, respond: number | ReceiverAnswer | Responder = 204, at: World = world): Promise<Hooked> {
+async function hooked(
+  t: ExecutionContext,
+  respond: number | ReceiverAnswer | Responder = 204,
+  at: World = world,
+): Promise<Hooked> {
   const receiver = await startReceiver({ respond });
   t.teardown(() => receiver.stop());
   const tenant = await at.tenant();
-  const { body } = await call(at, 'POST', '/v1/webhooks', { token: tenant.apiKey, body: { url: `${receiver.url}/hook` } });
+  const { body } = await call(at, 'POST', '/v1/webhooks', {
+    token: tenant.apiKey,
+    body: { url: `${receiver.url}/hook` },
+  });
   return {
-    tenant, receiver, id: body.id, secret: body.secret,
+    tenant,
+    receiver,
+    id: body.id,
+    secret: body.secret,
     verify: (headers = {}) => call(at, 'POST', `/v1/webhooks/${body.id}/verify`, { token: tenant.apiKey, headers }),
   };
 }
@@ -42,10 +52,18 @@ test('the challenge is one signed request as the contract draws it, and any 2xx 
   t.is(receiver.requests.length, 1);
   const request = receiver.requests[0]!;
   t.deepEqual([request.method, request.path], ['POST', '/hook']);
-  t.like(request.headers, { 'content-type': 'application/json', 'x-service-event': 'webhook.test', 'user-agent': 'Webhooks/1.0' });
+  t.like(request.headers, {
+    'content-type': 'application/json',
+    'x-service-event': 'webhook.test',
+    'user-agent': 'Webhooks/1.0',
+  });
   t.true(verifySignature(request.headers['x-service-signature'] as string, secret, request.raw, { now: new Date() }));
   t.deepEqual(Object.keys(request.json), ['id', 'event_type', 'organization_id', 'created_at', 'data']);
-  t.like(request.json, { id: request.headers['x-service-event-id'], event_type: 'webhook.test', organization_id: tenant.organizationId });
+  t.like(request.json, {
+    id: request.headers['x-service-event-id'],
+    event_type: 'webhook.test',
+    organization_id: tenant.organizationId,
+  });
   t.deepEqual(Object.keys(request.json.data), ['challenge', 'endpoint_id', 'message']);
   t.regex(request.json.data.challenge, /^whcg_[A-Za-z0-9_-]{43}$/);
   t.is(request.json.data.endpoint_id, id);
@@ -118,7 +136,10 @@ test('a later test event that fails takes nothing away, and one that passes move
 test('an endpoint that is moved while it is asked is not verified by the answer', async (t) => {
   const { tenant, receiver, id, verify } = await hooked(t);
   receiver.respond(async () => {
-    await call(world, 'PATCH', `/v1/webhooks/${id}`, { token: tenant.apiKey, body: { url: 'http://elsewhere.example.com/' } });
+    await call(world, 'PATCH', `/v1/webhooks/${id}`, {
+      token: tenant.apiKey,
+      body: { url: 'http://elsewhere.example.com/' },
+    });
     return { status: 200 };
   });
   t.like((await verify()).body, { passed: true, verified: false });
@@ -138,7 +159,14 @@ test('a challenge is signed with the newest secret; a repeated request sends non
   const { tenant, receiver, id, verify } = await hooked(t);
   const { body } = await call(world, 'POST', `/v1/webhooks/${id}/rotate-secret`, { token: tenant.apiKey });
   const answer = await verify({ 'idempotency-key': 'once' });
-  t.true(verifySignature(receiver.requests[0]!.headers['x-service-signature'] as string, body.secret, receiver.requests[0]!.raw, { now: new Date() }));
+  t.true(
+    verifySignature(
+      receiver.requests[0]!.headers['x-service-signature'] as string,
+      body.secret,
+      receiver.requests[0]!.raw,
+      { now: new Date() },
+    ),
+  );
   t.deepEqual((await verify({ 'idempotency-key': 'once' })).body, answer.body);
   t.is(receiver.requests.length, 1);
 });
@@ -152,10 +180,17 @@ test('a host that has come to lead inside is not dialled', async (t) => {
   t.teardown(() => egress.close());
   Object.assign(strict.deps, { egress });
   const tenant = await strict.tenant();
-  const { id } = await createEndpoint(strict.deps, tenant.organizationId, 'https://rebound.example.com/', { verified_at: null });
+  const { id } = await createEndpoint(strict.deps, tenant.organizationId, 'https://rebound.example.com/', {
+    verified_at: null,
+  });
   const { status, body } = await call(strict, 'POST', `/v1/webhooks/${id}/verify`, { token: tenant.apiKey });
   t.is(status, 200);
-  t.like(body, { verified: false, passed: false, status: 0, reason: 'The host resolves to an address that is not publicly routable.' });
+  t.like(body, {
+    verified: false,
+    passed: false,
+    status: 0,
+    reason: 'The host resolves to an address that is not publicly routable.',
+  });
   t.is(receiver.requests.length, 0);
 });
 
@@ -168,16 +203,27 @@ test('no secret, challenge or address of a receiver reaches a log line or anothe
   t.teardown(() => receiver.stop());
   const { apiKey: token } = await loud.tenant();
   const url = `${receiver.url}/hook?token=sesame`;
-  const ask = (method: string, path: string, body?: object) => call(loud, method, `/v1/webhooks${path}`, { token, ...(body ? { body } : {}) });
-  const { body: { id, secret } } = await ask('POST', '', { url });
+  const ask = (method: string, path: string, body?: object) =>
+    call(loud, method, `/v1/webhooks${path}`, { token, ...(body ? { body } : {}) });
+  const {
+    body: { id, secret },
+  } = await ask('POST', '', { url });
   const rotated = (await ask('POST', `/${id}/rotate-secret`)).body.secret;
   const others = [];
   others.push(await ask('POST', `/${id}/verify`));
   receiver.respond('reset');
   others.push(await ask('POST', `/${id}/verify`));
-  others.push(await ask('PATCH', `/${id}`, { url }), await ask('PATCH', `/${id}`, { url: 'nonsense' }), await ask('GET', ''), await ask('GET', '/deliveries'));
+  others.push(
+    await ask('PATCH', `/${id}`, { url }),
+    await ask('PATCH', `/${id}`, { url: 'nonsense' }),
+    await ask('GET', ''),
+    await ask('GET', '/deliveries'),
+  );
   others.push(await ask('DELETE', `/${id}`));
-  t.deepEqual(others.map((answer) => answer.status), [200, 200, 200, 400, 200, 200, 204]);
+  t.deepEqual(
+    others.map((answer) => answer.status),
+    [200, 200, 200, 400, 200, 200, 204],
+  );
   const challenge = receiver.requests[0]!.json.data.challenge;
   t.true(lines.length >= 9, 'the log was heard');
   for (const hidden of [secret, rotated, challenge, 'whsec_', 'whcg_']) {

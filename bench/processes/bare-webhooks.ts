@@ -18,7 +18,10 @@ async function post(index: number): Promise<void> {
     method: 'POST',
     path: '/hook',
     headers: {
-      'content-type': 'application/json', 'user-agent': 'Webhooks/1.0', 'x-service-event': type, 'x-service-event-id': `${id}-${index}`,
+      'content-type': 'application/json',
+      'user-agent': 'Webhooks/1.0',
+      'x-service-event': type,
+      'x-service-event-id': `${id}-${index}`,
       'x-service-signature': `t=${at},v1=${signature}`,
     },
     body,
@@ -30,9 +33,11 @@ async function post(index: number): Promise<void> {
 async function postAll(count: number): Promise<number> {
   const startedAt = performance.now();
   let next = 0;
-  await Promise.all(Array.from({ length: concurrency }, async () => {
-    while (next < count) await post(next++);
-  }));
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (next < count) await post(next++);
+    }),
+  );
   return performance.now() - startedAt;
 }
 

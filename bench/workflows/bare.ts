@@ -2,7 +2,11 @@ import { defineSignal, proxyActivities, proxyLocalActivities, setHandler, sleep 
 import type { BareActivities, BareArgs } from './contract.ts';
 
 const { decide } = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '30s' });
-const { deliver } = proxyActivities<BareActivities>({ startToCloseTimeout: '5m', heartbeatTimeout: '10s', summary: 'send the email' });
+const { deliver } = proxyActivities<BareActivities>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '10s',
+  summary: 'send the email',
+});
 
 /**
  * An enrollment with nothing in it: per email a local activity that decides, a timer where the enrollment has one, and an

@@ -31,7 +31,10 @@ const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {
 
 /** Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied. */
 export async function migrate(db: Knex): Promise<string[]> {
-  const [, applied] = (await db.migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [number, string[]];
+  const [, applied] = (await db.migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [
+    number,
+    string[],
+  ];
   return applied;
 }
 

@@ -2,7 +2,13 @@ import { orgEntity, OrgModel } from './model.ts';
 
 /** Every status of a campaign (contract 2, Campaign). */
 export const CAMPAIGN_STATUSES = [
-  'draft', 'active', 'paused', 'paused_no_accounts', 'paused_trial_expired', 'paused_undeliverable', 'completed',
+  'draft',
+  'active',
+  'paused',
+  'paused_no_accounts',
+  'paused_trial_expired',
+  'paused_undeliverable',
+  'completed',
 ] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 

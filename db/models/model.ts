@@ -24,11 +24,25 @@ export function orgEntity<M extends OrgModel>(model: new () => M): OrgEntity<M> 
 }
 
 /** A query on one organization's rows of an entity. */
-export function queryOrg<M extends OrgModel>(entity: OrgEntity<M>, trx: Trx | Db, organizationId: string): QueryBuilderType<M> {
-  return entity.model.query(trx).where(`${entity.model.tableName}.organization_id`, organizationId) as QueryBuilderType<M>;
+export function queryOrg<M extends OrgModel>(
+  entity: OrgEntity<M>,
+  trx: Trx | Db,
+  organizationId: string,
+): QueryBuilderType<M> {
+  return entity.model
+    .query(trx)
+    .where(`${entity.model.tableName}.organization_id`, organizationId) as QueryBuilderType<M>;
 }
 
 /** Inserts a row of an entity, stamped with the organization, and returns it as stored. */
-export async function insertOrg<M extends OrgModel>(entity: OrgEntity<M>, trx: Trx | Db, organizationId: string, row: object): Promise<M> {
-  return (await entity.model.query(trx).insert({ ...row, organization_id: organizationId } as never).returning('*')) as unknown as M;
+export async function insertOrg<M extends OrgModel>(
+  entity: OrgEntity<M>,
+  trx: Trx | Db,
+  organizationId: string,
+  row: object,
+): Promise<M> {
+  return (await entity.model
+    .query(trx)
+    .insert({ ...row, organization_id: organizationId } as never)
+    .returning('*')) as unknown as M;
 }

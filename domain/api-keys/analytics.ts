@@ -91,14 +91,23 @@ export async function usageAnalytics(ctx: Ctx, keyId: string, request: Analytics
      group by grouping sets ((1), (endpoint, method))`,
     { seconds: ms / 1000, from: new Date(floor(from, MINUTE_MS)), to, ...(key ? { key: key.id } : {}) },
   );
-  const counted = new Map(lines.flatMap((line) => (line.bucket ? [[line.bucket.getTime(), countsOf(line)] as const] : [])));
+  const counted = new Map(
+    lines.flatMap((line) => (line.bucket ? [[line.bucket.getTime(), countsOf(line)] as const] : [])),
+  );
   const buckets: UsageBucket[] = [];
-  for (let at = floor(from, ms); at < to.getTime(); at += ms) buckets.push({ bucket: new Date(at), ...(counted.get(at) ?? EMPTY) });
+  for (let at = floor(from, ms); at < to.getTime(); at += ms)
+    buckets.push({ bucket: new Date(at), ...(counted.get(at) ?? EMPTY) });
   const sum = (pick: (bucket: UsageBucket) => number) => buckets.reduce((total, bucket) => total + pick(bucket), 0);
   return {
     api_key_id: key?.id ?? ZERO_UUID,
-    from, to, interval: request.interval, buckets,
-    endpoints: lines.filter((line) => !line.bucket).map(endpointOf).sort(byUse),
+    from,
+    to,
+    interval: request.interval,
+    buckets,
+    endpoints: lines
+      .filter((line) => !line.bucket)
+      .map(endpointOf)
+      .sort(byUse),
     total: sum((bucket) => bucket.total),
     errors: sum((bucket) => bucket.client_errors + bucket.server_errors),
   };
@@ -110,9 +119,16 @@ function rangeOf(now: Date, request: AnalyticsRequest): { from: Date; to: Date }
   const from = request.from ?? new Date(to.getTime() - DAY_MS);
   const { longest, said } = INTERVALS[request.interval];
   const problems: Problem[] = [];
-  if (from >= to) problems.push({ path: 'query.from', message: request.to ? 'Must lie before to' : 'Must lie before now, which to is unless given' });
+  if (from >= to)
+    problems.push({
+      path: 'query.from',
+      message: request.to ? 'Must lie before to' : 'Must lie before now, which to is unless given',
+    });
   if (to.getTime() - from.getTime() > longest) {
-    problems.push({ path: 'query.from', message: `With interval ${request.interval} the range can be ${said} long at most; ask for less, or for longer buckets` });
+    problems.push({
+      path: 'query.from',
+      message: `With interval ${request.interval} the range can be ${said} long at most; ask for less, or for longer buckets`,
+    });
   }
   if (problems.length > 0) throw badRequest('This range cannot be shown', problems);
   return { from, to };
@@ -127,7 +143,13 @@ function countsOf({ total, success, client_errors, server_errors, latency_ms }: 
 }
 
 function endpointOf({ endpoint, method, total, client_errors, server_errors, latency_ms }: Line): EndpointUse {
-  return { endpoint, method, count: total, error_count: client_errors + server_errors, avg_latency_ms: average(latency_ms, total) };
+  return {
+    endpoint,
+    method,
+    count: total,
+    error_count: client_errors + server_errors,
+    avg_latency_ms: average(latency_ms, total),
+  };
 }
 
 function byUse(a: EndpointUse, b: EndpointUse): number {

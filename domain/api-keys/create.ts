@@ -33,7 +33,10 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       allowed_email_accounts: input.allowed_email_accounts ?? [],
       expires_at: input.expires_at ?? null,
     };
-    const problems = [...faults(restrictions, tx.now), ...(await mailboxProblems(tx, restrictions.allowed_email_accounts))];
+    const problems = [
+      ...faults(restrictions, tx.now),
+      ...(await mailboxProblems(tx, restrictions.allowed_email_accounts)),
+    ];
     if (problems.length > 0) throw badRequest('The key cannot be made like this', problems);
     await assertNotWiderThanActor(tx, ctx.actor, restrictions);
     const secret = newSecret(SECRET_PREFIX.apiKey);
@@ -51,7 +54,9 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       updated_at: tx.now,
     });
     tx.audit({
-      action: 'create', entityType: 'api_key', entityId: key.id,
+      action: 'create',
+      entityType: 'api_key',
+      entityId: key.id,
       changes: { name: key.name, ...restrictions, rate_limit_per_minute: key.rate_limit_per_minute },
     });
     return { key, secret };

@@ -13,7 +13,10 @@ const DEFAULT_REASON = 'Revoked by user';
 /** The organization's keys, newest first (contract 1, GET /api-keys). */
 export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const query = reader(ctx).query(ApiKeys).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = reader(ctx)
+    .query(ApiKeys)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }
@@ -36,7 +39,10 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
   if (!isUuid(id)) throw notFound('API key');
   await transact(ctx, async (tx) => {
-    const revoked = await tx.org.query(ApiKeys).findById(id).where('status', 'active')
+    const revoked = await tx.org
+      .query(ApiKeys)
+      .findById(id)
+      .where('status', 'active')
       .patch({ status: 'revoked', revoked_at: tx.now, revoked_reason: reason, updated_at: tx.now });
     if (revoked === 0) {
       await readKey({ ...ctx, trx: tx.trx }, id);
@@ -56,7 +62,9 @@ export async function deleteKey(ctx: Ctx, id: string): Promise<void> {
     const key = await tx.org.query(ApiKeys).findById(id).forUpdate();
     if (!key) throw notFound('API key');
     if (key.status === 'active' && !(key.expires_at && key.expires_at <= tx.now)) {
-      throw new AppError('conflict', 'This API key can still authenticate', { fix: 'Revoke it first, with DELETE /v1/api-keys/:id.' });
+      throw new AppError('conflict', 'This API key can still authenticate', {
+        fix: 'Revoke it first, with DELETE /v1/api-keys/:id.',
+      });
     }
     await tx.org.query(ApiKeys).deleteById(id);
     tx.audit({ action: 'delete', entityType: 'api_key', entityId: id, metadata: { name: key.name } });

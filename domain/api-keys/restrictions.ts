@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { isDefinedMask, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
-import { assertActorGrants } from '../oauth/acting.ts';
+import { assertActorGrants } from '../identity/acting.ts';
 
 /** What narrows a key. */
 export interface Restrictions {
@@ -29,7 +29,8 @@ export function shapeProblems(key: Partial<Pick<Restrictions, 'permissions' | 'a
     problems.push({ path: 'body.permissions', message: 'Has bits that no permission defines' });
   }
   key.allowed_ips?.forEach((entry, index) => {
-    if (!isIpRange(entry)) problems.push({ path: `body.allowed_ips.${index}`, message: 'Neither an IP address nor a CIDR range' });
+    if (!isIpRange(entry))
+      problems.push({ path: `body.allowed_ips.${index}`, message: 'Neither an IP address nor a CIDR range' });
   });
   return problems;
 }
@@ -39,7 +40,8 @@ export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<P
   const known = new Set<string>();
   const wellFormed = ids.filter(isUuid);
   if (wellFormed.length > 0) {
-    for (const row of await tx.org.table('mailboxes').whereIn('id', wellFormed).select('id')) known.add(row.id as string);
+    for (const row of await tx.org.table('mailboxes').whereIn('id', wellFormed).select('id'))
+      known.add(row.id as string);
   }
   return ids.flatMap((id, index) => {
     if (known.has(id.toLowerCase())) return [];
@@ -68,16 +70,25 @@ export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
   const extra = namesOf(child.permissions & ~parent.permissions);
   if (extra.length > 0) wider.push(`permissions ${extra.join(', ')}`);
   if (beyond(parent.allowed_ips, child.allowed_ips, coversRange)) wider.push('allowed_ips');
-  if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase())) wider.push('allowed_email_accounts');
+  if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase()))
+    wider.push('allowed_email_accounts');
   if (parent.expires_at && (!child.expires_at || child.expires_at > parent.expires_at)) wider.push('expires_at');
   if (wider.length === 0) return;
-  throw new AppError('forbidden', `A key cannot make or change a key so that it may do more than itself: ${wider.join('; ')}`, {
-    fix: 'Ask for less, or do it as a signed-in person.',
-  });
+  throw new AppError(
+    'forbidden',
+    `A key cannot make or change a key so that it may do more than itself: ${wider.join('; ')}`,
+    {
+      fix: 'Ask for less, or do it as a signed-in person.',
+    },
+  );
 }
 
 /** Whether a child list reaches past a parent's; an empty list means everything. */
-function beyond(parent: readonly string[], child: readonly string[], covers: (outer: string, inner: string) => boolean): boolean {
+function beyond(
+  parent: readonly string[],
+  child: readonly string[],
+  covers: (outer: string, inner: string) => boolean,
+): boolean {
   if (parent.length === 0) return false;
   return child.length === 0 || child.some((inner) => !parent.some((outer) => covers(outer, inner)));
 }
@@ -85,7 +96,11 @@ function beyond(parent: readonly string[], child: readonly string[], covers: (ou
 function coversRange(outer: string, inner: string): boolean {
   const [outerBase, outerBits] = range(outer);
   const [innerBase, innerBits] = range(inner);
-  return outerBase.kind() === innerBase.kind() && innerBits >= outerBits && (innerBase as ipaddr.IPv4).match(outerBase as ipaddr.IPv4, outerBits);
+  return (
+    outerBase.kind() === innerBase.kind() &&
+    innerBits >= outerBits &&
+    (innerBase as ipaddr.IPv4).match(outerBase as ipaddr.IPv4, outerBits)
+  );
 }
 
 function range(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

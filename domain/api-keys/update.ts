@@ -31,16 +31,27 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(ApiKeys).findById(id).forNoKeyUpdate();
     if (!before) throw notFound('API key');
-    const sent = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined)) as Partial<ApiKeyRow>;
+    const sent = Object.fromEntries(
+      Object.entries(edit).filter(([, value]) => value !== undefined),
+    ) as Partial<ApiKeyRow>;
     const names = Object.keys(sent) as (keyof KeyEdit)[];
     if (names.length === 0) return before;
     const problems = [...shapeProblems(sent), ...(await mailboxProblems(tx, sent.allowed_email_accounts ?? []))];
     if (problems.length > 0) throw badRequest('The key cannot be changed like this', problems);
     const { permissions, allowed_ips, allowed_email_accounts, expires_at } = before;
     if (names.some((name) => RESTRICTING.includes(name))) {
-      await assertNotWiderThanActor(tx, ctx.actor, { permissions, allowed_ips, allowed_email_accounts, expires_at, ...sent });
+      await assertNotWiderThanActor(tx, ctx.actor, {
+        permissions,
+        allowed_ips,
+        allowed_email_accounts,
+        expires_at,
+        ...sent,
+      });
     }
-    await tx.org.query(ApiKeys).findById(id).patch({ ...sent, updated_at: tx.now });
+    await tx.org
+      .query(ApiKeys)
+      .findById(id)
+      .patch({ ...sent, updated_at: tx.now });
     const changes = Object.fromEntries(names.map((name) => [name, { old: before[name], new: sent[name] }]));
     tx.audit({ action: 'update', entityType: 'api_key', entityId: id, changes });
     return tx.org.query(ApiKeys).findById(id).throwIfNotFound();

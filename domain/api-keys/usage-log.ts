@@ -38,7 +38,10 @@ interface UsageLogOptions {
 type Noted = KeyRequest & { id: string; at: Date };
 
 /** Makes the log of one process. */
-export function createUsageLog({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>, options: UsageLogOptions = {}): UsageLog {
+export function createUsageLog(
+  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  options: UsageLogOptions = {},
+): UsageLog {
   const { maxWaiting = MAX_WAITING, onDropped } = options;
   let waiting: Noted[] = [];
   let writing: Promise<void> | undefined;
@@ -49,7 +52,9 @@ export function createUsageLog({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
     if (timer || writing || waiting.length === 0) return;
     timer = setTimeout(() => {
       timer = undefined;
-      write().catch((error: unknown) => log.warn({ err: error, waiting: waiting.length }, 'usage of API keys not written yet'));
+      write().catch((error: unknown) =>
+        log.warn({ err: error, waiting: waiting.length }, 'usage of API keys not written yet'),
+      );
     }, ms);
     timer.unref();
   }
@@ -135,9 +140,15 @@ async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
        server_errors = m.server_errors + excluded.server_errors, latency_ms = m.latency_ms + excluded.latency_ms,
        last_at = greatest(m.last_at, excluded.last_at)`,
     [
-      column((record) => record.id), column((record) => record.apiKeyId), column((record) => record.endpoint), column((record) => record.method),
-      column((record) => record.ipAddress), column((record) => record.userAgent), column((record) => record.status),
-      column((record) => Math.round(record.durationMs)), column((record) => record.at),
+      column((record) => record.id),
+      column((record) => record.apiKeyId),
+      column((record) => record.endpoint),
+      column((record) => record.method),
+      column((record) => record.ipAddress),
+      column((record) => record.userAgent),
+      column((record) => record.status),
+      column((record) => Math.round(record.durationMs)),
+      column((record) => record.at),
     ],
   );
 }

@@ -58,7 +58,11 @@ export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
 export async function listUsageLogs(ctx: Ctx, keyId: string, page: PageRequest): Promise<Page<ApiKeyUsageLogRow>> {
   const key = await readKey(ctx, keyId);
   const after = decodeIdCursor(LIST, key.id, page.cursor);
-  const query = reader(ctx).query(ApiKeyUsageLogs).where('api_key_id', key.id).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = reader(ctx)
+    .query(ApiKeyUsageLogs)
+    .where('api_key_id', key.id)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor(LIST, key.id, [last.id]));
 }

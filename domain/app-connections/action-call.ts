@@ -1,9 +1,9 @@
-import type { StepAction } from '../campaigns/actions.ts';
-import type { StepConditions } from '../campaigns/graph.ts';
+import type { StepAction } from '../engine/campaign/actions.ts';
+import type { StepConditions } from '../engine/campaign/graph.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { renderTemplate, parseTemplate } from '../messages/template.ts';
-import { mergeValues, type MessageContact } from '../messages/values.ts';
+import { renderTemplate, parseTemplate } from '../mail/messages/template.ts';
+import { mergeValues, type MessageContact } from '../mail/messages/values.ts';
 
 export type AppAction = Extract<StepAction, { type: 'app_action' }>;
 
@@ -56,7 +56,12 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
   );
   if (row?.action?.type !== 'app_action') return undefined;
   const { action, connection_id: id, base_url: baseUrl, secret, ...rest } = row;
-  return { ...rest, runId: stepRunId, action, connection: id && baseUrl !== null && secret ? { id, base_url: baseUrl, secret } : null };
+  return {
+    ...rest,
+    runId: stepRunId,
+    action,
+    connection: id && baseUrl !== null && secret ? { id, base_url: baseUrl, secret } : null,
+  };
 }
 
 /**
@@ -72,7 +77,11 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
     campaign: { id: campaign.id, name: campaign.name },
     step: { id: step.id, name: step.name },
     contact: {
-      id: contact.id, email: contact.email, first_name: contact.first_name, company: contact.company, custom_fields: contact.custom_fields,
+      id: contact.id,
+      email: contact.email,
+      first_name: contact.first_name,
+      company: contact.company,
+      custom_fields: contact.custom_fields,
     },
     app: enrollment.app_values,
     inputs: renderInputs(action.inputs, mergeValues(contact, enrollment.app_values)),

@@ -12,13 +12,30 @@ const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 
 /** Reads the answer to an app.action: 2xx with a JSON object, nothing else (contract 3, "App connections"). */
 export function readAnswer({ status, body, truncated }: EgressResponse): Answer {
   if (status < 200 || status > 299) return refusedStatus(status);
-  if (truncated) return { ok: false, retryable: false, message: 'The answer is larger than 64 KiB.', fix: 'Answer with the values later steps use, and nothing else.' };
+  if (truncated)
+    return {
+      ok: false,
+      retryable: false,
+      message: 'The answer is larger than 64 KiB.',
+      fix: 'Answer with the values later steps use, and nothing else.',
+    };
   const value = parse(body);
   if (!isJsonObject(value)) {
-    return { ok: false, retryable: false, message: 'The answer is not a JSON object.', fix: 'Answer 2xx with a JSON object, {} when there is nothing to say.' };
+    return {
+      ok: false,
+      retryable: false,
+      message: 'The answer is not a JSON object.',
+      fix: 'Answer 2xx with a JSON object, {} when there is nothing to say.',
+    };
   }
   const problem = jsonProblem(value);
-  if (problem) return { ok: false, retryable: false, message: `The answer ${problem}.`, fix: 'Correct the text in the answer of the app.' };
+  if (problem)
+    return {
+      ok: false,
+      retryable: false,
+      message: `The answer ${problem}.`,
+      fix: 'Correct the text in the answer of the app.',
+    };
   return { ok: true, output: value };
 }
 
@@ -38,8 +55,12 @@ function refusedStatus(status: number): Answer {
   return {
     ok: false,
     retryable,
-    message: isRedirect ? `The app answered with a redirect (${status}), which is not followed.` : `The app answered ${status}.`,
-    fix: isRedirect ? 'Point the app connection and the path of the step to the final address.' : 'Check the log of the app for this request, then retry the step run.',
+    message: isRedirect
+      ? `The app answered with a redirect (${status}), which is not followed.`
+      : `The app answered ${status}.`,
+    fix: isRedirect
+      ? 'Point the app connection and the path of the step to the final address.'
+      : 'Check the log of the app for this request, then retry the step run.',
   };
 }
 

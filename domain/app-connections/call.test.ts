@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { createCampaign, createContact, enroll, type StepSpec, type Tenant } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { finishEnrollment } from '../enrollment/finish.ts';
+import { finishEnrollment } from '../engine/control/finish.ts';
 import { transact } from '../kernel/transact.ts';
 import { retryStepRun } from '../step-runs/step-runs.ts';
 import { renderInputs } from './action-call.ts';
@@ -30,16 +30,21 @@ interface Request {
 }
 
 /** A customer's app on loopback; `answer` sees each request after its body is read. */
-async function app(t: ExecutionContext, answer: (request: Request, response: Parameters<RequestListener>[1]) => void): Promise<{ url: string; requests: Request[] }> {
+async function app(
+  t: ExecutionContext,
+  answer: (request: Request, response: Parameters<RequestListener>[1]) => void,
+): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
   const server = createServer((message, response) => {
     const chunks: Buffer[] = [];
-    message.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      const raw = Buffer.concat(chunks).toString();
-      const request = { url: message.url!, headers: message.headers, raw, body: JSON.parse(raw) };
-      requests.push(request);
-      answer(request, response);
-    });
+    message
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const raw = Buffer.concat(chunks).toString();
+        const request = { url: message.url!, headers: message.headers, raw, body: JSON.parse(raw) };
+        requests.push(request);
+        answer(request, response);
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
@@ -64,26 +69,56 @@ interface Setup {
 }
 
 /** A contact that stands at an app_action step. */
-async function setup(baseUrl: string, options: { inputs?: Record<string, unknown>; conditions?: StepSpec['conditions']; app?: Record<string, unknown> } = {}): Promise<Setup> {
+async function setup(
+  baseUrl: string,
+  options: {
+    inputs?: Record<string, unknown>;
+    conditions?: StepSpec['conditions'];
+    app?: Record<string, unknown>;
+  } = {},
+): Promise<Setup> {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
   const { connection, secret } = await createAppConnection(world.system(organizationId), { name: 'Shop', baseUrl });
   const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
     {
-      kind: 'action', name: 'Make an offer', ...(options.conditions ? { conditions: options.conditions } : {}),
-      action: { type: 'app_action', app_connection_id: connection.id, path: '/offers', output_key: 'offer', inputs: options.inputs ?? {} },
+      kind: 'action',
+      name: 'Make an offer',
+      ...(options.conditions ? { conditions: options.conditions } : {}),
+      action: {
+        type: 'app_action',
+        app_connection_id: connection.id,
+        path: '/offers',
+        output_key: 'offer',
+        inputs: options.inputs ?? {},
+      },
     },
     { subject: 'Hi', body_plain: 'Take {{.App.offer.code}}' },
   ]);
   const contactId = await createContact(world.deps.db, NOON, organizationId, {
-    first_name: 'Ada', last_name: 'Lovelace', company: 'Engines "R" Us', custom_fields: { city: 'London', 'Job Title': 'Countess' },
+    first_name: 'Ada',
+    last_name: 'Lovelace',
+    company: 'Engines "R" Us',
+    custom_fields: { city: 'London', 'Job Title': 'Countess' },
   });
   const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: NOON, app_values: JSON.stringify(options.app ?? {}) });
+  await world.deps
+    .db('enrollments')
+    .where({ id: enrollmentId })
+    .update({ state: 'active', launched_at: NOON, app_values: JSON.stringify(options.app ?? {}) });
   const runId = newId();
   await world.deps.db('step_runs').insert({
-    id: runId, organization_id: organizationId, enrollment_id: enrollmentId, campaign_id: campaignId, contact_id: contactId, step_id: stepIds[0],
-    seq: 1, kind: 'app_action', state: 'running', output_key: 'offer', started_at: NOON,
+    id: runId,
+    organization_id: organizationId,
+    enrollment_id: enrollmentId,
+    campaign_id: campaignId,
+    contact_id: contactId,
+    step_id: stepIds[0],
+    seq: 1,
+    kind: 'app_action',
+    state: 'running',
+    output_key: 'offer',
+    started_at: NOON,
   });
   return { tenant, secret, campaignId, stepId: stepIds[0]!, contactId, enrollmentId: enrollmentId!, runId };
 }
@@ -91,21 +126,32 @@ async function setup(baseUrl: string, options: { inputs?: Record<string, unknown
 const call = (given: Setup, attempt = 1) => callApp(world.system(given.tenant.organizationId), given.runId, attempt);
 const runOf = (given: Setup) => world.deps.db('step_runs').where({ id: given.runId }).first();
 const leadOf = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();
-const intentsOf = (given: Setup) => world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
+const intentsOf = (given: Setup) =>
+  world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
 
 test.serial('the app gets a signed request with everything the contract lists, and its answer is kept', async (t) => {
   const { url, requests } = await app(t, json({ code: 'SPRING-7', lines: [1, { a: null }] }));
   const given = await setup(url, {
-    inputs: { greeting: 'Hello {{.FirstName | default "there"}} in {{.city}}', nested: [{ plan: '{{.App.plan.name}}' }, 3, true, null] },
+    inputs: {
+      greeting: 'Hello {{.FirstName | default "there"}} in {{.city}}',
+      nested: [{ plan: '{{.App.plan.name}}' }, 3, true, null],
+    },
     app: { plan: { name: 'pro "plus"' } },
   });
   t.deepEqual(await call(given), { outcome: 'success' });
   const [request] = requests;
   t.is(request!.url, '/hooks/offers');
   t.like(request!.headers, {
-    'content-type': 'application/json', 'x-service-event': 'app.action', 'x-service-event-id': given.runId, 'idempotency-key': given.runId,
+    'content-type': 'application/json',
+    'x-service-event': 'app.action',
+    'x-service-event-id': given.runId,
+    'idempotency-key': given.runId,
   });
-  t.true(verifySignature(request!.headers['x-service-signature'] as string, given.secret, request!.raw, { now: clock.now() }));
+  t.true(
+    verifySignature(request!.headers['x-service-signature'] as string, given.secret, request!.raw, {
+      now: clock.now(),
+    }),
+  );
   t.deepEqual(request!.body, {
     id: `${given.campaignId}:${given.contactId}:${given.stepId}`,
     run_id: given.runId,
@@ -113,48 +159,70 @@ test.serial('the app gets a signed request with everything the contract lists, a
     campaign: { id: given.campaignId, name: 'Spring' },
     step: { id: given.stepId, name: 'Make an offer' },
     contact: {
-      id: given.contactId, email: `${given.contactId}@example.com`, first_name: 'Ada', company: 'Engines "R" Us',
+      id: given.contactId,
+      email: `${given.contactId}@example.com`,
+      first_name: 'Ada',
+      company: 'Engines "R" Us',
       custom_fields: { city: 'London', 'Job Title': 'Countess' },
     },
     app: { plan: { name: 'pro "plus"' } },
     inputs: { greeting: 'Hello Ada in London', nested: [{ plan: 'pro "plus"' }, 3, true, null] },
     requested_at: NOON.toISOString(),
   });
-  t.like(await runOf(given), { state: 'completed', outcome: 'success', attempts: 1, output: { code: 'SPRING-7', lines: [1, { a: null }] }, output_key: 'offer' });
-  t.deepEqual((await leadOf(given)).app_values, { plan: { name: 'pro "plus"' }, offer: { code: 'SPRING-7', lines: [1, { a: null }] } });
+  t.like(await runOf(given), {
+    state: 'completed',
+    outcome: 'success',
+    attempts: 1,
+    output: { code: 'SPRING-7', lines: [1, { a: null }] },
+    output_key: 'offer',
+  });
+  t.deepEqual((await leadOf(given)).app_values, {
+    plan: { name: 'pro "plus"' },
+    offer: { code: 'SPRING-7', lines: [1, { a: null }] },
+  });
   t.deepEqual(await call(given), { outcome: 'stale' }, 'a settled run is not called again');
   t.is(requests.length, 1);
 });
 
-test.serial('5xx, 429, a broken connection and an app that is away are tried again, with the same event id, until attempts run out', async (t) => {
-  const answers = [500, 429, 'cut', 503, 502] as const;
-  let n = 0;
-  const { url, requests } = await app(t, (_request, response) => {
-    const next = answers[n++ % answers.length]!;
-    if (next === 'cut') response.destroy();
-    else response.writeHead(next).end('{}');
-  });
-  const given = await setup(url);
-  for (let attempt = 1; attempt <= 4; attempt += 1) t.is((await call(given, attempt)).outcome, 'retry');
-  t.like(await runOf(given), { state: 'running', attempts: 4 });
-  t.is((await call(given, 5)).outcome, 'error');
-  t.is(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
-  const run = await runOf(given);
-  t.like(run, { state: 'blocked', outcome: null, attempts: 5 });
-  t.like(run.error, { code: 'app_action_failed', message: 'The app answered 502.' });
-  t.true(run.error.fix.length > 0);
-  t.true((await leadOf(given)).blocked);
-  const [log] = await world.deps.db('campaign_logs').where({ campaign_id: given.campaignId, event_type: 'step_blocked' });
-  t.like(log.metadata, { step_run_id: given.runId, code: 'app_action_failed' });
-  t.is((await call(given, 6)).outcome, 'stale', 'a blocked run waits for a person');
-});
+test.serial(
+  '5xx, 429, a broken connection and an app that is away are tried again, with the same event id, until attempts run out',
+  async (t) => {
+    const answers = [500, 429, 'cut', 503, 502] as const;
+    let n = 0;
+    const { url, requests } = await app(t, (_request, response) => {
+      const next = answers[n++ % answers.length]!;
+      if (next === 'cut') response.destroy();
+      else response.writeHead(next).end('{}');
+    });
+    const given = await setup(url);
+    for (let attempt = 1; attempt <= 4; attempt += 1) t.is((await call(given, attempt)).outcome, 'retry');
+    t.like(await runOf(given), { state: 'running', attempts: 4 });
+    t.is((await call(given, 5)).outcome, 'error');
+    t.is(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
+    const run = await runOf(given);
+    t.like(run, { state: 'blocked', outcome: null, attempts: 5 });
+    t.like(run.error, { code: 'app_action_failed', message: 'The app answered 502.' });
+    t.true(run.error.fix.length > 0);
+    t.true((await leadOf(given)).blocked);
+    const [log] = await world.deps
+      .db('campaign_logs')
+      .where({ campaign_id: given.campaignId, event_type: 'step_blocked' });
+    t.like(log.metadata, { step_run_id: given.runId, code: 'app_action_failed' });
+    t.is((await call(given, 6)).outcome, 'stale', 'a blocked run waits for a person');
+  },
+);
 
 test.serial('task_reliability decides how often; switched off, a failure is final', async (t) => {
   const { url } = await app(t, (_request, response) => void response.writeHead(500).end());
-  for (const [settings, limit] of [[{ max_attempts: 2 }, 2], [{ enabled: false }, 1]] as const) {
+  for (const [settings, limit] of [
+    [{ max_attempts: 2 }, 2],
+    [{ enabled: false }, 1],
+  ] as const) {
     const given = await setup(url);
     await world.deps.db('outreach_settings').insert({
-      organization_id: given.tenant.organizationId, settings: JSON.stringify({ task_reliability: settings }), updated_at: NOON,
+      organization_id: given.tenant.organizationId,
+      settings: JSON.stringify({ task_reliability: settings }),
+      updated_at: NOON,
     });
     for (let attempt = 1; attempt < limit; attempt += 1) t.is((await call(given)).outcome, 'retry');
     t.is((await call(given)).outcome, 'error');
@@ -180,17 +248,26 @@ test.serial('an app that takes longer than 30 seconds is asked again', async (t)
 
 const wrongAnswers: Record<string, [Parameters<typeof app>[1], RegExp]> = {
   'a client error': [(_request, response) => void response.writeHead(422).end('{"no":1}'), /answered 422/],
-  'a redirect, which is not followed': [(_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), /redirect \(302\)/],
+  'a redirect, which is not followed': [
+    (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    /redirect \(302\)/,
+  ],
   'a list': [json([1, 2]), /not a JSON object/],
   'a string': [json('done'), /not a JSON object/],
-  'null': [json(null), /not a JSON object/],
+  null: [json(null), /not a JSON object/],
   'a page': [(_request, response) => void response.writeHead(200).end('<html>'), /not a JSON object/],
   'an empty 204': [(_request, response) => void response.writeHead(204).end(), /not a JSON object/],
-  'bytes that are no UTF-8': [(_request, response) => void response.writeHead(200).end(Buffer.from([0x7b, 0xff, 0x7d])), /not a JSON object/],
+  'bytes that are no UTF-8': [
+    (_request, response) => void response.writeHead(200).end(Buffer.from([0x7b, 0xff, 0x7d])),
+    /not a JSON object/,
+  ],
   'more than 64 KiB': [json({ text: 'x'.repeat(64 * 1024) }), /larger than 64 KiB/],
   'a NUL character, which PostgreSQL cannot keep': [json({ text: 'a\0b' }), /NUL character/],
   'half of a surrogate pair': [json({ ['\ud800']: 1 }), /surrogate pair/],
-  'a hundred levels': [(_request, response) => void response.writeHead(200).end('{"a":'.repeat(100) + '1' + '}'.repeat(100)), /levels deep/],
+  'a hundred levels': [
+    (_request, response) => void response.writeHead(200).end('{"a":'.repeat(100) + '1' + '}'.repeat(100)),
+    /levels deep/,
+  ],
 };
 for (const [what, [answer, message]] of Object.entries(wrongAnswers)) {
   test.serial(`${what} is an error at once`, async (t) => {
@@ -214,7 +291,9 @@ test.serial('an answer of exactly 64 KiB fits', async (t) => {
 
 test.serial('a branch for the outcome error takes the contact on instead of blocking it', async (t) => {
   const { url } = await app(t, (_request, response) => void response.writeHead(400).end());
-  const given = await setup(url, { conditions: { branches: [{ to: null, when: [{ field: 'node_outcome', operator: 'equals', value: 'error' }] }] } });
+  const given = await setup(url, {
+    conditions: { branches: [{ to: null, when: [{ field: 'node_outcome', operator: 'equals', value: 'error' }] }] },
+  });
   t.is((await call(given)).outcome, 'error');
   t.like(await runOf(given), { state: 'completed', outcome: 'error' });
   t.false((await leadOf(given)).blocked);
@@ -224,8 +303,9 @@ test.serial('an answer that comes after the contact has finished changes nothing
   let given: Setup;
   const { url } = await app(t, (_request, response) => {
     // The contact replies while the app still thinks.
-    void transact(world.system(given.tenant.organizationId), (tx) => finishEnrollment(tx, given.enrollmentId, 'replied'))
-      .then(() => response.writeHead(200).end('{"code":"late"}'));
+    void transact(world.system(given.tenant.organizationId), (tx) =>
+      finishEnrollment(tx, given.enrollmentId, 'replied'),
+    ).then(() => response.writeHead(200).end('{"code":"late"}'));
   });
   given = await setup(url);
   t.deepEqual(await call(given), { outcome: 'stale' });
@@ -235,7 +315,10 @@ test.serial('an answer that comes after the contact has finished changes nothing
 
 test.serial('of two calls at the same time one is kept', async (t) => {
   let n = 0;
-  const { url, requests } = await app(t, (_request, response) => void response.writeHead(200).end(JSON.stringify({ n: ++n })));
+  const { url, requests } = await app(
+    t,
+    (_request, response) => void response.writeHead(200).end(JSON.stringify({ n: ++n })),
+  );
   const given = await setup(url);
   const outcomes = (await Promise.all([call(given), call(given), call(given)])).map(({ outcome }) => outcome).sort();
   t.is(outcomes.filter((outcome) => outcome === 'success').length, 1);
@@ -249,10 +332,17 @@ test.serial('a paused campaign and a held lead are not asked about', async (t) =
   await world.deps.db('campaigns').where({ id: given.campaignId }).update({ status: 'paused' });
   t.is((await call(given)).outcome, 'stale');
   await world.deps.db('campaigns').where({ id: given.campaignId }).update({ status: 'active' });
-  await world.deps.db('enrollments').where({ id: given.enrollmentId }).update({ hold_since: NOON, hold_until: new Date(NOON.getTime() + 1) });
+  await world.deps
+    .db('enrollments')
+    .where({ id: given.enrollmentId })
+    .update({ hold_since: NOON, hold_until: new Date(NOON.getTime() + 1) });
   t.is((await call(given)).outcome, 'stale');
   t.is(requests.length, 0);
-  t.is((await callApp(world.system((await world.tenant()).organizationId), given.runId, 1)).outcome, 'stale', 'nor another organization');
+  t.is(
+    (await callApp(world.system((await world.tenant()).organizationId), given.runId, 1)).outcome,
+    'stale',
+    'nor another organization',
+  );
 });
 
 test.serial('a retry runs a blocked run again with all its attempts, once, and wakes the contact', async (t) => {
@@ -261,7 +351,10 @@ test.serial('a retry runs a blocked run again with all its attempts, once, and w
   const given = await setup(url);
   await call(given);
   const ctx = world.system(given.tenant.organizationId);
-  const [first, second] = await Promise.allSettled([retryStepRun(ctx, given.campaignId, given.runId), retryStepRun(ctx, given.campaignId, given.runId)]);
+  const [first, second] = await Promise.allSettled([
+    retryStepRun(ctx, given.campaignId, given.runId),
+    retryStepRun(ctx, given.campaignId, given.runId),
+  ]);
   t.deepEqual([first.status, second.status].sort(), ['fulfilled', 'rejected']);
   t.like(await runOf(given), { state: 'running', attempts: 0, error: null });
   t.false((await leadOf(given)).blocked);
@@ -281,5 +374,9 @@ test.serial('an address that is not allowed is no retry', async (t) => {
 });
 
 test('inputs keep their types; only text is rendered', (t) => {
-  t.deepEqual(renderInputs({ a: 1, b: [null, '{{.X}}'], '{{.X}}': { c: false } }, { X: 'y' }), { a: 1, b: [null, 'y'], '{{.X}}': { c: false } });
+  t.deepEqual(renderInputs({ a: 1, b: [null, '{{.X}}'], '{{.X}}': { c: false } }, { X: 'y' }), {
+    a: 1,
+    b: [null, 'y'],
+    '{{.X}}': { c: false },
+  });
 });

@@ -1,10 +1,10 @@
 import { json } from '../../db/connection.ts';
 import { EgressError } from '../../lib/egress/index.ts';
-import { matchingBranch } from '../campaigns/graph.ts';
-import { logCampaign } from '../campaigns/log.ts';
+import { matchingBranch } from '../engine/campaign/graph.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { effectiveSettings } from '../settings/outreach.ts';
+import { effectiveSettings } from '../records/outreach-settings.ts';
 import { actionBody, readActionCall, type ActionCall } from './action-call.ts';
 import { readAnswer, readFailure, type Answer } from './answer.ts';
 import { actionUrl } from './base-url.ts';
@@ -44,28 +44,47 @@ export async function callApp(ctx: Ctx, stepRunId: string, attempt: number): Pro
 async function ask(ctx: Ctx, call: ActionCall): Promise<Answer> {
   const { connection } = call;
   if (!connection) {
-    return { ok: false, retryable: false, message: 'The app connection of this step does not exist.', fix: 'Choose another app connection for the step, then retry the step run.' };
+    return {
+      ok: false,
+      retryable: false,
+      message: 'The app connection of this step does not exist.',
+      fix: 'Choose another app connection for the step, then retry the step run.',
+    };
   }
   try {
-    return readAnswer(await sendSigned(ctx, {
-      event: 'app.action',
-      eventId: call.runId,
-      url: actionUrl(connection.base_url, call.action.path),
-      secret: openSecret(ctx, connection),
-      body: actionBody(call, ctx.clock.now()),
-      timeoutMs: ANSWER_TIMEOUT_MS,
-    }));
+    return readAnswer(
+      await sendSigned(ctx, {
+        event: 'app.action',
+        eventId: call.runId,
+        url: actionUrl(connection.base_url, call.action.path),
+        secret: openSecret(ctx, connection),
+        body: actionBody(call, ctx.clock.now()),
+        timeoutMs: ANSWER_TIMEOUT_MS,
+      }),
+    );
   } catch (error) {
     if (error instanceof EgressError) return readFailure(error);
     throw error;
   }
 }
 
-async function storeAnswer(ctx: Ctx, call: ActionCall, attempts: number, output: Record<string, unknown>): Promise<CallResult> {
+async function storeAnswer(
+  ctx: Ctx,
+  call: ActionCall,
+  attempts: number,
+  output: Record<string, unknown>,
+): Promise<CallResult> {
   const key = call.action.output_key;
   return settle(ctx, call, async (tx) => {
     const settled = await closeRun(tx, call.runId, {
-      state: 'completed', outcome: 'success', attempts, output: json(output), output_key: key, detail: null, error: null, completed_at: tx.now,
+      state: 'completed',
+      outcome: 'success',
+      attempts,
+      output: json(output),
+      output_key: key,
+      detail: null,
+      error: null,
+      completed_at: tx.now,
     });
     if (!settled) return undefined;
     await tx.org.sql(
@@ -89,35 +108,69 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
   return settle(ctx, call, async (tx) => {
     if (routesErrors(call)) {
       const settled = await closeRun(tx, call.runId, {
-        state: 'completed', outcome: 'error', attempts, error, detail: failure.message, completed_at: tx.now,
+        state: 'completed',
+        outcome: 'error',
+        attempts,
+        error,
+        detail: failure.message,
+        completed_at: tx.now,
       });
       return settled ? { outcome: 'error', detail: failure.message } : undefined;
     }
     const settled = await closeRun(tx, call.runId, { state: 'blocked', attempts, error, detail: failure.message });
     if (!settled) return undefined;
-    await tx.org.table('enrollments').where({ id: call.enrollment.id }).update({ blocked: true, last_activity_at: tx.now });
-    await logCampaign(tx, call.campaign.id, 'step_blocked', `The app could not be asked for step "${call.step.name}": ${failure.message}`, {
-      step_id: call.step.id, contact_id: call.contact.id, step_run_id: call.runId, code: 'app_action_failed',
-    });
+    await tx.org
+      .table('enrollments')
+      .where({ id: call.enrollment.id })
+      .update({ blocked: true, last_activity_at: tx.now });
+    await logCampaign(
+      tx,
+      call.campaign.id,
+      'step_blocked',
+      `The app could not be asked for step "${call.step.name}": ${failure.message}`,
+      {
+        step_id: call.step.id,
+        contact_id: call.contact.id,
+        step_run_id: call.runId,
+        code: 'app_action_failed',
+      },
+    );
     return { outcome: 'error', detail: failure.message };
   });
 }
 
 /** Whether the author of the step said where a contact goes when the app fails. */
 function routesErrors({ step, action, contact, enrollment }: ActionCall): boolean {
-  const facts = { outcome: 'error' as const, opened: false, clicked: false, replied: false, contact: { ...contact }, app: enrollment.app_values, event: null };
+  const facts = {
+    outcome: 'error' as const,
+    opened: false,
+    clicked: false,
+    replied: false,
+    contact: { ...contact },
+    app: enrollment.app_values,
+    event: null,
+  };
   return matchingBranch({ ...step, action }, facts) !== null;
 }
 
 /** Locks the enrollment first, as every other writer does. What comes too late changes nothing. */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {
-    const [held] = await tx.org.sql(`select id from enrollments where organization_id = :org and id = :id and state = 'active' for update`, { id: call.enrollment.id });
+    const [held] = await tx.org.sql(
+      `select id from enrollments where organization_id = :org and id = :id and state = 'active' for update`,
+      { id: call.enrollment.id },
+    );
     return (held ? await work(tx) : undefined) ?? { outcome: 'stale' };
   });
 }
 
 /** Changes the run if it still waits for its answer. */
 async function closeRun(tx: Tx, runId: string, changes: Record<string, unknown>): Promise<boolean> {
-  return (await tx.org.table('step_runs').where({ id: runId }).whereIn('state', ['running', 'waiting']).update(changes)) as unknown as number > 0;
+  return (
+    ((await tx.org
+      .table('step_runs')
+      .where({ id: runId })
+      .whereIn('state', ['running', 'waiting'])
+      .update(changes)) as unknown as number) > 0
+  );
 }

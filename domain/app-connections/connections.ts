@@ -41,15 +41,28 @@ export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnect
  * Creates an app connection with a new signing secret (contract 3, POST /app-connections).
  * @throws AppError bad_request for a base URL that cannot be called, conflict when the name is taken
  */
-export async function createAppConnection(ctx: Ctx, input: { name: string; baseUrl: string }): Promise<IssuedConnection> {
+export async function createAppConnection(
+  ctx: Ctx,
+  input: { name: string; baseUrl: string },
+): Promise<IssuedConnection> {
   const baseUrl = normalizeBaseUrl(input.baseUrl, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS);
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.app);
   return transact(ctx, async (tx) => {
     const connection = await tx.org.create(AppConnections, {
-      id, name: input.name, base_url: baseUrl, secret: ctx.keyring.seal(secret, sealPlace(id)), created_at: tx.now, updated_at: tx.now,
+      id,
+      name: input.name,
+      base_url: baseUrl,
+      secret: ctx.keyring.seal(secret, sealPlace(id)),
+      created_at: tx.now,
+      updated_at: tx.now,
     });
-    tx.audit({ action: 'app_connection.created', entityType: 'app_connection', entityId: id, changes: { name: input.name, base_url: baseUrl } });
+    tx.audit({
+      action: 'app_connection.created',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { name: input.name, base_url: baseUrl },
+    });
     return { connection, secret };
   });
 }
@@ -58,15 +71,24 @@ export async function createAppConnection(ctx: Ctx, input: { name: string; baseU
  * Changes the name or the base URL; calls made from now on go to the new one (contract 3, PATCH /app-connections/:id).
  * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
  */
-export async function updateAppConnection(ctx: Ctx, id: string, input: { name?: string | undefined; baseUrl?: string | undefined }): Promise<AppConnectionRow> {
+export async function updateAppConnection(
+  ctx: Ctx,
+  id: string,
+  input: { name?: string | undefined; baseUrl?: string | undefined },
+): Promise<AppConnectionRow> {
   const changes = {
     ...(input.name === undefined ? {} : { name: input.name }),
-    ...(input.baseUrl === undefined ? {} : { base_url: normalizeBaseUrl(input.baseUrl, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS) }),
+    ...(input.baseUrl === undefined
+      ? {}
+      : { base_url: normalizeBaseUrl(input.baseUrl, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS) }),
   };
   return transact(ctx, async (tx) => {
     const connection = await found(tx.org, id);
     if (Object.keys(changes).length === 0) return connection;
-    await tx.org.table('app_connections').where({ id }).update({ ...changes, updated_at: tx.now });
+    await tx.org
+      .table('app_connections')
+      .where({ id })
+      .update({ ...changes, updated_at: tx.now });
     tx.audit({ action: 'app_connection.updated', entityType: 'app_connection', entityId: id, changes });
     return found(tx.org, id);
   });
@@ -89,7 +111,12 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
         cause: error,
       });
     }
-    tx.audit({ action: 'app_connection.deleted', entityType: 'app_connection', entityId: id, changes: { name: connection.name } });
+    tx.audit({
+      action: 'app_connection.deleted',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { name: connection.name },
+    });
   });
 }
 
@@ -101,8 +128,16 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
   const secret = newSecret(SECRET_PREFIX.app);
   await transact(ctx, async (tx) => {
     await found(tx.org, id);
-    await tx.org.table('app_connections').where({ id }).update({ secret: ctx.keyring.seal(secret, sealPlace(id)), updated_at: tx.now });
-    tx.audit({ action: 'app_connection.secret_rotated', entityType: 'app_connection', entityId: id, changes: { secret: 'changed' } });
+    await tx.org
+      .table('app_connections')
+      .where({ id })
+      .update({ secret: ctx.keyring.seal(secret, sealPlace(id)), updated_at: tx.now });
+    tx.audit({
+      action: 'app_connection.secret_rotated',
+      entityType: 'app_connection',
+      entityId: id,
+      changes: { secret: 'changed' },
+    });
   });
   return secret;
 }

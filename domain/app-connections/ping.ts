@@ -52,22 +52,42 @@ export async function testAppConnection(ctx: Ctx, id: string): Promise<Connectio
     });
     const authentication = status >= 200 && status < 300;
     return {
-      dns: true, tls: usesTls, connection: true, authentication, status, latencyMs: latencyMs(),
-      ...(authentication ? {} : { error: { code: 'app_connection_failed', message: `The app answered ${status} to a signed ping.`, fix: statusFix(status) } }),
+      dns: true,
+      tls: usesTls,
+      connection: true,
+      authentication,
+      status,
+      latencyMs: latencyMs(),
+      ...(authentication
+        ? {}
+        : {
+            error: {
+              code: 'app_connection_failed',
+              message: `The app answered ${status} to a signed ping.`,
+              fix: statusFix(status),
+            },
+          }),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     const reached = (phase: EgressPhase) => PHASES.indexOf(error.phase) > PHASES.indexOf(phase);
     return {
-      dns: reached('dns'), connection: reached('connect'), tls: usesTls && reached('tls'), authentication: false, status: 0, latencyMs: latencyMs(),
+      dns: reached('dns'),
+      connection: reached('connect'),
+      tls: usesTls && reached('tls'),
+      authentication: false,
+      status: 0,
+      latencyMs: latencyMs(),
       error: { code: 'app_connection_failed', message: error.message, fix: FIXES[error.phase] },
     };
   }
 }
 
 function statusFix(status: number): string {
-  if (status === 401 || status === 403) return 'Check that the app verifies X-Service-Signature with the current secret; rotate the secret if it is lost.';
-  if (status >= 300 && status < 400) return 'Set base_url to the address the app redirects to: redirects are not followed.';
+  if (status === 401 || status === 403)
+    return 'Check that the app verifies X-Service-Signature with the current secret; rotate the secret if it is lost.';
+  if (status >= 300 && status < 400)
+    return 'Set base_url to the address the app redirects to: redirects are not followed.';
   if (status === 404 || status === 405) return 'Let the app accept POST at base_url, or correct base_url.';
   return 'Check the log of the app.';
 }

@@ -1,12 +1,12 @@
 import { json } from '../../db/connection.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { nudgeCampaign } from '../enrollment/signals.ts';
+import { nudgeCampaign } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
-import { checkedSettings, type PartialSettings } from '../settings/outreach.ts';
-import { logCampaign } from './log.ts';
-import { findCampaign } from './read.ts';
-import { lockCampaign } from './status.ts';
+import { checkedSettings, type PartialSettings } from '../records/outreach-settings.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 import { reschedule } from './update.ts';
 
 /** What a campaign overrides of the organization's outreach settings (contract 2, CampaignAdvancedSettings). */
@@ -30,16 +30,29 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
  * send-time optimization may place them elsewhere.
  * @throws AppError not_found, invalid_setting
  */
-export async function replaceAdvanced(ctx: Ctx, campaignId: string, settings: PartialSettings): Promise<AdvancedSettings> {
+export async function replaceAdvanced(
+  ctx: Ctx,
+  campaignId: string,
+  settings: PartialSettings,
+): Promise<AdvancedSettings> {
   const stored = checkedSettings(settings, 'body.settings');
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const before = await readAdvanced(tx.org, campaign.id);
-    await tx.org.insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
-      .onConflict('campaign_id').merge(['overrides', 'updated_at']);
-    await logCampaign(tx, campaign.id, 'campaign_updated', 'Advanced settings were replaced', { blocks: Object.keys(stored) });
+    await tx.org
+      .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })
+      .onConflict('campaign_id')
+      .merge(['overrides', 'updated_at']);
+    await logCampaign(tx, campaign.id, 'campaign_updated', 'Advanced settings were replaced', {
+      blocks: Object.keys(stored),
+    });
     tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['advanced'] });
-    tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes: { advanced: { from: before.overrides, to: stored } } });
+    tx.audit({
+      action: 'update',
+      entityType: 'campaign',
+      entityId: campaign.id,
+      changes: { advanced: { from: before.overrides, to: stored } },
+    });
     if (campaign.status === 'active') {
       await reschedule(tx, campaign.id, 'Advanced settings were replaced');
       nudgeCampaign(tx, campaign.id);

@@ -1,10 +1,10 @@
 import type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { formatMessageError } from '../messages/preview.ts';
-import { inspectSource, type MessageField } from '../messages/render-source.ts';
-import { defaultThreadReply } from '../messages/threading.ts';
-import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from './graph.ts';
+import { formatMessageError } from '../mail/messages/preview.ts';
+import { inspectSource, type MessageField } from '../mail/messages/render-source.ts';
+import { defaultThreadReply } from '../mail/messages/threading.ts';
+import { defaultConditions, graphProblems, type GraphStep, type StepConditions } from '../engine/campaign/graph.ts';
 import type { StepInput } from './input.ts';
 
 /** A step to store, before its campaign and timestamps are known. */
@@ -46,10 +46,16 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
       wait_after: input.wait_after ?? defaultWaitAfter(position),
       thread_reply: threadReply,
       action,
-      conditions: input.conditions ? placed(input.conditions, ids, `body.steps.${position}`, problems) : defaultConditions(action, ids[position + 1] ?? null),
+      conditions: input.conditions
+        ? placed(input.conditions, ids, `body.steps.${position}`, problems)
+        : defaultConditions(action, ids[position + 1] ?? null),
     };
   });
-  problems.push(...graphProblems(steps, (step) => `body.steps.${step.position}`).filter(({ path }) => !problems.some((known) => known.path === path)));
+  problems.push(
+    ...graphProblems(steps, (step) => `body.steps.${step.position}`).filter(
+      ({ path }) => !problems.some((known) => known.path === path),
+    ),
+  );
   return { steps, problems };
 }
 
@@ -59,11 +65,17 @@ export function kindOf(action: GraphStep['action']): GraphStep['kind'] {
   return action.type === 'wait' || action.type === 'wait_for_event' ? 'wait' : 'action';
 }
 
-function placed(conditions: NonNullable<StepInput['conditions']>, ids: readonly string[], path: string, problems: Problem[]): StepConditions {
+function placed(
+  conditions: NonNullable<StepInput['conditions']>,
+  ids: readonly string[],
+  path: string,
+  problems: Problem[],
+): StepConditions {
   const branches = conditions.branches.map((branch, index) => {
     if (typeof branch.to !== 'number') return { ...branch, to: branch.to };
     const to = ids[branch.to];
-    if (to === undefined) problems.push({ path: `${path}.conditions.branches.${index}.to`, message: 'is not the place of a step' });
+    if (to === undefined)
+      problems.push({ path: `${path}.conditions.branches.${index}.to`, message: 'is not the place of a step' });
     return { ...branch, to: to ?? null };
   });
   return { ...conditions, branches };
@@ -80,7 +92,9 @@ export function copyWarnings(copy: Partial<Record<MessageField, string>>): strin
 }
 
 /** A step row as routing sees it. */
-export function toGraphStep(row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>): GraphStep {
+export function toGraphStep(
+  row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
+): GraphStep {
   const conditions = row.conditions as Partial<StepConditions> | null;
   return {
     id: row.id,

@@ -1,18 +1,12 @@
 import { DateTime } from 'luxon';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { AppError, type Problem } from '../../lib/errors.ts';
-import { isUuid } from '../../lib/ids.ts';
+import type { Problem } from '../../lib/errors.ts';
 import { assertMailboxAllowed, type Actor } from '../kernel/actor.ts';
-import { scheduleProblems } from '../sending/schedule/problems.ts';
-import type { StepAction } from './actions.ts';
+import { existingIds, unknownIdProblems } from '../records/references.ts';
+import { scheduleProblems } from '../records/schedule/problems.ts';
+import type { StepAction } from '../engine/campaign/actions.ts';
 import type { CampaignSettings, SenderInput } from './input.ts';
-
-/** @throws AppError bad_request with every problem, when there is one */
-export function refuseProblems(problems: readonly Problem[]): void {
-  if (problems.length === 0) return;
-  throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, { problems: [...problems] });
-}
 
 /**
  * Faults in the values of campaign settings: zone, days, times, windows, dates, contact order. Dates count as set now.
@@ -22,7 +16,10 @@ export function settingsProblems(input: CampaignSettings, now: Date, current?: C
   const zone = input.timezone ?? current?.timezone;
   const given = scheduleProblems({ ...input, timezone: zone }, now);
   const together = current
-    ? scheduleProblems({ start_date: pick(input.start_date, current.start_date), end_date: pick(input.end_date, current.end_date) })
+    ? scheduleProblems({
+        start_date: pick(input.start_date, current.start_date),
+        end_date: pick(input.end_date, current.end_date),
+      })
     : [];
   const seen = new Set(given.map((problem) => problem.path));
   const problems = [...given, ...together.filter((problem) => !seen.has(problem.path))];
@@ -38,22 +35,38 @@ function pick<T>(given: T | undefined, stored: T | Date | null): T | Date | null
 }
 
 /** Faults of label ids: each must be one of the organization's tags, folders or categories. */
-export async function labelProblems(org: OrgScope, registry: 'tag' | 'folder' | 'category', ids: readonly string[], path: string): Promise<Problem[]> {
-  const known = await existing(org, 'labels', ids, { registry });
-  return missing(ids, known, (index) => `${path}.${index}`, `is not a ${registry} of this workspace`);
+export async function labelProblems(
+  org: OrgScope,
+  registry: 'tag' | 'folder' | 'category',
+  ids: readonly string[],
+  path: string,
+): Promise<Problem[]> {
+  const known = await existingIds(org, 'labels', ids, { registry });
+  return unknownIdProblems(ids, known, (index) => `${path}.${index}`, `is not a ${registry} of this workspace`);
 }
 
 /**
  * Faults of an explicit sender pool: each must be a mailbox of the organization, once.
  * @throws AppError forbidden when the caller's key may not use one of them
  */
-export async function senderProblems(org: OrgScope, actor: Actor, senders: readonly SenderInput[], path: string): Promise<Problem[]> {
+export async function senderProblems(
+  org: OrgScope,
+  actor: Actor,
+  senders: readonly SenderInput[],
+  path: string,
+): Promise<Problem[]> {
   const ids = senders.map((sender) => sender.email_account_id.toLowerCase());
-  const known = await existing(org, 'mailboxes', ids);
+  const known = await existingIds(org, 'mailboxes', ids);
   for (const id of known) assertMailboxAllowed(actor, id);
-  const problems = missing(ids, known, (index) => `${path}.${index}.email_account_id`, 'is not a mailbox of this workspace');
+  const problems = unknownIdProblems(
+    ids,
+    known,
+    (index) => `${path}.${index}.email_account_id`,
+    'is not a mailbox of this workspace',
+  );
   ids.forEach((id, index) => {
-    if (ids.indexOf(id) < index) problems.push({ path: `${path}.${index}.email_account_id`, message: 'is listed twice' });
+    if (ids.indexOf(id) < index)
+      problems.push({ path: `${path}.${index}.email_account_id`, message: 'is listed twice' });
   });
   return problems;
 }
@@ -71,20 +84,38 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   for (const { kind, action, path } of steps) {
     const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
     if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: 'an email step has no action' });
-    else if (kind !== 'email' && !action) problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
-    else if (kind === 'wait' && !waits) problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
+    else if (kind !== 'email' && !action)
+      problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
+    else if (kind === 'wait' && !waits)
+      problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
   }
   const using = <T>(read: (action: StepAction) => T | undefined) =>
     steps.flatMap(({ action, path }) => (action && read(action) !== undefined ? [{ id: read(action)!, path }] : []));
   const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
-  const known = await existing(org, 'app_connections', connections.map((use) => use.id));
+  const known = await existingIds(
+    org,
+    'app_connections',
+    connections.map((use) => use.id),
+  );
   for (const { id, path } of connections) {
-    if (!known.has(id.toLowerCase())) problems.push({ path: `${path}.action.app_connection_id`, message: 'is not an app connection of this workspace' });
+    if (!known.has(id.toLowerCase()))
+      problems.push({
+        path: `${path}.action.app_connection_id`,
+        message: 'is not an app connection of this workspace',
+      });
   }
-  const categories = using((action) => (action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined));
-  const labels = await existing(org, 'labels', categories.map((use) => use.id), { registry: 'category' });
+  const categories = using((action) =>
+    action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
+  );
+  const labels = await existingIds(
+    org,
+    'labels',
+    categories.map((use) => use.id),
+    { registry: 'category' },
+  );
   for (const { id, path } of categories) {
-    if (!labels.has(id.toLowerCase())) problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
+    if (!labels.has(id.toLowerCase()))
+      problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
   }
   return problems;
 }
@@ -92,33 +123,20 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
 /** A one-time campaign has at most one email step (contract 2, `kind`). */
 export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readonly CheckedStep[]): Problem[] {
   if (campaignKind !== 'one_time') return [];
-  return steps.filter((step) => step.kind === 'email').slice(1)
+  return steps
+    .filter((step) => step.kind === 'email')
+    .slice(1)
     .map(({ path }) => ({ path: `${path}.kind`, message: 'a one-time campaign has at most one email step' }));
-}
-
-/** Faults of ids that must name rows of the organization. */
-export async function idProblems(org: OrgScope, table: ReferenceTable, ids: readonly string[], path: string, message: string): Promise<Problem[]> {
-  return missing(ids, await existing(org, table, ids), (index) => `${path}.${index}`, message);
-}
-
-type ReferenceTable = 'labels' | 'mailboxes' | 'app_connections' | 'contacts' | 'segments';
-
-async function existing(org: OrgScope, table: ReferenceTable, ids: readonly string[], where: object = {}): Promise<Set<string>> {
-  const uuids = [...new Set(ids.filter(isUuid))];
-  if (uuids.length === 0) return new Set();
-  const rows = await org.table<{ id: string }>(table).whereRaw('id = any(?::uuid[])', [uuids]).where(where).select('id');
-  return new Set(rows.map((row) => row.id));
-}
-
-function missing(ids: readonly string[], known: ReadonlySet<string>, path: (index: number) => string, message: string): Problem[] {
-  return ids.flatMap((id, index) => (known.has(id.toLowerCase()) ? [] : [{ path: path(index), message }]));
 }
 
 /** The settings of a request as columns; a request that says nothing of one leaves it out. Call after {@link settingsProblems}. */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {
   const { start_date, end_date, tracking_domain, ...same } = input;
-  const columns: Partial<CampaignRow> = Object.fromEntries(Object.entries(same).filter(([, value]) => value !== undefined));
-  if (start_date !== undefined) columns.start_date = start_date === null ? null : DateTime.fromISO(start_date).toJSDate();
+  const columns: Partial<CampaignRow> = Object.fromEntries(
+    Object.entries(same).filter(([, value]) => value !== undefined),
+  );
+  if (start_date !== undefined)
+    columns.start_date = start_date === null ? null : DateTime.fromISO(start_date).toJSDate();
   if (end_date !== undefined) columns.end_date = end_date === null ? null : DateTime.fromISO(end_date).toJSDate();
   if (tracking_domain !== undefined && tracking_domain !== (current?.tracking_domain ?? '')) {
     Object.assign(columns, { tracking_domain, tracking_domain_verified: false, tracking_domain_verified_at: null });

@@ -3,13 +3,21 @@ import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
+import { refuseProblems } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { checkedSettings } from '../settings/outreach.ts';
+import { checkedSettings } from '../records/outreach-settings.ts';
 import { buildSteps, copyWarnings, type NewStep } from './build-steps.ts';
-import { labelProblems, oneTimeProblems, refuseProblems, senderProblems, settingsColumns, settingsProblems, stepProblems } from './checks.ts';
+import {
+  labelProblems,
+  oneTimeProblems,
+  senderProblems,
+  settingsColumns,
+  settingsProblems,
+  stepProblems,
+} from './checks.ts';
 import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
-import { logCampaign } from './log.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
 import { countNewCampaign } from './throttle.ts';
 
 /** A campaign, with what its author should know of the copy. */
@@ -27,11 +35,22 @@ export interface WrittenCampaign {
 export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<WrittenCampaign> {
   return transact(ctx, async (tx) => {
     const {
-      name, kind = 'sequence', email_tag_ids: tags = [], folder_ids: folders = [], senders = [], steps: stepInputs = [], variants = [],
-      advanced_overrides: overrides, ...settings
+      name,
+      kind = 'sequence',
+      email_tag_ids: tags = [],
+      folder_ids: folders = [],
+      senders = [],
+      steps: stepInputs = [],
+      variants = [],
+      advanced_overrides: overrides,
+      ...settings
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
-    const checked = steps.map((step) => ({ kind: step.kind, action: step.action, path: `body.steps.${step.position}` }));
+    const checked = steps.map((step) => ({
+      kind: step.kind,
+      action: step.action,
+      path: `body.steps.${step.position}`,
+    }));
     refuseProblems([
       ...settingsProblems(settings, tx.now),
       ...(await labelProblems(tx.org, 'tag', tags, 'body.email_tag_ids')),
@@ -40,21 +59,35 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
       ...problems,
       ...(await stepProblems(tx.org, checked)),
       ...oneTimeProblems(kind, checked),
-      ...(variants.length > 0 && !steps.some((step) => step.kind === 'email') ? [{ path: 'body.variants', message: 'need an email step to vary' }] : []),
+      ...(variants.length > 0 && !steps.some((step) => step.kind === 'email')
+        ? [{ path: 'body.variants', message: 'need an email step to vary' }]
+        : []),
     ]);
     const stored = overrides && checkedSettings(overrides, 'body.advanced_overrides');
     await countNewCampaign(ctx, tx);
 
     const campaign = await tx.org.create(Campaigns, {
       ...settingsColumns(settings),
-      id: newId(), user_id: ctx.actor.userId, name, kind, email_tags: distinct(tags), folders: distinct(folders),
-      graph_version: steps.length > 0 ? 1 : 0, created_at: tx.now, updated_at: tx.now,
+      id: newId(),
+      user_id: ctx.actor.userId,
+      name,
+      kind,
+      email_tags: distinct(tags),
+      folders: distinct(folders),
+      graph_version: steps.length > 0 ? 1 : 0,
+      created_at: tx.now,
+      updated_at: tx.now,
     });
     await insertSteps(tx, campaign.id, steps);
     await insertSenders(tx, campaign.id, senders);
     const firstEmail = steps.find((step) => step.kind === 'email');
     for (const variant of variants) await insertVariant(tx, campaign.id, { ...variant, step_id: firstEmail!.id });
-    if (stored) await tx.org.insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now });
+    if (stored)
+      await tx.org.insert('campaign_advanced', {
+        campaign_id: campaign.id,
+        overrides: json(stored),
+        updated_at: tx.now,
+      });
     await logCampaign(tx, campaign.id, 'campaign_created', 'The campaign was created');
     announceCreated(tx, campaign);
     return { campaign, warnings: [...steps, ...variants].flatMap(copyWarnings) };
@@ -68,7 +101,11 @@ export function announceCreated(tx: Tx, campaign: CampaignRow): void {
 }
 
 /** Stores the steps of a new campaign. */
-export async function insertSteps(tx: Tx, campaignId: string, steps: readonly (NewStep & { body_sync?: boolean; body_code?: boolean })[]): Promise<void> {
+export async function insertSteps(
+  tx: Tx,
+  campaignId: string,
+  steps: readonly (NewStep & { body_sync?: boolean; body_code?: boolean })[],
+): Promise<void> {
   for (const step of steps) {
     await tx.org.create(CampaignSteps, { ...step, campaign_id: campaignId, created_at: tx.now, updated_at: tx.now });
   }
@@ -77,14 +114,26 @@ export async function insertSteps(tx: Tx, campaignId: string, steps: readonly (N
 /** Stores an explicit sender pool. */
 export async function insertSenders(tx: Tx, campaignId: string, senders: readonly SenderInput[]): Promise<void> {
   if (senders.length === 0) return;
-  await tx.org.insert('campaign_senders', senders.map((sender) => ({
-    campaign_id: campaignId, mailbox_id: sender.email_account_id, weight: sender.weight, enabled: sender.enabled,
-  })));
+  await tx.org.insert(
+    'campaign_senders',
+    senders.map((sender) => ({
+      campaign_id: campaignId,
+      mailbox_id: sender.email_account_id,
+      weight: sender.weight,
+      enabled: sender.enabled,
+    })),
+  );
 }
 
 /** Stores one A/B variant and returns it. */
 export async function insertVariant(tx: Tx, campaignId: string, variant: VariantInput) {
-  return tx.org.create(CampaignVariants, { ...variant, id: newId(), campaign_id: campaignId, created_at: tx.now, updated_at: tx.now });
+  return tx.org.create(CampaignVariants, {
+    ...variant,
+    id: newId(),
+    campaign_id: campaignId,
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
 }
 
 function distinct(ids: readonly string[]): string[] {

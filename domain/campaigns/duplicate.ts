@@ -6,9 +6,9 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { toGraphStep } from './build-steps.ts';
 import { announceCreated } from './create.ts';
-import { rewire } from './graph.ts';
-import { logCampaign } from './log.ts';
-import { findCampaign } from './read.ts';
+import { rewire } from '../engine/campaign/graph.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
 import { countNewCampaign } from './throttle.ts';
 
 const MAX_NAME = 50;
@@ -16,7 +16,10 @@ const SUFFIX = ' (copy)';
 
 /** The name a copy gets when its author gives none, within the 50 characters a given one may have. */
 export function copyName(name: string): string {
-  return `${[...name].slice(0, MAX_NAME - SUFFIX.length).join('').trimEnd()}${SUFFIX}`;
+  return `${[...name]
+    .slice(0, MAX_NAME - SUFFIX.length)
+    .join('')
+    .trimEnd()}${SUFFIX}`;
 }
 
 /**
@@ -33,27 +36,67 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
     const upcoming = (date: Date | null) => (date !== null && date > tx.now ? date : null);
     const copy = await tx.org.create(Campaigns, {
       ...source.$toJson(),
-      id, user_id: ctx.actor.userId, name: name ?? copyName(source.name), status: 'draft',
-      start_date: upcoming(source.start_date), end_date: upcoming(source.end_date),
-      ramp_level: 0, ramp_day: null, idle_since: null, control_epoch: 0, had_leads: false, started_at: null, last_status_change_at: null,
-      created_at: tx.now, updated_at: tx.now,
+      id,
+      user_id: ctx.actor.userId,
+      name: name ?? copyName(source.name),
+      status: 'draft',
+      start_date: upcoming(source.start_date),
+      end_date: upcoming(source.end_date),
+      ramp_level: 0,
+      ramp_day: null,
+      idle_since: null,
+      control_epoch: 0,
+      had_leads: false,
+      started_at: null,
+      last_status_change_at: null,
+      created_at: tx.now,
+      updated_at: tx.now,
     });
 
     const steps = await tx.org.query(CampaignSteps).where({ campaign_id: source.id }).orderBy('position');
     const ids = new Map(steps.map((step) => [step.id, newId()]));
     for (const step of steps) {
-      const { name: stepName, position, kind, subject, body_plain, body_html, body_sync, body_code, wait_after, thread_reply, action } = step;
+      const {
+        name: stepName,
+        position,
+        kind,
+        subject,
+        body_plain,
+        body_html,
+        body_sync,
+        body_code,
+        wait_after,
+        thread_reply,
+        action,
+      } = step;
       await tx.org.create(CampaignSteps, {
-        id: ids.get(step.id), campaign_id: id, created_at: tx.now, updated_at: tx.now,
-        name: stepName, position, kind, subject, body_plain, body_html, body_sync, body_code, wait_after, thread_reply, action,
+        id: ids.get(step.id),
+        campaign_id: id,
+        created_at: tx.now,
+        updated_at: tx.now,
+        name: stepName,
+        position,
+        kind,
+        subject,
+        body_plain,
+        body_html,
+        body_sync,
+        body_code,
+        wait_after,
+        thread_reply,
+        action,
         conditions: rewire(toGraphStep(step).conditions, (to) => ids.get(to)),
       });
     }
     const variants = await tx.org.query(CampaignVariants).where({ campaign_id: source.id }).orderBy('id');
     for (const variant of variants) {
       await tx.org.create(CampaignVariants, {
-        ...variant.$toJson(), id: newId(), campaign_id: id, step_id: variant.step_id === null ? null : ids.get(variant.step_id)!,
-        created_at: tx.now, updated_at: tx.now,
+        ...variant.$toJson(),
+        id: newId(),
+        campaign_id: id,
+        step_id: variant.step_id === null ? null : ids.get(variant.step_id)!,
+        created_at: tx.now,
+        updated_at: tx.now,
       });
     }
     await tx.org.sql(

@@ -1,14 +1,15 @@
 import { DateTime } from 'luxon';
 import { ZERO_UUID } from '../../lib/ids.ts';
+import { refuseProblems } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { countSegmentContacts } from '../segments/contacts.ts';
-import { readCounters } from '../sending/counters.ts';
-import { estimateSending, type Estimate } from '../sending/schedule/estimate.ts';
-import { scheduleProblems } from '../sending/schedule/problems.ts';
-import { WEEKDAYS } from '../sending/schedule/windows.ts';
-import { labelProblems, refuseProblems } from './checks.ts';
-import { resolveSenders } from './senders.ts';
+import { countSegmentContacts } from '../records/segment/contacts.ts';
+import { readCounters } from '../engine/campaign/counters.ts';
+import { estimateSending, type Estimate } from '../records/schedule/estimate.ts';
+import { scheduleProblems } from '../records/schedule/problems.ts';
+import { WEEKDAYS } from '../records/schedule/windows.ts';
+import { labelProblems } from './checks.ts';
+import { resolveSenders } from '../engine/campaign/sender-pool.ts';
 
 export interface EstimateRequest {
   segmentIds: readonly string[];
@@ -28,8 +29,9 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
   const org = reader(ctx);
   const now = ctx.clock.now();
   refuseProblems([
-    ...scheduleProblems({ timezone: request.timezone, days: request.days, start_date: request.startDate })
-      .map(({ path, message }) => ({ path: `body.${path}`, message })),
+    ...scheduleProblems({ timezone: request.timezone, days: request.days, start_date: request.startDate }).map(
+      ({ path, message }) => ({ path: `body.${path}`, message }),
+    ),
     ...(await labelProblems(org, 'tag', request.emailTagIds, 'body.email_tag_ids')),
   ]);
   const pool = await resolveSenders(org, { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds });
@@ -43,11 +45,19 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
   const counters = await readCounters(org, ids, [today]);
   return estimateSending({
     recipients: await countSegmentContacts(org, request.segmentIds),
-    mailboxes: caps.map(({ id, campaign_limit: cap }) => ({ cap, sentToday: counters.get(`mailbox/${id}/${today}`) ?? 0 })),
+    mailboxes: caps.map(({ id, campaign_limit: cap }) => ({
+      cap,
+      sentToday: counters.get(`mailbox/${id}/${today}`) ?? 0,
+    })),
     dailyLimit: request.dailyLimit,
     schedule: {
-      timezone: request.timezone, days: request.days ?? WEEKDAYS, startTime: '09:00', endTime: '17:00', windows: null,
-      startDate: request.startDate === undefined ? null : DateTime.fromISO(request.startDate).toJSDate(), endDate: null,
+      timezone: request.timezone,
+      days: request.days ?? WEEKDAYS,
+      startTime: '09:00',
+      endTime: '17:00',
+      windows: null,
+      startDate: request.startDate === undefined ? null : DateTime.fromISO(request.startDate).toJSDate(),
+      endDate: null,
     },
     now,
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_UTM_LENGTH } from '../messages/utm.ts';
-import { partialSettingsSchema } from '../settings/outreach.ts';
-import { stepActionSchema } from './actions.ts';
-import { conditionsSchema } from './graph.ts';
+import { MAX_UTM_LENGTH } from '../mail/messages/utm.ts';
+import { partialSettingsSchema } from '../records/outreach-settings.ts';
+import { stepActionSchema } from '../engine/campaign/actions.ts';
+import { conditionsSchema } from '../engine/campaign/graph.ts';
 
 const MAX_LIST = 200;
 /** Steps one campaign may have. */
@@ -11,8 +11,15 @@ export const MAX_STEPS = 100;
 const address = z.string().trim().toLowerCase().pipe(z.email().max(254));
 const idList = z.array(z.string()).max(MAX_LIST);
 const utmValue = z.string().trim().max(MAX_UTM_LENGTH);
-const hostname = z.string().trim().toLowerCase().max(253)
-  .regex(/^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, 'must be a host name such as track.example.com');
+const hostname = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(
+    /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
+    'must be a host name such as track.example.com',
+  );
 // Zones, times, windows and dates are only shaped here: their faults come in one list with those of ids and steps.
 const window = z.strictObject({ start: z.number(), end: z.number() });
 
@@ -72,9 +79,14 @@ export const senderInputSchema = z.strictObject({
 
 /** A branch in a create request may also name its target by its place in `steps`, as the ids are not known yet. */
 const createConditionsSchema = conditionsSchema.extend({
-  branches: z.array(conditionsSchema.shape.branches.unwrap().element.extend({
-    to: z.union([z.uuid(), z.int().min(0)]).nullable(),
-  })).max(20).default([]),
+  branches: z
+    .array(
+      conditionsSchema.shape.branches.unwrap().element.extend({
+        to: z.union([z.uuid(), z.int().min(0)]).nullable(),
+      }),
+    )
+    .max(20)
+    .default([]),
 });
 
 /** A step of a create request (contract 2, create rules 2 and 3). */
@@ -90,19 +102,21 @@ export const stepInputSchema = z.strictObject({
   conditions: createConditionsSchema.optional(),
 });
 
-export const stepUpdateSchema = z.strictObject({
-  name: z.string().max(255),
-  subject,
-  body_plain: text,
-  body_html: text,
-  body_sync: z.boolean(),
-  body_code: z.boolean(),
-  wait_after: waitAfter,
-  thread_reply: z.boolean(),
-  kind: z.enum(['email', 'action', 'wait']),
-  action: stepActionSchema.nullable(),
-  conditions: conditionsSchema,
-}).partial();
+export const stepUpdateSchema = z
+  .strictObject({
+    name: z.string().max(255),
+    subject,
+    body_plain: text,
+    body_html: text,
+    body_sync: z.boolean(),
+    body_code: z.boolean(),
+    wait_after: waitAfter,
+    thread_reply: z.boolean(),
+    kind: z.enum(['email', 'action', 'wait']),
+    action: stepActionSchema.nullable(),
+    conditions: conditionsSchema,
+  })
+  .partial();
 
 const variantFields = {
   name: z.string().trim().min(1).max(255),
@@ -116,19 +130,28 @@ const variantFields = {
 };
 
 export const variantUpdateSchema = z.strictObject(variantFields).partial();
-export const variantInputSchema = variantUpdateSchema.extend({ name: variantFields.name, step_id: z.string().nullable().optional() });
+export const variantInputSchema = variantUpdateSchema.extend({
+  name: variantFields.name,
+  step_id: z.string().nullable().optional(),
+});
 
 /** Body of POST /campaigns. */
-export const createCampaignSchema = z.strictObject(settings).partial().extend({
-  name,
-  kind: z.enum(['sequence', 'one_time']).optional(),
-  email_tag_ids: idList.optional(),
-  folder_ids: idList.optional(),
-  senders: z.array(senderInputSchema).max(1000).optional(),
-  steps: z.array(stepInputSchema).max(MAX_STEPS).optional(),
-  variants: z.array(variantInputSchema.omit({ step_id: true })).max(26).optional(),
-  advanced_overrides: partialSettingsSchema.optional(),
-});
+export const createCampaignSchema = z
+  .strictObject(settings)
+  .partial()
+  .extend({
+    name,
+    kind: z.enum(['sequence', 'one_time']).optional(),
+    email_tag_ids: idList.optional(),
+    folder_ids: idList.optional(),
+    senders: z.array(senderInputSchema).max(1000).optional(),
+    steps: z.array(stepInputSchema).max(MAX_STEPS).optional(),
+    variants: z
+      .array(variantInputSchema.omit({ step_id: true }))
+      .max(26)
+      .optional(),
+    advanced_overrides: partialSettingsSchema.optional(),
+  });
 
 /** Body of PATCH /campaigns/:id. */
 export const updateCampaignSchema = z.strictObject(settings).partial().extend({

@@ -6,9 +6,9 @@ import { isUuid } from '../../lib/ids.ts';
 import { assertMailboxAllowed, may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { previewMessage, type MessagePreview } from '../messages/preview.ts';
-import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../messages/values.ts';
-import { findCampaign } from './read.ts';
+import { previewMessage, type MessagePreview } from '../mail/messages/preview.ts';
+import { mergeValues, SAMPLE_CONTACT, type MessageContact } from '../mail/messages/values.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
 
 export interface PreviewRequest {
   subject?: string | undefined;
@@ -68,7 +68,10 @@ async function recipient(ctx: Ctx, org: OrgScope, request: PreviewRequest): Prom
 
 async function sender(ctx: Ctx, org: OrgScope, id: string): Promise<{ name: string; email: string }> {
   const [mailbox] = isUuid(id)
-    ? await org.sql<{ id: string; name: string; email: string }>('select id, name, email from mailboxes where organization_id = :org and id = :id', { id })
+    ? await org.sql<{ id: string; name: string; email: string }>(
+        'select id, name, email from mailboxes where organization_id = :org and id = :id',
+        { id },
+      )
     : [];
   if (!mailbox) throw notFound('Mailbox');
   assertMailboxAllowed(ctx.actor, mailbox.id);

@@ -2,10 +2,10 @@ import test from 'ava';
 import { openDesk } from '../../test/harness/campaign-desk.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { transact } from '../kernel/transact.ts';
-import { addLeads } from './leads.ts';
+import { addLeads } from '../leads/leads.ts';
 import { deleteCampaign } from './remove.ts';
 import { startCampaign, stopCampaign } from './start.ts';
-import { completeCampaign } from './status.ts';
+import { completeCampaign } from '../engine/control/status.ts';
 
 const ROUNDS = 12;
 
@@ -18,10 +18,17 @@ test.after.always(() => world?.close());
 test('starts and stops at once end in one truth: status, epoch, log and events agree', async (t) => {
   const desk = await openDesk(world);
   const ctx = world.system(desk.tenant.organizationId);
-  const { campaign: { id } } = await desk.ready(1);
+  const {
+    campaign: { id },
+  } = await desk.ready(1);
   let moves = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const results = await Promise.allSettled([startCampaign(ctx, id), stopCampaign(ctx, id), startCampaign(ctx, id), stopCampaign(ctx, id)]);
+    const results = await Promise.allSettled([
+      startCampaign(ctx, id),
+      stopCampaign(ctx, id),
+      startCampaign(ctx, id),
+      stopCampaign(ctx, id),
+    ]);
     moves += results.filter((result) => result.status === 'fulfilled').length;
     const row = await desk.row(id);
     t.is(row.control_epoch, moves);
@@ -38,7 +45,9 @@ test('a lead added while the campaign completes is never left in a completed one
   const desk = await openDesk(world);
   const ctx = world.system(desk.tenant.organizationId);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { campaign: { id } } = await desk.ready(1);
+    const {
+      campaign: { id },
+    } = await desk.ready(1);
     await startCampaign(ctx, id);
     await world.deps.db('enrollments').where({ campaign_id: id }).update({ state: 'completed' });
     const contact = await desk.contact();
@@ -54,12 +63,20 @@ test('starting, adding leads and deleting at once leaves a campaign or nothing, 
   const desk = await openDesk(world);
   const ctx = world.system(desk.tenant.organizationId);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { campaign: { id } } = await desk.ready(1);
+    const {
+      campaign: { id },
+    } = await desk.ready(1);
     const contact = await desk.contact();
-    const results = await Promise.allSettled([startCampaign(ctx, id), transact(ctx, (tx) => addLeads(tx, id, [contact])), deleteCampaign(ctx, id)]);
+    const results = await Promise.allSettled([
+      startCampaign(ctx, id),
+      transact(ctx, (tx) => addLeads(tx, id, [contact])),
+      deleteCampaign(ctx, id),
+    ]);
     t.is(results[2]!.status, 'fulfilled');
-    for (const result of results.slice(0, 2)) if (result.status === 'rejected') t.is(result.reason.code, 'not_found', String(result.reason));
+    for (const result of results.slice(0, 2))
+      if (result.status === 'rejected') t.is(result.reason.code, 'not_found', String(result.reason));
     t.is(await desk.row(id), undefined);
-    for (const table of ['enrollments', 'campaign_steps', 'campaign_logs']) t.deepEqual(await world.deps.db(table).where({ campaign_id: id }), []);
+    for (const table of ['enrollments', 'campaign_steps', 'campaign_logs'])
+      t.deepEqual(await world.deps.db(table).where({ campaign_id: id }), []);
   }
 });

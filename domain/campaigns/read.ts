@@ -1,12 +1,11 @@
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../db/models/campaign.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
-import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { badCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { likeLiteral } from '../contacts/conditions.ts';
+import { likeLiteral } from '../records/conditions.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { PAUSED_STATUSES } from './status.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { PAUSED_STATUSES } from '../engine/control/status.ts';
 
 export { CAMPAIGN_STATUSES } from '../../db/models/campaign.ts';
 export type { CampaignRow } from '../../db/models/campaign.ts';
@@ -24,16 +23,6 @@ export interface CampaignFilters {
 }
 
 /**
- * A campaign of the organization.
- * @throws AppError not_found
- */
-export async function findCampaign(org: OrgScope, id: string): Promise<CampaignRow> {
-  const campaign = isUuid(id) ? await org.query(Campaigns).findById(id) : undefined;
-  if (!campaign) throw notFound('Campaign');
-  return campaign;
-}
-
-/**
  * One campaign (contract 2, GET /campaigns/:id).
  * @throws AppError not_found
  */
@@ -47,9 +36,7 @@ export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
  * @throws AppError bad_request for a cursor that is no campaign id
  */
 export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: PageRequest): Promise<Page<CampaignRow>> {
-  if (page.cursor && !isUuid(page.cursor)) {
-    throw badRequest('The cursor is not valid for this list', [{ path: 'query.cursor', message: 'Send the next_cursor of the previous page unchanged' }]);
-  }
+  if (page.cursor && !isUuid(page.cursor)) throw badCursor();
   const matching = () => {
     const query = reader(ctx).query(Campaigns);
     if (filters.q) void query.where('name', 'ilike', `%${likeLiteral(filters.q)}%`);
@@ -57,25 +44,17 @@ export async function listCampaigns(ctx: Ctx, filters: CampaignFilters, page: Pa
       if (isUuid(filters.folder)) void query.whereRaw('folders @> array[?::uuid]', [filters.folder]);
       else void query.whereRaw('false');
     }
-    if (filters.status) void query.whereIn('status', filters.status === 'paused' ? [...PAUSED_STATUSES] : [filters.status]);
+    if (filters.status)
+      void query.whereIn('status', filters.status === 'paused' ? [...PAUSED_STATUSES] : [filters.status]);
     if (filters.kind) void query.where('kind', filters.kind);
     return query;
   };
-  const rows = matching().orderBy('id', 'desc').limit(page.limit + 1);
+  const rows = matching()
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (page.cursor) void rows.where('id', '<', page.cursor);
   const [fetched, total] = [await rows, await matching().resultSize()];
   return { ...pageOf(fetched, page.limit, (last) => last.id), total };
-}
-
-/**
- * The id behind which a newest-first list goes on, or undefined for its first page.
- * @throws AppError bad_request for a cursor of another list, or one that was tampered with
- */
-export function idAfter(list: string, filters: unknown, cursor: string | undefined): string | undefined {
-  const position = decodeCursor(list, filters, cursor, 1);
-  if (!position) return undefined;
-  if (!isUuid(position[0])) throw badRequest('The cursor is not valid for this list', [{ path: 'query.cursor', message: 'Malformed' }]);
-  return position[0];
 }
 
 export interface CampaignOverview {
@@ -98,12 +77,15 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
     `select folder_id, count(*)::int as total from campaigns, unnest(folders) as folder_id where organization_id = :org
      group by folder_id order by folder_id`,
   );
-  const sum = (counts: (group: (typeof groups)[number]) => boolean) => groups.filter(counts).reduce((total, group) => total + group.total, 0);
+  const sum = (counts: (group: (typeof groups)[number]) => boolean) =>
+    groups.filter(counts).reduce((total, group) => total + group.total, 0);
   return {
     total: sum(() => true),
     active: sum(({ status }) => status === 'active'),
     // As the contract sums it: an undeliverable list is not a pause somebody can lift.
-    paused: sum(({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired'),
+    paused: sum(
+      ({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired',
+    ),
     draft: sum(({ status }) => status === 'draft'),
     completed: sum(({ status }) => status === 'completed'),
     one_time: sum(({ kind }) => kind === 'one_time'),
@@ -127,10 +109,15 @@ export interface CampaignLogRow {
 export async function listLogs(ctx: Ctx, campaignId: string, page: PageRequest): Promise<Page<CampaignLogRow>> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const after = idAfter('campaigns.logs', campaign.id, page.cursor);
-  const query = org.table<CampaignLogRow>('campaign_logs').where({ campaign_id: campaign.id })
-    .orderBy('id', 'desc').limit(page.limit + 1)
+  const after = decodeIdCursor('campaigns.logs', campaign.id, page.cursor);
+  const query = org
+    .table<CampaignLogRow>('campaign_logs')
+    .where({ campaign_id: campaign.id })
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
     .select('id', 'campaign_id', 'event_type', 'message', 'metadata', 'created_at');
   if (after) void query.where('id', '<', after);
-  return pageOf(await query as CampaignLogRow[], page.limit, (last) => encodeCursor('campaigns.logs', campaign.id, [last.id]));
+  return pageOf((await query) as CampaignLogRow[], page.limit, (last) =>
+    encodeCursor('campaigns.logs', campaign.id, [last.id]),
+  );
 }

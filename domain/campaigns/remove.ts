@@ -5,8 +5,8 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../sending/release.ts';
-import { lockCampaign } from './status.ts';
+import { releaseReservedSends } from '../engine/control/release.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 
 const REASON = 'the campaign was deleted';
 
@@ -25,28 +25,48 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     await cancelRuns(tx.org, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
     // In bulk, so that the foreign keys find nothing left to do row by row.
-    await tx.org.sql('update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id', { id });
+    await tx.org.sql(
+      'update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id',
+      { id },
+    );
     await tx.org.sql(
       'delete from step_runs where organization_id = :org and enrollment_id in (select id from enrollments where campaign_id = :id)',
       { id },
     );
     await tx.org.table('enrollments').where({ campaign_id: id }).delete();
-    await tx.org.table('daily_counters').where({ scope_id: id }).whereIn('scope', ['campaign', 'campaign_new']).delete();
+    await tx.org
+      .table('daily_counters')
+      .where({ scope_id: id })
+      .whereIn('scope', ['campaign', 'campaign_new'])
+      .delete();
     await tx.org.table('campaigns').where({ id }).delete();
     tx.emit('campaign.deleted', { campaign_id: id, name: campaign.name });
-    tx.audit({ action: 'delete', entityType: 'campaign', entityId: id, changes: { name: campaign.name, status: campaign.status } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'campaign',
+      entityId: id,
+      changes: { name: campaign.name, status: campaign.status },
+    });
   });
 }
 
 /** Leads come before their campaign and its slots, in the order in which every writer takes them. They all go anyway. */
 async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   if (!isUuid(campaignId)) return;
-  await org.sql('select count(*) from (select id from enrollments where organization_id = :org and campaign_id = :id order by id for update) as held', { id: campaignId });
+  await org.sql(
+    'select count(*) from (select id from enrollments where organization_id = :org and campaign_id = :id order by id for update) as held',
+    { id: campaignId },
+  );
 }
 
 /** One cancel intent per run that may be open, written by the database: there can be as many as contacts in flight. */
 async function cancelRuns(org: OrgScope, campaignId: string): Promise<void> {
-  const prefix = enrollmentWorkflow.id({ organizationId: org.organizationId, campaignId, contactId: '', enrollmentId: '' });
+  const prefix = enrollmentWorkflow.id({
+    organizationId: org.organizationId,
+    campaignId,
+    contactId: '',
+    enrollmentId: '',
+  });
   await org.sql(
     `with asked as (
        insert into outbox (kind, workflow_id, payload)

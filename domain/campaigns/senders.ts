@@ -1,42 +1,77 @@
+import { refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact } from '../kernel/transact.ts';
+import { senderProblems } from './checks.ts';
+import type { SenderInput } from './input.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { lockCampaign } from '../engine/control/status.ts';
+import { poolChanged } from './update.ts';
 
-/** A mailbox a campaign may send from, and its share of the volume. */
-export interface PoolMember {
-  mailboxId: string;
+/** A mailbox of an explicit pool (supplement, CampaignSender). */
+export interface CampaignSenderRow {
+  mailbox_id: string;
   weight: number;
-}
-
-/** Names the pool of a campaign as `pool (id, weight)`, for a `with`; its bindings are those of {@link poolBindings}. */
-export const SENDER_POOL = `chosen as (select mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :campaign),
-     pool as (
-       select m.id, coalesce(c.weight, 1) as weight
-       from mailboxes m left join chosen c on c.mailbox_id = m.id
-       where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
-         and coalesce(c.enabled, true)
-         and (c.mailbox_id is not null
-           or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))
-           or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
-     )`;
-
-/** The part of a campaign its sender pool depends on. */
-export interface PoolChoice {
-  id: string;
-  sender_strategy: 'tags' | 'explicit';
-  email_tags: readonly string[];
-}
-
-/** What {@link SENDER_POOL} binds. */
-export function poolBindings(campaign: PoolChoice): { campaign: string; tags: readonly string[]; strategy: string } {
-  return { campaign: campaign.id, tags: campaign.email_tags, strategy: campaign.sender_strategy };
+  enabled: boolean;
+  last_sent_at: Date | null;
 }
 
 /**
- * The campaign's sender pool (contract 2, create rule 1): active mailboxes without an open-ended hold; holds that end
- * are the allocator's to wait for. `tags` takes the mailboxes of its tags and its explicit senders, and every mailbox
- * when neither is set. `explicit` takes senders and tags and never widens. A sender that is switched off keeps its
- * mailbox out even where a tag would bring it in.
+ * The explicit sender pool of a campaign.
+ * @throws AppError not_found
  */
-export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
-  const rows = await org.sql<{ id: string; weight: number }>(`with ${SENDER_POOL} select id, weight from pool order by id`, poolBindings(campaign));
-  return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
+export async function listSenders(ctx: Ctx, campaignId: string): Promise<CampaignSenderRow[]> {
+  const org = reader(ctx);
+  return readSenders(org, (await findCampaign(org, campaignId)).id);
+}
+
+/**
+ * Replaces the explicit pool at once (supplement, campaigns_replace_senders). Slots of an active campaign are given
+ * back and asked for anew; an explicit pool left empty pauses it.
+ * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use
+ */
+export async function replaceSenders(
+  ctx: Ctx,
+  campaignId: string,
+  senders: readonly SenderInput[],
+): Promise<CampaignSenderRow[]> {
+  return transact(ctx, async (tx) => {
+    const { id, name } = await lockCampaign(tx, campaignId);
+    refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
+    const mailboxIds = senders.map((sender) => sender.email_account_id);
+    await tx.org.sql(
+      'delete from campaign_senders where organization_id = :org and campaign_id = :id and mailbox_id <> all(:keep::uuid[])',
+      { id, keep: mailboxIds },
+    );
+    await tx.org.sql(
+      `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
+       select :org, :id, t.mailbox_id, t.weight, t.enabled from unnest(:ids::uuid[], :weights::int[], :enabled::bool[]) as t(mailbox_id, weight, enabled)
+       on conflict (campaign_id, mailbox_id) do update set weight = excluded.weight, enabled = excluded.enabled`,
+      {
+        id,
+        ids: mailboxIds,
+        weights: senders.map((sender) => sender.weight),
+        enabled: senders.map((sender) => String(sender.enabled)),
+      },
+    );
+    await logCampaign(
+      tx,
+      id,
+      'senders_replaced',
+      `The sender pool holds ${senders.length} mailbox${senders.length === 1 ? '' : 'es'}`,
+    );
+    tx.emit('campaign.updated', { campaign_id: id, name, fields: ['senders'] });
+    tx.audit({ action: 'update', entityType: 'campaign', entityId: id, metadata: { senders: mailboxIds } });
+    await poolChanged(tx, id);
+    return readSenders(tx.org, id);
+  });
+}
+
+function readSenders(org: OrgScope, campaignId: string): Promise<CampaignSenderRow[]> {
+  return org.sql<CampaignSenderRow>(
+    `select mailbox_id, weight, enabled, last_sent_at from campaign_senders
+     where organization_id = :org and campaign_id = :id order by mailbox_id`,
+    { id: campaignId },
+  );
 }

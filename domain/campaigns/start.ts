@@ -2,8 +2,8 @@ import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts
 import { AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { launchRefusal } from './launch-checks.ts';
-import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from './status.ts';
+import { launchRefusal } from '../engine/campaign/launch-checks.ts';
+import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */
@@ -42,11 +42,23 @@ export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartO
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
   if (campaign.status === 'active') {
     if (!waitForLeads || campaign.continuous) throw new AppError('bad_request', 'The campaign is already active');
-    await tx.org.table('campaigns').where({ id: campaign.id }).update({ continuous: true, idle_since: tx.now, updated_at: tx.now });
+    await tx.org
+      .table('campaigns')
+      .where({ id: campaign.id })
+      .update({ continuous: true, idle_since: tx.now, updated_at: tx.now });
   } else {
-    await activateCampaign(tx, campaign, { type: 'campaign_started', message: 'The campaign was started', waitForLeads });
+    await activateCampaign(tx, campaign, {
+      type: 'campaign_started',
+      message: 'The campaign was started',
+      waitForLeads,
+    });
   }
-  tx.audit({ action: 'start', entityType: 'campaign', entityId: campaign.id, changes: { status: { from: campaign.status, to: 'active' } } });
+  tx.audit({
+    action: 'start',
+    entityType: 'campaign',
+    entityId: campaign.id,
+    changes: { status: { from: campaign.status, to: 'active' } },
+  });
 }
 
 /**
@@ -62,5 +74,10 @@ export async function stopLocked(tx: Tx, campaign: CampaignRow): Promise<void> {
   if (!(await pauseCampaign(tx, campaign.id, 'paused', 'The campaign was stopped'))) {
     throw new AppError('bad_request', 'The campaign is not active', { fix: `Its status is ${campaign.status}.` });
   }
-  tx.audit({ action: 'stop', entityType: 'campaign', entityId: campaign.id, changes: { status: { from: 'active', to: 'paused' } } });
+  tx.audit({
+    action: 'stop',
+    entityType: 'campaign',
+    entityId: campaign.id,
+    changes: { status: { from: 'active', to: 'paused' } },
+  });
 }

@@ -1,18 +1,18 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { nudgeCampaign } from '../enrollment/signals.ts';
+import { nudgeCampaign } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { defaultThreadReply } from '../messages/threading.ts';
+import { defaultThreadReply } from '../mail/messages/threading.ts';
 import { copyWarnings, defaultWaitAfter, kindOf, toGraphStep } from './build-steps.ts';
-import { oneTimeProblems, refuseProblems, stepProblems } from './checks.ts';
-import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from './graph.ts';
+import { oneTimeProblems, stepProblems } from './checks.ts';
+import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../engine/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
-import { logCampaign } from './log.ts';
-import { findCampaign } from './read.ts';
-import { lockCampaign } from './status.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 
@@ -41,19 +41,36 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const kind = input.kind ?? kindOf(input.action ?? null);
-    refuseProblems(oneTimeProblems(campaign.kind, [...rows.map((row) => checkable(row, row.id)), { kind, action: null, path: 'body' }]));
+    refuseProblems(
+      oneTimeProblems(campaign.kind, [
+        ...rows.map((row) => checkable(row, row.id)),
+        { kind, action: null, path: 'body' },
+      ]),
+    );
     if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
     const last = rows.at(-1);
     const step = await tx.org.create(CampaignSteps, {
-      id: newId(), campaign_id: campaign.id, position: (last?.position ?? -1) + 1, wait_after: defaultWaitAfter(rows.length),
-      conditions: { branches: [] }, created_at: tx.now, updated_at: tx.now,
+      id: newId(),
+      campaign_id: campaign.id,
+      position: (last?.position ?? -1) + 1,
+      wait_after: defaultWaitAfter(rows.length),
+      conditions: { branches: [] },
+      created_at: tx.now,
+      updated_at: tx.now,
     });
     if (last && toGraphStep(last).conditions.branches.length === 0) {
       await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, step.id) } });
     }
     if (Object.keys(input).length > 0) {
       const { rows: linked } = await lockSteps(tx, campaignId);
-      return changeStep(tx, campaign, linked, step, { ...input, kind, ...threading(rows, kind, input) }, 'A step was added');
+      return changeStep(
+        tx,
+        campaign,
+        linked,
+        step,
+        { ...input, kind, ...threading(rows, kind, input) },
+        'A step was added',
+      );
     }
     await stepsChanged(tx, campaign, 'A step was added', step.id);
     return { step, warnings: [] };
@@ -65,7 +82,12 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
  * or action takes the links its new type has by default, unless they were set by hand or come along.
  * @throws AppError not_found, bad_request with all faults
  */
-export async function updateStep(ctx: Ctx, campaignId: string, stepId: string, input: StepUpdate): Promise<WrittenStep> {
+export async function updateStep(
+  ctx: Ctx,
+  campaignId: string,
+  stepId: string,
+  input: StepUpdate,
+): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     return changeStep(tx, campaign, rows, findStep(rows, stepId), input, 'A step was changed');
@@ -73,7 +95,14 @@ export async function updateStep(ctx: Ctx, campaignId: string, stepId: string, i
 }
 
 /** Lays a change over a step of a locked campaign, checks it with the others, and tells of it. */
-async function changeStep(tx: Tx, campaign: CampaignRow, rows: readonly CampaignStepRow[], row: CampaignStepRow, input: StepUpdate, told: string): Promise<WrittenStep> {
+async function changeStep(
+  tx: Tx,
+  campaign: CampaignRow,
+  rows: readonly CampaignStepRow[],
+  row: CampaignStepRow,
+  input: StepUpdate,
+  told: string,
+): Promise<WrittenStep> {
   const before = toGraphStep(row);
   const kind = input.kind ?? row.kind;
   const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
@@ -83,9 +112,17 @@ async function changeStep(tx: Tx, campaign: CampaignRow, rows: readonly Campaign
   refuseProblems([
     ...(await stepProblems(tx.org, [checkable(after, 'body')])),
     ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
-    ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) => (step.id === row.id ? 'body' : `steps.${step.id}`)),
+    ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) =>
+      step.id === row.id ? 'body' : `steps.${step.id}`,
+    ),
   ]);
-  await store(tx, row.id, { ...input, kind, action: action as Record<string, unknown> | null, conditions: { ...conditions }, updated_at: tx.now });
+  await store(tx, row.id, {
+    ...input,
+    kind,
+    action: action as Record<string, unknown> | null,
+    conditions: { ...conditions },
+    updated_at: tx.now,
+  });
   await stepsChanged(tx, campaign, told, row.id);
   const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
   return { step, warnings: copyWarnings(step) };
@@ -107,8 +144,14 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
     }
     await tx.org.query(CampaignSteps).findById(row.id).delete();
-    await tx.org.insert('removed_steps', { step_id: row.id, campaign_id: campaign.id, successor_id: successor, removed_at: tx.now });
-    for (const later of rows.filter((other) => other.position > row.position)) await store(tx, later.id, { position: later.position - 1 });
+    await tx.org.insert('removed_steps', {
+      step_id: row.id,
+      campaign_id: campaign.id,
+      successor_id: successor,
+      removed_at: tx.now,
+    });
+    for (const later of rows.filter((other) => other.position > row.position))
+      await store(tx, later.id, { position: later.position - 1 });
     await stepsChanged(tx, campaign, 'A step was removed', row.id, { tellRuns: true });
   });
 }
@@ -158,7 +201,13 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
  * Raises the graph version, so that runs read the steps again, and tells of it.
  * @param options.tellRuns have the launcher wake every run: some may stand where nothing will wake them
  */
-async function stepsChanged(tx: Tx, campaign: CampaignRow, message: string, stepId: string, { tellRuns = false } = {}): Promise<void> {
+async function stepsChanged(
+  tx: Tx,
+  campaign: CampaignRow,
+  message: string,
+  stepId: string,
+  { tellRuns = false } = {},
+): Promise<void> {
   await tx.org.sql(
     `update campaigns set graph_version = graph_version + 1, control_epoch = control_epoch + :told::int, updated_at = :now
      where organization_id = :org and id = :id`,
@@ -166,6 +215,11 @@ async function stepsChanged(tx: Tx, campaign: CampaignRow, message: string, step
   );
   await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });
-  tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, metadata: { steps: message, step_id: stepId } });
+  tx.audit({
+    action: 'update',
+    entityType: 'campaign',
+    entityId: campaign.id,
+    metadata: { steps: message, step_id: stepId },
+  });
   if (campaign.status === 'active') nudgeCampaign(tx, campaign.id);
 }

@@ -1,8 +1,8 @@
 import { tooManyRequests } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
-import { countDaily, readCounters } from '../sending/counters.ts';
-import { startOfNextDay } from '../sending/schedule/windows.ts';
+import { countDaily, readCounters } from '../engine/campaign/counters.ts';
+import { startOfNextDay } from '../records/schedule/windows.ts';
 
 /**
  * Counts one new campaign against the organization's UTC day (contract 2: create and duplicate share the throttle).
@@ -17,6 +17,9 @@ export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {
   await countDaily(tx.org, [{ scope: 'org_campaigns', scopeId: organizationId, day, by: 1 }]);
   const counts = await readCounters(tx.org, [organizationId], [day]);
   if ((counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0) > limit) {
-    throw tooManyRequests(startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime(), `the workspace may create ${limit} campaigns a day`);
+    throw tooManyRequests(
+      startOfNextDay('UTC', tx.now).getTime() - tx.now.getTime(),
+      `the workspace may create ${limit} campaigns a day`,
+    );
   }
 }

@@ -2,9 +2,10 @@ import { Resolver } from 'node:dns/promises';
 import { AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
-import { logCampaign } from './log.ts';
-import { findCampaign, type CampaignRow } from './read.ts';
-import { lockCampaign } from './status.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 
 /** The names a host's CNAME record points at; empty when it has none. */
 export type CnameLookup = (host: string) => Promise<readonly string[]>;
@@ -30,16 +31,22 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string, lookup: 
   const campaign = await findCampaign(reader(ctx), campaignId);
   const domain = campaign.tracking_domain;
   if (!domain) {
-    throw new AppError('bad_request', 'The campaign has no tracking domain', { fix: 'Set tracking_domain with PATCH /v1/campaigns/:id.' });
+    throw new AppError('bad_request', 'The campaign has no tracking domain', {
+      fix: 'Set tracking_domain with PATCH /v1/campaigns/:id.',
+    });
   }
   const target = canonical(new URL(ctx.config.TRACKING_DOMAIN).hostname);
   const names = await lookup(domain);
   if (names.some((name) => canonical(name) === target)) return domain;
   await transact(ctx, async (tx) => {
-    await tx.org.table('campaigns').where({ id: campaign.id, tracking_domain: domain })
+    await tx.org
+      .table('campaigns')
+      .where({ id: campaign.id, tracking_domain: domain })
       .update({ tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now });
   });
-  throw new AppError('bad_request', 'The tracking domain does not point to this installation', { fix: `Create a CNAME record ${domain} -> ${target}.` });
+  throw new AppError('bad_request', 'The tracking domain does not point to this installation', {
+    fix: `Create a CNAME record ${domain} -> ${target}.`,
+  });
 }
 
 /**
@@ -49,11 +56,19 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string, lookup: 
 export async function markTrackingDomain(ctx: Ctx, campaignId: string, domain: string): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    if (campaign.tracking_domain !== domain) throw new AppError('conflict', 'The tracking domain was changed meanwhile; verify again');
-    await tx.org.table('campaigns').where({ id: campaign.id })
+    if (campaign.tracking_domain !== domain)
+      throw new AppError('conflict', 'The tracking domain was changed meanwhile; verify again');
+    await tx.org
+      .table('campaigns')
+      .where({ id: campaign.id })
       .update({ tracking_domain_verified: true, tracking_domain_verified_at: tx.now, updated_at: tx.now });
     await logCampaign(tx, campaign.id, 'tracking_domain_verified', 'The tracking domain was verified', { domain });
-    tx.audit({ action: 'verify', entityType: 'campaign', entityId: campaign.id, metadata: { tracking_domain: domain } });
+    tx.audit({
+      action: 'verify',
+      entityType: 'campaign',
+      entityId: campaign.id,
+      metadata: { tracking_domain: domain },
+    });
     return findCampaign(tx.org, campaign.id);
   });
 }

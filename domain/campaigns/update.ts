@@ -1,20 +1,29 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { Campaigns } from '../../db/models/campaign.ts';
-import { AppError, type Problem } from '../../lib/errors.ts';
-import { nudgeCampaign } from '../enrollment/signals.ts';
+import { AppError, type Problem, refuseProblems } from '../../lib/errors.ts';
+import { nudgeCampaign } from '../engine/control/signals.ts';
 import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../sending/release.ts';
-import { labelProblems, refuseProblems, settingsColumns, settingsProblems } from './checks.ts';
+import { releaseReservedSends } from '../engine/control/release.ts';
+import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
-import { logCampaign } from './log.ts';
-import { resolveSenders } from './senders.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { resolveSenders } from '../engine/campaign/sender-pool.ts';
 import { startLocked, stopLocked } from './start.ts';
-import { lockCampaign, pauseCampaign } from './status.ts';
+import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 /** Fields whose change moves the next send of an active campaign at once (contract 2, rule 4). */
-const SCHEDULE = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows', 'entry_delay_minutes'] as const;
+const SCHEDULE = [
+  'start_date',
+  'end_date',
+  'timezone',
+  'days',
+  'start_time',
+  'end_time',
+  'schedule_windows',
+  'entry_delay_minutes',
+] as const;
 /** Fields that decide which mailboxes may send; slots of mailboxes that leave must go back. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
@@ -41,8 +50,15 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
     };
     const changes = changesOf(campaign, columns);
     if (Object.keys(changes).length > 0) {
-      await tx.org.query(Campaigns).findById(campaign.id).patch({ ...columns, updated_at: tx.now });
-      tx.emit('campaign.updated', { campaign_id: campaign.id, name: columns.name ?? campaign.name, fields: Object.keys(changes) });
+      await tx.org
+        .query(Campaigns)
+        .findById(campaign.id)
+        .patch({ ...columns, updated_at: tx.now });
+      tx.emit('campaign.updated', {
+        campaign_id: campaign.id,
+        name: columns.name ?? campaign.name,
+        fields: Object.keys(changes),
+      });
       tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
       await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
     }
@@ -59,7 +75,10 @@ function statusProblems(campaign: CampaignRow, status: string | undefined): Prob
 
 async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<void> {
   if (!may(ctx.actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) {
-    throw new AppError('forbidden', 'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)');
+    throw new AppError(
+      'forbidden',
+      'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
+    );
   }
   if (status === 'active') await startLocked(tx, campaign, {});
   else await stopLocked(tx, campaign);
@@ -76,7 +95,9 @@ async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[
 
 /** Gives back every reserved slot of an active campaign; its launcher tells the runs, which ask for new ones. */
 export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
-  await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', { id: campaignId });
+  await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
+    id: campaignId,
+  });
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_rescheduled', why);
 }

@@ -8,9 +8,9 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
 import type { VariantInput, VariantUpdate } from './input.ts';
-import { logCampaign } from './log.ts';
-import { findCampaign } from './read.ts';
-import { lockCampaign } from './status.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 
 export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 
@@ -38,7 +38,9 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     if (input.step_id != null) {
-      const step = isUuid(input.step_id) && (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
+      const step =
+        isUuid(input.step_id) &&
+        (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
       if (!step) throw notFound('Step');
     }
     const variant = await insertVariant(tx, campaign.id, input);
@@ -51,7 +53,12 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
  * Changes a variant; what the request leaves out stays.
  * @throws AppError not_found
  */
-export async function updateVariant(ctx: Ctx, campaignId: string, variantId: string, input: VariantUpdate): Promise<WrittenVariant> {
+export async function updateVariant(
+  ctx: Ctx,
+  campaignId: string,
+  variantId: string,
+  input: VariantUpdate,
+): Promise<WrittenVariant> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = await findVariant(tx, campaign.id, variantId);
@@ -75,7 +82,9 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
 }
 
 async function findVariant(tx: Tx, campaignId: string, variantId: string): Promise<CampaignVariantRow> {
-  const variant = isUuid(variantId) ? await tx.org.query(CampaignVariants).findOne({ id: variantId, campaign_id: campaignId }) : undefined;
+  const variant = isUuid(variantId)
+    ? await tx.org.query(CampaignVariants).findOne({ id: variantId, campaign_id: campaignId })
+    : undefined;
   if (!variant) throw notFound('Variant');
   return variant;
 }
@@ -87,5 +96,10 @@ async function variantsChanged(tx: Tx, campaign: CampaignRow, message: string, v
   );
   await logCampaign(tx, campaign.id, 'variants_changed', message, { variant_id: variantId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['variants'] });
-  tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, metadata: { variants: message, variant_id: variantId } });
+  tx.audit({
+    action: 'update',
+    entityType: 'campaign',
+    entityId: campaign.id,
+    metadata: { variants: message, variant_id: variantId },
+  });
 }

@@ -1,14 +1,14 @@
 import { isUuid } from '../../lib/ids.ts';
-import { addLeads } from '../campaigns/leads.ts';
+import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { suppressedAmong } from '../suppressions/check.ts';
-import { announceUpdates } from './announce.ts';
-import { cleanText } from './fields.ts';
-import { assertKnown, leaveCampaigns } from './membership.ts';
+import { suppressedAmong } from '../records/suppression-check.ts';
+import { announceUpdates } from '../records/announce-contact.ts';
+import { cleanText } from '../records/contact-fields.ts';
+import { assertKnown, leaveCampaigns } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
-import { viewContacts, type ContactView } from './view.ts';
+import { viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /**
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
@@ -88,9 +88,14 @@ async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean 
   let chosen = ids;
   if (subscribe) {
     const rows = await tx.org.sql<{ id: string; email: string }>(
-      'select id, email from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) and not subscribed', { ids },
+      'select id, email from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) and not subscribed',
+      { ids },
     );
-    const suppressed = await suppressedAmong(tx.org, rows.map((row) => row.email), tx.now);
+    const suppressed = await suppressedAmong(
+      tx.org,
+      rows.map((row) => row.email),
+      tx.now,
+    );
     chosen = rows.filter((row) => !suppressed.has(row.email)).map((row) => row.id);
   }
   await tx.org.sql(

@@ -1,13 +1,13 @@
 import { AppError, badRequest } from '../../lib/errors.ts';
-import { addLeads } from '../campaigns/leads.ts';
+import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { suppressedAmong } from '../suppressions/check.ts';
-import { announceUpdates } from './announce.ts';
-import { cleanCustomFields, cleanText, type ContactDraft } from './fields.ts';
-import { assertKnown } from './membership.ts';
+import { suppressedAmong } from '../records/suppression-check.ts';
+import { announceUpdates } from '../records/announce-contact.ts';
+import { cleanCustomFields, cleanText, type ContactDraft } from '../records/contact-fields.ts';
+import { assertKnown } from '../leads/membership.ts';
 import { fileContacts, upsertContacts } from './upsert.ts';
-import { contactPayload, contactUpdate, viewContacts, type ContactView } from './view.ts';
+import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /** Contacts of one request; more than this belongs into an import. */
 export const MAX_CONTACTS_PER_REQUEST = 1000;
@@ -46,13 +46,23 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
-    const stored = await upsertContacts(tx.org, [...drafts.values()], { existing: 'update', source: 'api', sourceDetail: '' }, tx.now);
+    const stored = await upsertContacts(
+      tx.org,
+      [...drafts.values()],
+      { existing: 'update', source: 'api', sourceDetail: '' },
+      tx.now,
+    );
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
 
-    for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf)) await fileContacts(tx.org, ids, [categoryId]);
-    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf)) await addLeads(tx, campaignId, ids);
+    for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))
+      await fileContacts(tx.org, ids, [categoryId]);
+    for (const [campaignId, ids] of idsBy(inputs, (input) => input.campaigns, idOf))
+      await addLeads(tx, campaignId, ids);
 
-    const views = await viewContacts(tx.org, [...drafts.keys()].map((email) => idOf.get(email)!));
+    const views = await viewContacts(
+      tx.org,
+      [...drafts.keys()].map((email) => idOf.get(email)!),
+    );
     const inserted = new Set(stored.filter((row) => row.inserted).map((row) => row.id));
     const updated = views.filter((view) => !inserted.has(view.id));
     if (inputs.length <= BULK_ARRIVAL) {

@@ -2,9 +2,9 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { suppressedAmong, type SuppressionHit } from '../suppressions/check.ts';
-import { parseAddress } from './address.ts';
-import { CONTACT_VIEW, viewContacts, type ContactView } from './view.ts';
+import { suppressedAmong, type SuppressionHit } from '../records/suppression-check.ts';
+import { parseAddress } from '../records/address.ts';
+import { CONTACT_VIEW, viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /** What a contact has done with all emails so far (supplement ContactEngagement). Machine opens and clicks don't count. */
 export interface Engagement {
@@ -55,7 +55,8 @@ export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
  */
 export async function lookupContact(ctx: Ctx, text: string): Promise<ContactView | null> {
   const email = parseAddress(text);
-  if (!email) throw badRequest('This is not an email address', [{ path: 'query.email', message: 'Not a valid email address' }]);
+  if (!email)
+    throw badRequest('This is not an email address', [{ path: 'query.email', message: 'Not a valid email address' }]);
   const [contact] = await reader(ctx).sql<ContactView>(
     `select ${CONTACT_VIEW} from contacts c where c.organization_id = :org and c.email = :email`,
     { email },

@@ -2,7 +2,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { leaveCampaigns } from './membership.ts';
+import { leaveCampaigns } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 
 /**
@@ -14,7 +14,10 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     // Leads before their contact, the order in which every writer takes them.
     await leaveCampaigns(tx, [id], null, 'contact_deleted');
-    const [contact] = await tx.org.sql<{ email: string }>('delete from contacts where organization_id = :org and id = :id returning email', { id });
+    const [contact] = await tx.org.sql<{ email: string }>(
+      'delete from contacts where organization_id = :org and id = :id returning email',
+      { id },
+    );
     if (!contact) throw notFound('Contact');
     tx.emit('contact.deleted', { entity_id: id, contact_id: id, contact_email: contact.email });
     tx.audit({ action: 'delete', entityType: 'contact', entityId: id, changes: { email: contact.email } });

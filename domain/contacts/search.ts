@@ -1,14 +1,28 @@
 import type { OrgScope } from '../../db/tenancy.ts';
-import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { badRequest } from '../../lib/errors.ts';
+import {
+  badCursor,
+  decodeCursor,
+  decodeIdCursor,
+  encodeCursor,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { CAMPAIGN_COUNT, compileFilters, type ContactFilters } from './filters.ts';
-import { leadProgress, type LeadProgress } from './progress.ts';
-import { CONTACT_VIEW, type ContactView } from './view.ts';
+import { CAMPAIGN_COUNT, compileFilters, type ContactFilters } from '../records/contact-filters.ts';
+import { leadProgress, type LeadProgress } from '../leads/progress.ts';
+import { CONTACT_VIEW, type ContactView } from '../records/contact-view.ts';
 
-export const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'campaign_count'] as const;
+export const CONTACT_SORTS = [
+  'created_at',
+  'updated_at',
+  'first_name',
+  'last_name',
+  'email',
+  'campaign_count',
+] as const;
 export type ContactSort = (typeof CONTACT_SORTS)[number];
 
 export interface ContactSearch extends ContactFilters {
@@ -47,7 +61,10 @@ export async function listContacts(
   const after = decodeIdCursor('contacts.list', bound, page.cursor);
   const where = compileFilters(filters, ctx.clock.now());
   if (after) where.add(`c.id < ${where.bind(after, 'uuid')}`);
-  const rows = await reader(ctx).sql<ContactView>(listSql(where.all(), 'c.id desc'), { ...where.bindings, limit: page.limit + 1 });
+  const rows = await reader(ctx).sql<ContactView>(listSql(where.all(), 'c.id desc'), {
+    ...where.bindings,
+    limit: page.limit + 1,
+  });
   return pageOf(rows, page.limit, (last) => encodeCursor('contacts.list', bound, [last.id]));
 }
 
@@ -80,7 +97,12 @@ export async function searchContacts(ctx: Ctx, page: PageRequest, search: Contac
 }
 
 async function addProgress(org: OrgScope, rows: FoundContact[], campaignId: string, now: Date): Promise<void> {
-  const progress = await leadProgress(org, campaignId, rows.map((row) => row.id), now);
+  const progress = await leadProgress(
+    org,
+    campaignId,
+    rows.map((row) => row.id),
+    now,
+  );
   for (const row of rows) {
     const lead = progress.get(row.id);
     if (lead) row.campaign_lead = lead;
@@ -89,10 +111,4 @@ async function addProgress(org: OrgScope, rows: FoundContact[], campaignId: stri
 
 function listSql(where: string, order: string, more = ''): `${string}:org${string}` {
   return `select ${CONTACT_VIEW}${more} from contacts c where c.organization_id = :org and ${where} order by ${order} limit :limit`;
-}
-
-function badCursor() {
-  return badRequest('The cursor is not valid for this list', [
-    { path: 'query.cursor', message: 'Malformed, or made by another list or other filters' },
-  ]);
 }

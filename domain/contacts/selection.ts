@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { compileFilters, type ContactFilters } from './filters.ts';
+import { compileFilters, type ContactFilters } from '../records/contact-filters.ts';
 
 const MAX_IDS = 1000;
 const MAX_SELECTED = 50_000;
@@ -21,13 +21,16 @@ export interface Selection {
  */
 export async function resolveSelection(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
   const ids = selection.all ? await matching(org, selection, now) : await listed(org, selection.contacts ?? []);
-  if (ids.length === 0) throw badRequest('The selection contains no contact', [{ path: 'body', message: 'Nothing selected' }]);
+  if (ids.length === 0)
+    throw badRequest('The selection contains no contact', [{ path: 'body', message: 'Nothing selected' }]);
   return ids;
 }
 
 async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]> {
   if (asked.length > MAX_IDS) {
-    throw new AppError('too_many_contacts', `At most ${MAX_IDS} contacts per call`, { fix: 'Split the list, or select with all and filters.' });
+    throw new AppError('too_many_contacts', `At most ${MAX_IDS} contacts per call`, {
+      fix: 'Split the list, or select with all and filters.',
+    });
   }
   const rows = await org.sql<{ id: string }>(
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
@@ -38,12 +41,16 @@ async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]
 
 async function matching(org: OrgScope, selection: Selection, now: Date): Promise<string[]> {
   if (!selection.filters) {
-    throw badRequest('Selecting all needs filters', [{ path: 'body.filters', message: 'Required with all; {} means every contact' }]);
+    throw badRequest('Selecting all needs filters', [
+      { path: 'body.filters', message: 'Required with all; {} means every contact' },
+    ]);
   }
   const exclude = (selection.exclude ?? []).filter(isUuid);
-  if (exclude.length > MAX_SELECTED) throw new AppError('too_many_contacts', `At most ${MAX_SELECTED} exclusions per call`);
+  if (exclude.length > MAX_SELECTED)
+    throw new AppError('too_many_contacts', `At most ${MAX_SELECTED} exclusions per call`);
   const where = compileFilters(selection.filters, now);
-  if (exclude.length > 0) where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
+  if (exclude.length > 0)
+    where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
   const rows = await org.sql<{ id: string }>(
     `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit for update`,
     { ...where.bindings, limit: MAX_SELECTED + 1 },

@@ -2,14 +2,14 @@ import { json } from '../../db/connection.ts';
 import { Contacts } from '../../db/models/contact.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { addLeads } from '../campaigns/leads.ts';
+import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { suppressedAmong } from '../suppressions/check.ts';
-import { cleanCustomFields, cleanText } from './fields.ts';
-import { assertKnown, leaveCampaigns } from './membership.ts';
+import { suppressedAmong } from '../records/suppression-check.ts';
+import { cleanCustomFields, cleanText } from '../records/contact-fields.ts';
+import { assertKnown, leaveCampaigns } from '../leads/membership.ts';
 import { fileContacts } from './upsert.ts';
-import { contactUpdate, viewContacts, type ContactView } from './view.ts';
+import { contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /** A sparse edit of one contact (supplement ContactUpdate). */
 export interface ContactEdit {
@@ -50,11 +50,16 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
     if (edit.email !== undefined || edit.subscribed) {
       const suppressed = (await suppressedAmong(tx.org, [email], tx.now)).has(email);
       if (suppressed && edit.subscribed) {
-        throw new AppError('conflict', 'This address is suppressed', { fix: 'Lift the entry with DELETE /v1/suppressions/:id first.' });
+        throw new AppError('conflict', 'This address is suppressed', {
+          fix: 'Lift the entry with DELETE /v1/suppressions/:id first.',
+        });
       }
       if (suppressed) columns.subscribed = false;
     }
-    await tx.org.table('contacts').where({ id }).update({ ...columns, updated_at: tx.now });
+    await tx.org
+      .table('contacts')
+      .where({ id })
+      .update({ ...columns, updated_at: tx.now });
     await refile(tx, id, edit);
     if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
 
@@ -75,8 +80,13 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
   if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
   if (edit.email !== undefined && edit.email !== oldEmail) {
     Object.assign(columns, {
-      email: edit.email, verification_status: 'unknown', verification_reason: '', is_catch_all: false, verification_checked_at: null,
-      esp_provider: '', esp_resolved_at: null,
+      email: edit.email,
+      verification_status: 'unknown',
+      verification_reason: '',
+      is_catch_all: false,
+      verification_checked_at: null,
+      esp_provider: '',
+      esp_resolved_at: null,
     });
   }
   return columns;

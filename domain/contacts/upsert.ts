@@ -1,7 +1,7 @@
 import { json } from '../../db/connection.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
-import type { ContactDraft } from './fields.ts';
+import type { ContactDraft } from '../records/contact-fields.ts';
 
 export interface UpsertOptions {
   /** What happens to an address that is a contact already: its empty and sent fields are updated, or it is left alone. */
@@ -66,7 +66,11 @@ export async function upsertContacts(
 }
 
 /** Files contacts under categories; those filed already stay. */
-export async function fileContacts(org: OrgScope, contactIds: readonly string[], categoryIds: readonly string[]): Promise<void> {
+export async function fileContacts(
+  org: OrgScope,
+  contactIds: readonly string[],
+  categoryIds: readonly string[],
+): Promise<void> {
   if (contactIds.length === 0 || categoryIds.length === 0) return;
   await org.sql(
     `insert into contact_categories (organization_id, contact_id, label_id)

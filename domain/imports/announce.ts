@@ -10,6 +10,18 @@ export interface EndedImport {
 }
 
 /** Tells that an import has ended; its contacts arrive without an event each (contract 1, contact.created). */
-export function announceEnd(tx: Tx, { id, imported, updated, skipped, failed }: EndedImport, status: 'completed' | 'failed' | 'cancelled'): void {
-  tx.emit('bulk_operation.completed', { operation: 'contact_import', operation_id: id, status, imported, updated, skipped, failed });
+export function announceEnd(
+  tx: Tx,
+  { id, imported, updated, skipped, failed }: EndedImport,
+  status: 'completed' | 'failed' | 'cancelled',
+): void {
+  tx.emit('bulk_operation.completed', {
+    operation: 'contact_import',
+    operation_id: id,
+    status,
+    imported,
+    updated,
+    skipped,
+    failed,
+  });
 }

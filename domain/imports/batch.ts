@@ -1,9 +1,9 @@
 import type { ContactImportRow } from '../../db/models/contact-import.ts';
-import { addLeads } from '../campaigns/leads.ts';
-import type { ContactDraft } from '../contacts/fields.ts';
+import { addLeads } from '../leads/leads.ts';
+import type { ContactDraft } from '../records/contact-fields.ts';
 import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
 import type { Tx } from '../kernel/transact.ts';
-import { suppressedAmong } from '../suppressions/check.ts';
+import { suppressedAmong } from '../records/suppression-check.ts';
 import type { RowReason } from './rows.ts';
 
 /** A row that passed the file's own checks. */
@@ -39,18 +39,34 @@ const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 's
  * Suppressed addresses are reported, not imported. No contact.created fires: a file is a bulk arrival (contract 1).
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
-export async function applyBatch(tx: Tx, job: ContactImportRow, checkpoint: number, batch: ImportBatch): Promise<boolean> {
+export async function applyBatch(
+  tx: Tx,
+  job: ContactImportRow,
+  checkpoint: number,
+  batch: ImportBatch,
+): Promise<boolean> {
   const [mine] = await tx.org.sql(
     `select id from contact_imports where organization_id = :org and id = :id and status = 'running' and checkpoint = :checkpoint for update`,
     { id: job.id, checkpoint },
   );
   if (!mine) return false;
 
-  const suppressed = await suppressedAmong(tx.org, batch.rows.map((row) => row.draft.email), tx.now);
+  const suppressed = await suppressedAmong(
+    tx.org,
+    batch.rows.map((row) => row.draft.email),
+    tx.now,
+  );
   const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
-  const stored = await upsertContacts(tx.org, rows.map((row) => row.draft), {
-    existing: job.options.update_existing ? 'update' : 'keep', source: 'import', sourceDetail: job.filename,
-  }, tx.now);
+  const stored = await upsertContacts(
+    tx.org,
+    rows.map((row) => row.draft),
+    {
+      existing: job.options.update_existing ? 'update' : 'keep',
+      source: 'import',
+      sourceDetail: job.filename,
+    },
+    tx.now,
+  );
   const idOf = new Map(stored.map((row) => [row.email, row.id]));
   const imported = stored.filter((row) => row.inserted).length;
 
@@ -71,8 +87,14 @@ export async function applyBatch(tx: Tx, job: ContactImportRow, checkpoint: numb
        updated = updated + :updated, skipped = skipped + :skipped, failed = failed + :failed, read_bytes = greatest(read_bytes, :bytes), updated_at = :now
      where organization_id = :org and id = :id`,
     {
-      id: job.id, now: tx.now, read: batch.read, bytes: batch.readBytes,
-      imported, updated: stored.length - imported, skipped, failed: problems.length - skipped,
+      id: job.id,
+      now: tx.now,
+      read: batch.read,
+      bytes: batch.readBytes,
+      imported,
+      updated: stored.length - imported,
+      skipped,
+      failed: problems.length - skipped,
     },
   );
   return true;
@@ -90,7 +112,11 @@ async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string,
   );
   for (const label of labels) {
     const ids = rows.filter((row) => row.categories.includes(label.title)).map((row) => idOf.get(row.draft.email));
-    await fileContacts(tx.org, ids.filter((id) => id !== undefined), [label.id]);
+    await fileContacts(
+      tx.org,
+      ids.filter((id) => id !== undefined),
+      [label.id],
+    );
   }
 }
 

@@ -1,16 +1,36 @@
-import { parseAddress } from '../contacts/address.ts';
+import { parseAddress } from '../records/address.ts';
 import type { ColumnMapping } from '../../db/models/contact-import.ts';
-import { CONTACT_LIMITS } from '../contacts/fields.ts';
+import { CONTACT_LIMITS } from '../records/contact-fields.ts';
 
 /** Separators people's spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Header names, as people write them, of the fields every contact has. */
 const SYNONYMS: Record<string, readonly string[]> = {
-  email: ['email', 'emailaddress', 'mail', 'workemail', 'businessemail', 'primaryemail', 'contactemail', 'correo', 'courriel'],
+  email: [
+    'email',
+    'emailaddress',
+    'mail',
+    'workemail',
+    'businessemail',
+    'primaryemail',
+    'contactemail',
+    'correo',
+    'courriel',
+  ],
   first_name: ['firstname', 'first', 'givenname', 'forename', 'vorname', 'prenom', 'nombre', 'imie'],
   last_name: ['lastname', 'last', 'surname', 'familyname', 'nachname', 'nom', 'apellido', 'nazwisko'],
-  company: ['company', 'companyname', 'organization', 'organisation', 'account', 'employer', 'firma', 'entreprise', 'empresa'],
+  company: [
+    'company',
+    'companyname',
+    'organization',
+    'organisation',
+    'account',
+    'employer',
+    'firma',
+    'entreprise',
+    'empresa',
+  ],
   phone: ['phone', 'phonenumber', 'mobile', 'telephone', 'tel', 'cell', 'telefon'],
   subscribed: ['subscribed', 'optin', 'marketingconsent', 'newsletter'],
   categories: ['categories', 'category', 'tags', 'labels'],
@@ -18,7 +38,10 @@ const SYNONYMS: Record<string, readonly string[]> = {
 
 /** The separator that splits the first lines most evenly; a comma when none does. */
 export function detectDelimiter(sample: string): string {
-  const lines = sample.split('\n').filter((line) => line.trim()).slice(0, 20);
+  const lines = sample
+    .split('\n')
+    .filter((line) => line.trim())
+    .slice(0, 20);
   let best: string = ',';
   let bestScore = 0;
   for (const delimiter of DELIMITERS) {
@@ -56,14 +79,26 @@ export function columnNames(first: readonly string[], hasHeader: boolean): strin
  * What each column probably is: known fields by their usual names, the address by its content, everything else with a
  * header a custom field under a name that templates can use.
  */
-export function suggestMapping(columns: readonly string[], hasHeader: boolean, sample: readonly (readonly string[])[]): ColumnMapping[] {
+export function suggestMapping(
+  columns: readonly string[],
+  hasHeader: boolean,
+  sample: readonly (readonly string[])[],
+): ColumnMapping[] {
   const taken = new Set<string>();
   const claim = (target: string): boolean => !taken.has(target) && Boolean(taken.add(target));
   const mapping = columns.map((column, index): ColumnMapping => {
-    const plain = column.normalize('NFD').toLowerCase().replace(/[^a-z0-9]/g, '');
+    const plain = column
+      .normalize('NFD')
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, '');
     const known = hasHeader ? Object.keys(SYNONYMS).find((target) => SYNONYMS[target]!.includes(plain)) : undefined;
     if (known && claim(known)) return { index, target: known };
-    const key = column.trim().toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_').replace(/^_+|_+$/g, '').slice(0, CONTACT_LIMITS.customKey);
+    const key = column
+      .trim()
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '_')
+      .replace(/^_+|_+$/g, '')
+      .slice(0, CONTACT_LIMITS.customKey);
     return { index, target: hasHeader && key && claim(`custom:${key}`) ? `custom:${key}` : 'ignore' };
   });
   if (!taken.has('email')) {

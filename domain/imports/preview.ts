@@ -39,7 +39,10 @@ export async function detectDialect(path: string, delimiter?: string): Promise<D
  * Reads the whole file once: columns, the first rows, how many rows there are, and what to map.
  * @throws AppError bad_request when there is nothing in it
  */
-export async function previewFile(path: string, given: { delimiter?: string | undefined } = {}): Promise<ImportPreview> {
+export async function previewFile(
+  path: string,
+  given: { delimiter?: string | undefined } = {},
+): Promise<ImportPreview> {
   const dialect = await detectDialect(path, given.delimiter);
   const head: string[][] = [];
   let rows = 0;

@@ -1,8 +1,16 @@
 import { stringify } from 'csv-stringify/sync';
 import { ContactImports, type ContactImportRow } from '../../db/models/contact-import.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import {
+  badCursor,
+  decodeCursor,
+  decodeIdCursor,
+  encodeCursor,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
@@ -22,7 +30,10 @@ const DOWNLOAD_PAGE = 1000;
 /** Imports, newest first. */
 export async function listImports(ctx: Ctx, page: PageRequest): Promise<Page<ContactImportRow>> {
   const after = decodeIdCursor('imports.list', null, page.cursor);
-  const query = reader(ctx).query(ContactImports).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = reader(ctx)
+    .query(ContactImports)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (after) query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor('imports.list', null, [last.id]));
 }
@@ -42,7 +53,12 @@ export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Pro
   await getImport(ctx, id);
   const at = decodeCursor('imports.problems', id, page.cursor, 2);
   if (at && !(Number.isInteger(at[0]) && typeof at[1] === 'string')) throw badCursor();
-  const rows = await problemsAfter(reader(ctx), id, at ? { line: at[0] as number, reason: at[1] as string } : undefined, page.limit + 1);
+  const rows = await problemsAfter(
+    reader(ctx),
+    id,
+    at ? { line: at[0] as number, reason: at[1] as string } : undefined,
+    page.limit + 1,
+  );
   return pageOf(rows, page.limit, (last) => encodeCursor('imports.problems', id, [last.line, last.reason]));
 }
 
@@ -63,9 +79,13 @@ export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<
       const page: ImportProblem[] = await problemsAfter(org, id, last, DOWNLOAD_PAGE);
       last = page.length === DOWNLOAD_PAGE ? page.at(-1) : undefined;
       if (page.length > 0) {
-        yield lines(page.map((problem) => [
-          ...Array.from({ length: width }, (_, column) => problem.row_values[column] ?? ''), String(problem.line), problem.reason,
-        ]));
+        yield lines(
+          page.map((problem) => [
+            ...Array.from({ length: width }, (_, column) => problem.row_values[column] ?? ''),
+            String(problem.line),
+            problem.reason,
+          ]),
+        );
       }
     } while (last);
   })();
@@ -82,8 +102,4 @@ async function problemsAfter(
      where organization_id = :org and import_id = :id and (line, reason) > (:line, :reason) order by line, reason limit :limit`,
     { id, line: after?.line ?? 0, reason: after?.reason ?? '', limit },
   );
-}
-
-function badCursor() {
-  return badRequest('The cursor is not valid for this list', [{ path: 'query.cursor', message: 'Malformed, or made by another list' }]);
 }

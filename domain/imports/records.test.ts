@@ -24,13 +24,19 @@ test('any table written as CSV reads back, wherever the text is cut, with the li
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', ';', '\n', ' ', "'", '東'), maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }).filter((row) => row.some((value) => value.trim())), { minLength: 1, maxLength: 8 }),
+      fc.array(
+        fc.array(cell, { minLength: 1, maxLength: 4 }).filter((row) => row.some((value) => value.trim())),
+        { minLength: 1, maxLength: 8 },
+      ),
       fc.constantFrom(',', ';'),
       fc.integer({ min: 1, max: 9 }),
       async (table, delimiter, size) => {
         const text = stringify(table, { delimiter, quoted: true });
         const read = await records(text, size, delimiter);
-        t.deepEqual(read.map((row) => row.values), table);
+        t.deepEqual(
+          read.map((row) => row.values),
+          table,
+        );
         let line = 1;
         for (const [index, row] of table.entries()) {
           t.is(read[index]!.line, line);
@@ -46,11 +52,25 @@ test('a quote nobody closed costs its own line', async (t) => {
   const text = 'a,1\nb,"open\nc,3\nd,"two\nlines"\ne,"x ""y"" z"\nf,6"\n"g" h,7\n';
   for (const size of [1, 5, 1000]) {
     const read = await records(text, size);
-    t.deepEqual(read.map((row) => [row.line, row.values?.[0] ?? null]), [[1, 'a'], [2, null], [3, 'c'], [4, 'd'], [6, 'e'], [7, 'f'], [8, '"g" h']]);
+    t.deepEqual(
+      read.map((row) => [row.line, row.values?.[0] ?? null]),
+      [
+        [1, 'a'],
+        [2, null],
+        [3, 'c'],
+        [4, 'd'],
+        [6, 'e'],
+        [7, 'f'],
+        [8, '"g" h'],
+      ],
+    );
     t.is(read[1]!.raw, 'b,"open');
   }
   const atEnd = await records('a,1\nb,"open\nc,3\n');
-  t.deepEqual(atEnd.map((row) => row.values?.[0] ?? null), ['a', null, 'c']);
+  t.deepEqual(
+    atEnd.map((row) => row.values?.[0] ?? null),
+    ['a', null, 'c'],
+  );
 });
 
 test('a row without end is cut off, and what follows it is read', async (t) => {
@@ -60,7 +80,10 @@ test('a row without end is cut off, and what follows it is read', async (t) => {
   t.is(read[0]!.values, null);
   t.is(read.at(-1)!.values?.[0], 'p8999');
   const long = await records(`a,${'x'.repeat(MAX_RECORD_CHARS)}\nb,2\n`, 5000);
-  t.deepEqual(long.map((row) => row.values?.[0] ?? null), [null, 'b']);
+  t.deepEqual(
+    long.map((row) => row.values?.[0] ?? null),
+    [null, 'b'],
+  );
 });
 
 test('encodings are told apart and read to the same text', async (t) => {
@@ -94,10 +117,17 @@ test('delimiter, header and mapping are found', (t) => {
   t.true(looksLikeHeader(['Email', 'Name', '']));
   t.false(looksLikeHeader(['ada@example.com', 'Ada']));
   t.deepEqual(
-    suggestMapping(['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''], true, []).map((column) => column.target),
+    suggestMapping(
+      ['E-Mail Address', 'First Name', 'Prénom', 'Company', 'Last order (EUR)', 'last ORDER eur', ''],
+      true,
+      [],
+    ).map((column) => column.target),
     ['email', 'first_name', 'custom:prénom', 'company', 'custom:last_order_eur', 'ignore', 'ignore'],
   );
-  t.deepEqual(suggestMapping(['Column 1', 'Column 2'], false, [['Ada', 'ada@example.com']]).map((column) => column.target), ['ignore', 'email']);
+  t.deepEqual(
+    suggestMapping(['Column 1', 'Column 2'], false, [['Ada', 'ada@example.com']]).map((column) => column.target),
+    ['ignore', 'email'],
+  );
 });
 
 test('an address set knows exactly what it was given', (t) => {

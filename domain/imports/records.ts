@@ -57,7 +57,12 @@ async function* splitRecords(text: AsyncIterable<string>, delimiter: string): As
 }
 
 /** Where the row that begins at `start` ends (the place of its line feed), or undefined when more text is needed. */
-function nextCut(text: string, start: number, delimiter: string, final: boolean): { end: number; broken: boolean } | undefined {
+function nextCut(
+  text: string,
+  start: number,
+  delimiter: string,
+  final: boolean,
+): { end: number; broken: boolean } | undefined {
   const feed = text.indexOf('\n', start);
   const lineEnd = feed === -1 ? text.length : feed;
   const quote = text.indexOf('"', start);
@@ -114,14 +119,17 @@ function newlines(text: string): number {
 }
 
 function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
-  const parsed = rows.some((row) => row.broken) ? undefined : parseText(rows.map((row) => row.text).join('\n'), delimiter);
+  const parsed = rows.some((row) => row.broken)
+    ? undefined
+    : parseText(rows.map((row) => row.text).join('\n'), delimiter);
   // One odd row must not cost its neighbours: where the count differs, each is parsed by itself.
-  const values = parsed?.length === rows.length
-    ? parsed
-    : rows.map((row) => {
-        const alone = row.broken ? undefined : parseText(row.text, delimiter);
-        return alone?.length === 1 ? alone[0]! : null;
-      });
+  const values =
+    parsed?.length === rows.length
+      ? parsed
+      : rows.map((row) => {
+          const alone = row.broken ? undefined : parseText(row.text, delimiter);
+          return alone?.length === 1 ? alone[0]! : null;
+        });
   return rows.map((row, index) => ({ line: row.line, values: values[index] ?? null, raw: row.text }));
 }
 

@@ -1,11 +1,16 @@
 import type { ColumnMapping } from '../../db/models/contact-import.ts';
-import { parseAddress } from '../contacts/address.ts';
-import { cleanText, CONTACT_LIMITS, type ContactDraft } from '../contacts/fields.ts';
+import { parseAddress } from '../records/address.ts';
+import { cleanText, CONTACT_LIMITS, type ContactDraft } from '../records/contact-fields.ts';
 
 /** Why a row was not imported; stands in the problem list. */
 export type RowReason =
-  | 'missing_email' | 'invalid_email' | 'malformed_row' | 'field_too_long'
-  | 'duplicate_in_file' | 'already_exists' | 'suppressed';
+  | 'missing_email'
+  | 'invalid_email'
+  | 'malformed_row'
+  | 'field_too_long'
+  | 'duplicate_in_file'
+  | 'already_exists'
+  | 'suppressed';
 
 const CUSTOM = 'custom:';
 const NO = new Set(['false', 'no', 'n', '0', 'off', 'unsubscribed', 'opted out', 'opt-out', 'optout', 'nein', 'non']);
@@ -16,9 +21,7 @@ export interface RowReader {
   read(values: readonly string[]): ReadRow;
 }
 
-export type ReadRow =
-  | { draft: ContactDraft; categories: string[] }
-  | { reason: RowReason; email: string };
+export type ReadRow = { draft: ContactDraft; categories: string[] } | { reason: RowReason; email: string };
 
 /** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is taken off. */
 export function rowReader(mapping: readonly ColumnMapping[]): RowReader {
@@ -66,11 +69,20 @@ function cell(values: readonly string[], index: number): string {
 }
 
 function tooLong(draft: ContactDraft): boolean {
-  return draft.firstName.length > CONTACT_LIMITS.name || draft.lastName.length > CONTACT_LIMITS.name
-    || draft.company.length > CONTACT_LIMITS.company || draft.phone.length > CONTACT_LIMITS.phone
-    || Object.values(draft.customFields).some((value) => value.length > CONTACT_LIMITS.customValue);
+  return (
+    draft.firstName.length > CONTACT_LIMITS.name ||
+    draft.lastName.length > CONTACT_LIMITS.name ||
+    draft.company.length > CONTACT_LIMITS.company ||
+    draft.phone.length > CONTACT_LIMITS.phone ||
+    Object.values(draft.customFields).some((value) => value.length > CONTACT_LIMITS.customValue)
+  );
 }
 
 function titles(text: string): string[] {
-  return text ? text.split(/[;,|]/).map((title) => title.trim().toLowerCase()).filter(Boolean) : [];
+  return text
+    ? text
+        .split(/[;,|]/)
+        .map((title) => title.trim().toLowerCase())
+        .filter(Boolean)
+    : [];
 }

@@ -33,7 +33,8 @@ async function workspace(): Promise<Ctx> {
 async function upload(ctx: Ctx, text: string | Buffer, options: Omit<ImportRequest, 'file'> = {}): Promise<string> {
   const path = join(folder, `${newId()}.csv`);
   await writeFile(path, text);
-  return (await startImport(ctx, { file: { path, filename: 'leads.csv', size: Buffer.byteLength(text) }, ...options })).id;
+  return (await startImport(ctx, { file: { path, filename: 'leads.csv', size: Buffer.byteLength(text) }, ...options }))
+    .id;
 }
 
 async function reasons(ctx: Ctx, id: string): Promise<Record<string, number>> {
@@ -48,10 +49,15 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
   t.is(text, leadsCsv());
   const readme = await readFile(join(EXAMPLES, 'README.md'), 'utf8');
   const said = (what: string) => Number(new RegExp(`^\\| ${what} \\| (\\d+) \\|`, 'm').exec(readme)?.[1]);
-  for (const entry of [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses]) t.true(readme.includes(`\`${entry}\``), entry);
+  for (const entry of [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses])
+    t.true(readme.includes(`\`${entry}\``), entry);
 
   const ctx = await workspace();
-  await addSuppressions(ctx, [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses].map((value) => ({ value })), 'earlier opt-out');
+  await addSuppressions(
+    ctx,
+    [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses].map((value) => ({ value })),
+    'earlier opt-out',
+  );
   const id = await upload(ctx, text);
   await runImport(ctx, id);
   const job = await getImport(ctx, id);
@@ -71,19 +77,28 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
   t.is(stored.length, job.imported);
   t.true(stored.every((row) => row.subscribed && row.source === 'import' && row.source_detail === 'leads.csv'));
   const zoe = stored.find((row) => row.email === 'zoe@smith-jones.example.com');
-  t.deepEqual([zoe.first_name, zoe.company, zoe.custom_fields], ['Zoë', 'Smith, Jones & Co', { plan: 'pro', city: 'Cork', notes: 'address with a display name' }]);
+  t.deepEqual(
+    [zoe.first_name, zoe.company, zoe.custom_fields],
+    ['Zoë', 'Smith, Jones & Co', { plan: 'pro', city: 'Cork', notes: 'address with a display name' }],
+  );
   t.true(stored.some((row) => row.custom_fields.notes === 'Two offices:\n- Oslo\n- Bergen'));
-  t.is((await world.deps.db('domain_events').where({ organization_id: ctx.actor.organizationId, type: 'contact.created' })).length, 0);
+  t.is(
+    (await world.deps.db('domain_events').where({ organization_id: ctx.actor.organizationId, type: 'contact.created' }))
+      .length,
+    0,
+  );
   // Told by its physical line, as an editor shows it.
   const { rows } = await listProblems(ctx, id, { limit: 200 });
   const lines = text.split('\r\n').flatMap((line) => line.split('\n'));
-  for (const row of rows) if (row.email) t.true(lines[row.line - 1]!.toLowerCase().includes(row.email.toLowerCase()), `line ${row.line}`);
+  for (const row of rows)
+    if (row.email) t.true(lines[row.line - 1]!.toLowerCase().includes(row.email.toLowerCase()), `line ${row.line}`);
 });
 
 test('a job killed mid-way goes on behind its checkpoint and ends with exact counts', async (t) => {
   const ctx = await workspace();
   const N = 50_000;
-  const address = (i: number) => (i % 50 === 49 ? `P${i - 25}@Example.com` : i % 1000 === 7 ? `broken ${i}` : `p${i}@example.com`);
+  const address = (i: number) =>
+    i % 50 === 49 ? `P${i - 25}@Example.com` : i % 1000 === 7 ? `broken ${i}` : `p${i}@example.com`;
   const text = `email,first_name,notes\n${Array.from({ length: N }, (_, i) => `${address(i)},First ${i},"note, ${i}"`).join('\n')}\n`;
   const broken = N / 1000;
   // Rows that repeat an address 25 rows above; where that row was broken nothing is repeated.
@@ -98,12 +113,31 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
   const id = await upload(ctx, text);
 
   // Three deaths: between batches, by cancellation of the attempt, and inside a batch before its commit.
-  await t.throwsAsync(runImport(ctx, id, { onProgress: (rows) => { if (rows === 9000) throw new Error('killed'); } }), { message: 'killed' });
+  await t.throwsAsync(
+    runImport(ctx, id, {
+      onProgress: (rows) => {
+        if (rows === 9000) throw new Error('killed');
+      },
+    }),
+    { message: 'killed' },
+  );
   const abort = new AbortController();
-  await t.throwsAsync(runImport(ctx, id, { signal: abort.signal, onProgress: (rows) => { if (rows >= 20_000) abort.abort(new Error('worker stopped')); } }), { message: 'worker stopped' });
+  await t.throwsAsync(
+    runImport(ctx, id, {
+      signal: abort.signal,
+      onProgress: (rows) => {
+        if (rows >= 20_000) abort.abort(new Error('worker stopped'));
+      },
+    }),
+    { message: 'worker stopped' },
+  );
   t.is((await getImport(ctx, id)).checkpoint, 20_000);
-  await world.deps.db.raw(`create or replace function die() returns trigger language plpgsql as $$ begin raise exception 'killed in a batch'; end $$`);
-  await world.deps.db.raw(`create trigger die before insert on contacts for each row when (new.email = 'p31500@example.com') execute function die()`);
+  await world.deps.db.raw(
+    `create or replace function die() returns trigger language plpgsql as $$ begin raise exception 'killed in a batch'; end $$`,
+  );
+  await world.deps.db.raw(
+    `create trigger die before insert on contacts for each row when (new.email = 'p31500@example.com') execute function die()`,
+  );
   await t.throwsAsync(runImport(ctx, id), { message: /killed in a batch/ });
   t.is((await getImport(ctx, id)).checkpoint, 31_000);
   await world.deps.db.raw('drop trigger die on contacts');
@@ -114,8 +148,14 @@ test('a job killed mid-way goes on behind its checkpoint and ends with exact cou
     [job.status, job.total, job.imported, job.updated, job.skipped, job.failed],
     ['completed', N, seen.size, 0, duplicates, broken],
   );
-  t.is(Number((await world.deps.db('contacts').where({ organization_id: ctx.actor.organizationId }).count())[0]!.count), seen.size);
-  t.is(Number((await world.deps.db('contact_import_problems').where({ import_id: id }).count())[0]!.count), duplicates + broken);
+  t.is(
+    Number((await world.deps.db('contacts').where({ organization_id: ctx.actor.organizationId }).count())[0]!.count),
+    seen.size,
+  );
+  t.is(
+    Number((await world.deps.db('contact_import_problems').where({ import_id: id }).count())[0]!.count),
+    duplicates + broken,
+  );
   t.is(job.blob_id, null);
   t.is((await world.deps.db('blobs').where({ organization_id: ctx.actor.organizationId })).length, 0);
   await runImport(ctx, id);
@@ -135,21 +175,33 @@ test('known contacts are updated, or left alone', async (t) => {
   const ctx = await workspace();
   const organizationId = ctx.actor.organizationId!;
   await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
-    email: 'ada@example.com', first_name: 'Ada', company: 'Old', custom_fields: { plan: 'free', city: 'London' },
+    email: 'ada@example.com',
+    first_name: 'Ada',
+    company: 'Old',
+    custom_fields: { plan: 'free', city: 'London' },
   });
   const text = 'Email;First name;Company;Plan;Subscribed\nADA@example.com;;New;pro;no\nbo@example.com;Bo;;;yes\n';
   const keep = await upload(ctx, text, { updateExisting: false });
   await runImport(ctx, keep);
   t.deepEqual(await reasons(ctx, keep), { already_exists: 1 });
-  const kept = await world.deps.db('contacts').where({ email: 'ada@example.com', organization_id: organizationId }).first();
+  const kept = await world.deps
+    .db('contacts')
+    .where({ email: 'ada@example.com', organization_id: organizationId })
+    .first();
   t.deepEqual([kept.company, kept.subscribed], ['Old', true]);
 
   const update = await upload(ctx, text);
   await runImport(ctx, update);
   const job = await getImport(ctx, update);
   t.deepEqual([job.imported, job.updated], [0, 2]);
-  const ada = await world.deps.db('contacts').where({ email: 'ada@example.com', organization_id: organizationId }).first();
-  t.deepEqual([ada.first_name, ada.company, ada.custom_fields, ada.subscribed], ['Ada', 'New', { plan: 'pro', city: 'London' }, false]);
+  const ada = await world.deps
+    .db('contacts')
+    .where({ email: 'ada@example.com', organization_id: organizationId })
+    .first();
+  t.deepEqual(
+    [ada.first_name, ada.company, ada.custom_fields, ada.subscribed],
+    ['Ada', 'New', { plan: 'pro', city: 'London' }, false],
+  );
 });
 
 test('imported contacts are filed and enrolled; a campaign that goes away ends the job with its reason', async (t) => {
@@ -157,15 +209,43 @@ test('imported contacts are filed and enrolled; a campaign that goes away ends t
   const organizationId = ctx.actor.organizationId!;
   const now = world.deps.clock.now();
   const [campaign, category, named] = [newId(), newId(), newId()];
-  await world.deps.db('campaigns').insert({ id: campaign, organization_id: organizationId, name: 'Spring', created_at: now, updated_at: now });
-  for (const [id, title] of [[category, 'Imported'], [named, 'VIP']]) {
-    await world.deps.db('labels').insert({ id, organization_id: organizationId, registry: 'category', title, color: '#000000', position: 0, created_at: now, updated_at: now });
+  await world.deps
+    .db('campaigns')
+    .insert({ id: campaign, organization_id: organizationId, name: 'Spring', created_at: now, updated_at: now });
+  for (const [id, title] of [
+    [category, 'Imported'],
+    [named, 'VIP'],
+  ]) {
+    await world.deps.db('labels').insert({
+      id,
+      organization_id: organizationId,
+      registry: 'category',
+      title,
+      color: '#000000',
+      position: 0,
+      created_at: now,
+      updated_at: now,
+    });
   }
-  const id = await upload(ctx, 'email,tags\na@example.com,vip; other\nb@example.com,\n', { campaignId: campaign, categories: [category] });
+  const id = await upload(ctx, 'email,tags\na@example.com,vip; other\nb@example.com,\n', {
+    campaignId: campaign,
+    categories: [category],
+  });
   await runImport(ctx, id);
-  const filed = await world.deps.db('contact_categories').join('contacts', 'contacts.id', 'contact_id').where({ 'contacts.organization_id': organizationId })
-    .select('email', 'label_id').orderBy(['email', 'label_id']);
-  t.deepEqual(filed, [['a@example.com', category], ['a@example.com', named], ['b@example.com', category]].map(([email, label_id]) => ({ email, label_id })));
+  const filed = await world.deps
+    .db('contact_categories')
+    .join('contacts', 'contacts.id', 'contact_id')
+    .where({ 'contacts.organization_id': organizationId })
+    .select('email', 'label_id')
+    .orderBy(['email', 'label_id']);
+  t.deepEqual(
+    filed,
+    [
+      ['a@example.com', category],
+      ['a@example.com', named],
+      ['b@example.com', category],
+    ].map(([email, label_id]) => ({ email, label_id })),
+  );
   t.is((await world.deps.db('enrollments').where({ campaign_id: campaign })).length, 2);
 
   const late = await upload(ctx, 'email\nc@example.com\n', { campaignId: campaign });
@@ -180,7 +260,11 @@ test('a cancelled job stops at its next batch and keeps what it has', async (t) 
   const ctx = await workspace();
   const id = await upload(ctx, `email\n${Array.from({ length: 5000 }, (_, i) => `p${i}@example.com`).join('\n')}\n`);
   let cancelled: Promise<unknown> | undefined;
-  await runImport(ctx, id, { onProgress: () => { cancelled ??= cancelImport(ctx, id); } });
+  await runImport(ctx, id, {
+    onProgress: () => {
+      cancelled ??= cancelImport(ctx, id);
+    },
+  });
   await cancelled;
   const job = await getImport(ctx, id);
   t.is(job.status, 'cancelled');
@@ -196,10 +280,16 @@ test('the file of problems holds the original rows and can be imported again', a
   await runImport(ctx, id);
   let csv = '';
   for await (const part of await problemsCsv(ctx, id)) csv += part;
-  t.is(csv, `email,company,phone,import_line,import_reason\r\nbad,"A, ""B""",'=1+1,2,invalid_email\r\n,,'+47 1,4,missing_email\r\n`);
+  t.is(
+    csv,
+    `email,company,phone,import_line,import_reason\r\nbad,"A, ""B""",'=1+1,2,invalid_email\r\n,,'+47 1,4,missing_email\r\n`,
+  );
   const again = await upload(ctx, csv.replace('bad,', 'good@example.com,'));
   await runImport(ctx, again);
-  const fixed = await world.deps.db('contacts').where({ email: 'good@example.com', organization_id: ctx.actor.organizationId }).first();
+  const fixed = await world.deps
+    .db('contacts')
+    .where({ email: 'good@example.com', organization_id: ctx.actor.organizationId })
+    .first();
   t.deepEqual([fixed.company, fixed.phone], ['A, "B"', '=1+1']);
 });
 
@@ -209,7 +299,15 @@ test('windows-1252 and UTF-16 files keep their accents', async (t) => {
   for (const bytes of [Buffer.from(text, 'latin1'), Buffer.from(`\ufeff${text}`, 'utf16le')]) {
     const id = await upload(ctx, bytes);
     await runImport(ctx, id);
-    t.is((await world.deps.db('contacts').where({ email: 'jurgen@example.com', organization_id: ctx.actor.organizationId }).first()).first_name, 'Jürgen');
+    t.is(
+      (
+        await world.deps
+          .db('contacts')
+          .where({ email: 'jurgen@example.com', organization_id: ctx.actor.organizationId })
+          .first()
+      ).first_name,
+      'Jürgen',
+    );
     await world.deps.db('contacts').where({ email: 'jurgen@example.com' }).delete();
   }
 });

@@ -3,7 +3,7 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
-import { assertKnown } from '../contacts/membership.ts';
+import { assertKnown } from '../leads/membership.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
@@ -47,15 +47,31 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     });
     const blobId = await storeBlob(tx, file.path, file.size);
     const job = await tx.org.create(ContactImports, {
-      id: newId(), user_id: ctx.actor.userId, status: 'queued', filename: file.filename.slice(0, 255), blob_id: blobId, total_bytes: file.size,
+      id: newId(),
+      user_id: ctx.actor.userId,
+      status: 'queued',
+      filename: file.filename.slice(0, 255),
+      blob_id: blobId,
+      total_bytes: file.size,
       options: {
-        ...dialect, has_header: hasHeader, columns, mapping, categories: request.categories ?? [],
-        campaign_id: request.campaignId ?? null, update_existing: request.updateExisting ?? true,
+        ...dialect,
+        has_header: hasHeader,
+        columns,
+        mapping,
+        categories: request.categories ?? [],
+        campaign_id: request.campaignId ?? null,
+        update_existing: request.updateExisting ?? true,
       },
-      created_at: tx.now, updated_at: tx.now,
+      created_at: tx.now,
+      updated_at: tx.now,
     });
     tx.intend(start(contactImportWorkflow, { organizationId: organizationOf(ctx), importId: job.id }));
-    tx.audit({ action: 'create', entityType: 'contact_import', entityId: job.id, metadata: { filename: job.filename, bytes: file.size } });
+    tx.audit({
+      action: 'create',
+      entityType: 'contact_import',
+      entityId: job.id,
+      metadata: { filename: job.filename, bytes: file.size },
+    });
     return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
   });
 }
@@ -66,7 +82,8 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
   const taken = new Set<string>();
   mapping.forEach(({ index, target }, place) => {
     if (index >= columns) problems.push({ path: `${at}.${place}.index`, message: `The file has ${columns} columns` });
-    if (target !== 'ignore' && taken.has(target)) problems.push({ path: `${at}.${place}.target`, message: 'Another column has this target' });
+    if (target !== 'ignore' && taken.has(target))
+      problems.push({ path: `${at}.${place}.target`, message: 'Another column has this target' });
     taken.add(target);
   });
   if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });
@@ -82,8 +99,12 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
   return transact(ctx, async (tx) => {
     const job = await tx.org.query(ContactImports).findById(id).forUpdate();
     if (!job) throw notFound('Import');
-    if (job.status !== 'queued' && job.status !== 'running') throw new AppError('conflict', `This import has ended: ${job.status}`);
-    await tx.org.query(ContactImports).findById(id).patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
+    if (job.status !== 'queued' && job.status !== 'running')
+      throw new AppError('conflict', `This import has ended: ${job.status}`);
+    await tx.org
+      .query(ContactImports)
+      .findById(id)
+      .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
     announceEnd(tx, job, 'cancelled');
     tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });
     return tx.org.query(ContactImports).findById(id).throwIfNotFound();

@@ -38,7 +38,9 @@ export interface Ctx extends Deps {
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {
-    throw new AppError('no_organization', 'No workspace is selected', { fix: 'Select one with POST /v1/organizations/:id/select.' });
+    throw new AppError('no_organization', 'No workspace is selected', {
+      fix: 'Select one with POST /v1/organizations/:id/select.',
+    });
   }
   return ctx.actor.organizationId;
 }

@@ -85,12 +85,25 @@ export const EVENT_PAYLOADS = {
   'campaign.updated': z.strictObject({ ...campaign, fields: z.array(text).describe('What changed') }),
   'campaign.deleted': z.strictObject(campaign),
   'campaign.started': z.strictObject({ ...campaign, status: z.literal('active'), previous_status: text }),
-  'campaign.paused': z.strictObject({ ...campaign, status: text.describe('paused, or why: paused_no_accounts, paused_undeliverable …'), reason: text }),
+  'campaign.paused': z.strictObject({
+    ...campaign,
+    status: text.describe('paused, or why: paused_no_accounts, paused_undeliverable …'),
+    reason: text,
+  }),
   'campaign.completed': z.strictObject(campaign),
   'campaign.email_sent': z.strictObject({ ...recipient, sent_at: at }),
-  'campaign.email_delivered': z.strictObject({ ...recipient, reported_by: textOrNull.describe('The server that says so'), delivered_at: at }),
+  'campaign.email_delivered': z.strictObject({
+    ...recipient,
+    reported_by: textOrNull.describe('The server that says so'),
+    delivered_at: at,
+  }),
   'campaign.email_opened': z.strictObject({ ...engagement, opened_at: at }),
-  'campaign.email_clicked': z.strictObject({ ...engagement, url: textOrNull.describe('Null where a client reported the click'), link_label: textOrNull, clicked_at: at }),
+  'campaign.email_clicked': z.strictObject({
+    ...engagement,
+    url: textOrNull.describe('Null where a client reported the click'),
+    link_label: textOrNull,
+    clicked_at: at,
+  }),
   'campaign.email_bounced': z.strictObject(bounce),
   'campaign.reply_received': z.strictObject({
     ...recipient,
@@ -113,7 +126,13 @@ export const EVENT_PAYLOADS = {
     events: count,
   }),
   'campaign.action': z.strictObject({
-    campaign_id: id, campaign_name: text, step_id: id, step_name: text, contact_id: id, contact_email: address, message: text,
+    campaign_id: id,
+    campaign_name: text,
+    step_id: id,
+    step_name: text,
+    contact_id: id,
+    contact_email: address,
+    message: text,
   }),
   'warmup.email_sent': warmedMailbox,
   'warmup.health_changed': warmedMailbox,
@@ -122,13 +141,19 @@ export const EVENT_PAYLOADS = {
   'warmup.blocked': warmedMailbox,
   'deliverability.bounce': z.strictObject(bounce),
   'deliverability.complaint': z.strictObject({
-    ...recipient, reason: text, source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
+    ...recipient,
+    reason: text,
+    source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
   }),
   'inbox.email_received': inbound,
   'inbox.email_updated': storedEmail,
   'inbox.email_deleted': storedEmail,
   'inbox.reply_received': inbound,
-  'email_account.connected': z.strictObject({ ...mailbox, provider, reconnected: z.boolean().describe('It was known before') }),
+  'email_account.connected': z.strictObject({
+    ...mailbox,
+    provider,
+    reconnected: z.boolean().describe('It was known before'),
+  }),
   'email_account.disconnected': z.strictObject({ ...mailbox, provider, status: text }),
   'email_account.removed': z.strictObject({ ...mailbox, provider }),
   'email_account.error': z.strictObject({ ...mailbox, error_code: text, title: text, message: text }),
@@ -188,4 +213,8 @@ export const EVENT_PAYLOADS = {
 export type EventData<T extends EventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
 
 /** What the verification challenge of an endpoint carries (contract 1, "Verification challenge"). */
-export const TEST_PAYLOAD = z.strictObject({ challenge: text.describe('Starts with `whcg_`; an application echoes it'), endpoint_id: id, message: text });
+export const TEST_PAYLOAD = z.strictObject({
+  challenge: text.describe('Starts with `whcg_`; an application echoes it'),
+  endpoint_id: id,
+  message: text,
+});

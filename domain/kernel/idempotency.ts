@@ -66,11 +66,17 @@ interface Row {
   expires_at: Date;
 }
 
-async function storedAnswer(ctx: Ctx, db: Trx | Ctx['db'], request: IdempotentRequest): Promise<StoredAnswer | undefined> {
+async function storedAnswer(
+  ctx: Ctx,
+  db: Trx | Ctx['db'],
+  request: IdempotentRequest,
+): Promise<StoredAnswer | undefined> {
   const row = (await db('idempotency_keys').where(keyOf(ctx, request)).first()) as Row | undefined;
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
   if (row.request_hash !== request.requestHash) {
-    throw new AppError('conflict', 'This Idempotency-Key was used with another request', { fix: 'Use a new key for a new request.' });
+    throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
+      fix: 'Use a new key for a new request.',
+    });
   }
   if (row.status === null || !row.body) return undefined;
   return { status: row.status, headers: row.headers ?? {}, body: ctx.keyring.open(row.body, placeOf(ctx, request)) };
@@ -82,23 +88,37 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
   await trx.raw(`set local lock_timeout = ${WAIT_MS}`);
   await trx('idempotency_keys').where(keyOf(ctx, request)).where('expires_at', '<=', now).delete();
   const inserted = await trx('idempotency_keys')
-    .insert({ ...keyOf(ctx, request), request_hash: request.requestHash, created_at: now, expires_at: new Date(now.getTime() + KEEP_MS) })
-    .onConflict().ignore().returning('key');
+    .insert({
+      ...keyOf(ctx, request),
+      request_hash: request.requestHash,
+      created_at: now,
+      expires_at: new Date(now.getTime() + KEEP_MS),
+    })
+    .onConflict()
+    .ignore()
+    .returning('key');
   await trx.raw('set local lock_timeout = 0');
   return inserted.length > 0 ? undefined : storedAnswer(ctx, trx, request);
 }
 
 /** Stores the answer, encrypted, in the transaction that made it. */
 async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
-  await trx('idempotency_keys').where(keyOf(ctx, request)).update({
-    status: answer.status,
-    headers: json(answer.headers),
-    body: ctx.keyring.seal(answer.body, placeOf(ctx, request)),
-  });
+  await trx('idempotency_keys')
+    .where(keyOf(ctx, request))
+    .update({
+      status: answer.status,
+      headers: json(answer.headers),
+      body: ctx.keyring.seal(answer.body, placeOf(ctx, request)),
+    });
 }
 
 function keyOf(ctx: Ctx, request: IdempotentRequest) {
-  return { organization_id: organizationOf(ctx), actor_id: request.actorId, operation: request.operation, key: request.key };
+  return {
+    organization_id: organizationOf(ctx),
+    actor_id: request.actorId,
+    operation: request.operation,
+    key: request.key,
+  };
 }
 
 function placeOf(ctx: Ctx, request: IdempotentRequest): string {

@@ -57,7 +57,11 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
     if (events.length > 0) await writeEvents(tx, events);
-    if (audits.length > 0) await tx.org.insert('audit_logs', audits.map((entry) => auditRow(ctx, entry, tx.now)));
+    if (audits.length > 0)
+      await tx.org.insert(
+        'audit_logs',
+        audits.map((entry) => auditRow(ctx, entry, tx.now)),
+      );
     if (intents.length > 0) await writeIntents(trx, intents);
     return result;
   };
@@ -104,7 +108,12 @@ async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<voi
        returning id
      )
      select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`,
-    { ids: events.map(() => newId()), types: events.map(({ type }) => type), data: events.map(({ data }) => json(data)), now: tx.now },
+    {
+      ids: events.map(() => newId()),
+      types: events.map(({ type }) => type),
+      data: events.map(({ data }) => json(data)),
+      now: tx.now,
+    },
   );
 }
 

@@ -11,7 +11,10 @@ const MAX_LABELS = 100;
 const MAX_NAMED = 20;
 const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
 /** Where campaigns keep lists of ids of a registry. */
-const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = { folder: 'folders', tag: 'email_tags' };
+const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = {
+  folder: 'folders',
+  tag: 'email_tags',
+};
 const NOUN: Record<LabelRegistry, string> = { folder: 'Folder', tag: 'Tag', category: 'Category' };
 
 /** A registry in its order (supplement part 2, "label registries"). */
@@ -23,15 +26,26 @@ export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<Lab
  * Appends an entry; without a colour one is picked.
  * @throws AppError bad_request when the registry is full
  */
-export async function createLabel(ctx: Ctx, registry: LabelRegistry, input: { title: string; color?: string | undefined }): Promise<LabelRow> {
+export async function createLabel(
+  ctx: Ctx,
+  registry: LabelRegistry,
+  input: { title: string; color?: string | undefined },
+): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     if (rows.length >= MAX_LABELS) {
-      throw badRequest(`A workspace has at most ${MAX_LABELS} of these`, [{ path: 'body', message: `Already ${MAX_LABELS}` }]);
+      throw badRequest(`A workspace has at most ${MAX_LABELS} of these`, [
+        { path: 'body', message: `Already ${MAX_LABELS}` },
+      ]);
     }
     const label = await tx.org.create(Labels, {
-      id: newId(), registry, title: input.title, color: input.color ?? PALETTE[rows.length % PALETTE.length]!, position: rows.length,
-      created_at: tx.now, updated_at: tx.now,
+      id: newId(),
+      registry,
+      title: input.title,
+      color: input.color ?? PALETTE[rows.length % PALETTE.length]!,
+      position: rows.length,
+      created_at: tx.now,
+      updated_at: tx.now,
     });
     tx.audit({ action: 'create', entityType: registry, entityId: label.id, changes: { title: label.title } });
     return label;
@@ -51,7 +65,10 @@ export async function updateLabel(
   return transact(ctx, async (tx) => {
     await findLabel(tx, registry, id);
     const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
-    await tx.org.query(Labels).where({ id }).patch({ ...change, updated_at: tx.now });
+    await tx.org
+      .query(Labels)
+      .where({ id })
+      .patch({ ...change, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: registry, entityId: id, changes: change });
     return findLabel(tx, registry, id);
   });
@@ -76,7 +93,10 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
       );
     }
     await tx.org.query(Labels).where({ id }).delete();
-    await storeOrder(tx, rows.map((row) => row.id).filter((other) => other !== label.id));
+    await storeOrder(
+      tx,
+      rows.map((row) => row.id).filter((other) => other !== label.id),
+    );
     tx.audit({ action: 'delete', entityType: registry, entityId: id, changes: { title: label.title } });
   });
 }
@@ -85,12 +105,19 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
  * Moves an entry to a position (0-based). Returns the whole new order.
  * @throws AppError not_found, bad_request when the position is out of range
  */
-export async function moveLabel(ctx: Ctx, registry: LabelRegistry, id: string, position: number): Promise<{ id: string; position: number }[]> {
+export async function moveLabel(
+  ctx: Ctx,
+  registry: LabelRegistry,
+  id: string,
+  position: number,
+): Promise<{ id: string; position: number }[]> {
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     await findLabel(tx, registry, id);
     if (position >= rows.length) {
-      throw badRequest('The position is out of range', [{ path: 'body.position', message: `At most ${rows.length - 1}` }]);
+      throw badRequest('The position is out of range', [
+        { path: 'body.position', message: `At most ${rows.length - 1}` },
+      ]);
     }
     const order = rows.map((row) => row.id).filter((other) => other !== id);
     order.splice(position, 0, id);
@@ -115,7 +142,10 @@ async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
   );
   if (campaigns.length === 0) return;
   throw new AppError('conflict', 'The tag alone says which mailboxes a campaign sends from', {
-    problems: campaigns.map(({ id, name }) => ({ path: `campaigns.${id}`, message: `"${name}" would send from every mailbox` })),
+    problems: campaigns.map(({ id, name }) => ({
+      path: `campaigns.${id}`,
+      message: `"${name}" would send from every mailbox`,
+    })),
     fix: 'Give these campaigns another tag or senders of their own first.',
   });
 }

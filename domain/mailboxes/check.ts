@@ -2,7 +2,12 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ImapTarget } from '../../lib/imap/index.ts';
 import type { SmtpTarget } from '../../lib/smtp/index.ts';
-import { mailboxCheckWorkflow, type CheckStage, type MailboxCheckResult, type SideResult } from '../../workflows/mailbox-check/contract.ts';
+import {
+  mailboxCheckWorkflow,
+  type CheckStage,
+  type MailboxCheckResult,
+  type SideResult,
+} from '../../workflows/mailbox-check/contract.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 
@@ -33,8 +38,10 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   await transact(ctx, async (tx) => {
     await tx.org.table('mailbox_checks').where('expires_at', '<=', tx.now).delete();
     await tx.org.insert('mailbox_checks', {
-      id: checkId, request: ctx.keyring.seal(JSON.stringify(request), checkPlace(checkId)),
-      created_at: tx.now, expires_at: new Date(tx.now.getTime() + REQUEST_MS),
+      id: checkId,
+      request: ctx.keyring.seal(JSON.stringify(request), checkPlace(checkId)),
+      created_at: tx.now,
+      expires_at: new Date(tx.now.getTime() + REQUEST_MS),
     });
   });
   try {
@@ -55,17 +62,32 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   }
   if (workers > 0) return;
   throw new AppError('service_unavailable', 'No worker can dial the mail servers now', {
-    fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.', cause,
+    fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+    cause,
   });
 }
 
 /** Which field of a mail service a stage speaks against. */
-const FIELD: Record<CheckStage, string> = { dns: 'host', connect: 'host', greeting: 'host', tls: 'security', auth: 'password', session: 'username' };
+const FIELD: Record<CheckStage, string> = {
+  dns: 'host',
+  connect: 'host',
+  greeting: 'host',
+  tls: 'security',
+  auth: 'password',
+  session: 'username',
+};
 
 /** The faults of a check as problems of the request body. */
 export function problemsOf(result: MailboxCheckResult): Problem[] {
   const of = (side: 'smtp' | 'imap', outcome: SideResult): Problem[] =>
-    outcome && !outcome.ok ? [{ path: `body.${side}.${FIELD[outcome.stage]}`, message: `${side.toUpperCase()} ${outcome.stage}: ${outcome.message}` }] : [];
+    outcome && !outcome.ok
+      ? [
+          {
+            path: `body.${side}.${FIELD[outcome.stage]}`,
+            message: `${side.toUpperCase()} ${outcome.stage}: ${outcome.message}`,
+          },
+        ]
+      : [];
   return [...of('smtp', result.smtp), ...of('imap', result.imap)];
 }
 
@@ -77,6 +99,7 @@ export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promis
   const problems = problemsOf(await dialServers(ctx, request));
   if (problems.length === 0) return;
   throw new AppError('mailbox_auth_failed', 'The mail servers did not accept these settings; nothing was stored', {
-    problems, fix: 'Correct the settings named in problems and send the request again.',
+    problems,
+    fix: 'Correct the settings named in problems and send the request again.',
   });
 }

@@ -4,10 +4,10 @@ import { newId } from '../../lib/ids.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import type { MailService } from '../sending/mailbox-credentials.ts';
+import type { MailService } from '../records/mailbox-credentials.ts';
 import { assertRoom, lockAllowance } from './allowance.ts';
 import { assertServersWork } from './check.ts';
-import { clearHold } from './hold.ts';
+import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -49,7 +49,12 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<Mai
     if (!known) await assertRoom(ctx, tx.org);
     const mailbox = known ? await reconnect(ctx, tx, known, input) : await create(ctx, tx, input);
     await wakeSync(tx);
-    tx.emit('email_account.connected', { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider, reconnected: known !== undefined });
+    tx.emit('email_account.connected', {
+      email_account_id: mailbox.id,
+      email: mailbox.email,
+      provider: mailbox.provider,
+      reconnected: known !== undefined,
+    });
     return (await view(tx.org, [mailbox]))[0]!;
   });
 }
@@ -67,24 +72,44 @@ function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
 async function create(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxRow> {
   const id = newId();
   const mailbox = await tx.org.create(Mailboxes, {
-    id, user_id: ctx.actor.userId, email: input.email, name: input.name, ...servicesOf(ctx, id, input),
+    id,
+    user_id: ctx.actor.userId,
+    email: input.email,
+    name: input.name,
+    ...servicesOf(ctx, id, input),
     ...(input.campaign_limit === undefined ? {} : { campaign_limit: input.campaign_limit }),
     ...(input.min_wait_time === undefined ? {} : { min_wait_time: input.min_wait_time }),
-    created_at: tx.now, updated_at: tx.now,
+    created_at: tx.now,
+    updated_at: tx.now,
   });
   await tx.org.insert('mailbox_sync', { mailbox_id: id });
-  tx.audit({ action: 'create', entityType: 'email_account', entityId: id, changes: { email: mailbox.email, provider: mailbox.provider } });
+  tx.audit({
+    action: 'create',
+    entityType: 'email_account',
+    entityId: id,
+    changes: { email: mailbox.email, provider: mailbox.provider },
+  });
   return mailbox;
 }
 
 async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, input: ConnectInput): Promise<MailboxRow> {
   await storeServices(ctx, tx, known, input);
-  await tx.org.query(Mailboxes).findById(known.id).patch({
-    status: 'active', name: input.name, updated_at: tx.now,
-    ...(input.campaign_limit === undefined ? {} : { campaign_limit: input.campaign_limit }),
-    ...(input.min_wait_time === undefined ? {} : { min_wait_time: input.min_wait_time }),
-  } as never);
-  tx.audit({ action: 'update', entityType: 'email_account', entityId: known.id, changes: { credentials: 'changed', ...(known.status === 'active' ? {} : { status: 'active' }) } });
+  await tx.org
+    .query(Mailboxes)
+    .findById(known.id)
+    .patch({
+      status: 'active',
+      name: input.name,
+      updated_at: tx.now,
+      ...(input.campaign_limit === undefined ? {} : { campaign_limit: input.campaign_limit }),
+      ...(input.min_wait_time === undefined ? {} : { min_wait_time: input.min_wait_time }),
+    } as never);
+  tx.audit({
+    action: 'update',
+    entityType: 'email_account',
+    entityId: known.id,
+    changes: { credentials: 'changed', ...(known.status === 'active' ? {} : { status: 'active' }) },
+  });
   return (await tx.org.query(Mailboxes).findById(known.id))!;
 }
 
@@ -92,19 +117,36 @@ async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, input: ConnectInpu
  * Gives a mailbox new servers or passwords, which have been dialed: connections with the old ones end, a hold is over,
  * and a mailbox that is now read elsewhere starts at the present end of its mail.
  */
-export async function storeServices(ctx: Ctx, tx: Tx, mailbox: MailboxRow, input: { smtp?: MailServiceInput | undefined; imap?: MailServiceInput | undefined }): Promise<void> {
+export async function storeServices(
+  ctx: Ctx,
+  tx: Tx,
+  mailbox: MailboxRow,
+  input: { smtp?: MailServiceInput | undefined; imap?: MailServiceInput | undefined },
+): Promise<void> {
   const stored = JSON.parse(ctx.keyring.open(mailbox.credentials, placeOf(mailbox.id)).toString('utf8')) as Passwords;
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
-  await tx.org.query(Mailboxes).findById(mailbox.id).patch({
-    ...servicesOf(ctx, mailbox.id, { smtp, imap }), credentials_version: mailbox.credentials_version + 1, updated_at: tx.now,
-  } as never);
+  await tx.org
+    .query(Mailboxes)
+    .findById(mailbox.id)
+    .patch({
+      ...servicesOf(ctx, mailbox.id, { smtp, imap }),
+      credentials_version: mailbox.credentials_version + 1,
+      updated_at: tx.now,
+    } as never);
   await clearHold(tx, mailbox.id);
   if (input.imap) {
     const moved = input.imap.host !== mailbox.imap?.host || input.imap.username !== mailbox.imap?.username;
     await tx.org.insert('mailbox_sync', { mailbox_id: mailbox.id }).onConflict(['mailbox_id', 'folder']).ignore();
-    await tx.org.table('mailbox_sync').where({ mailbox_id: mailbox.id })
-      .update({ failures: 0, retry_at: null, last_error: null, ...(moved ? { uid_validity: null, last_uid: 0, last_synced_at: tx.now } : {}) });
+    await tx.org
+      .table('mailbox_sync')
+      .where({ mailbox_id: mailbox.id })
+      .update({
+        failures: 0,
+        retry_at: null,
+        last_error: null,
+        ...(moved ? { uid_validity: null, last_uid: 0, last_synced_at: tx.now } : {}),
+      });
   }
 }
 
@@ -117,9 +159,17 @@ function placeOf(mailboxId: string): string {
   return `mailboxes/${mailboxId}`;
 }
 
-function servicesOf(ctx: Ctx, mailboxId: string, { smtp, imap }: { smtp: MailServiceInput; imap: MailServiceInput | null }) {
+function servicesOf(
+  ctx: Ctx,
+  mailboxId: string,
+  { smtp, imap }: { smtp: MailServiceInput; imap: MailServiceInput | null },
+) {
   const passwords: Passwords = { smtp_password: smtp.password, imap_password: imap?.password ?? '' };
-  return { smtp: withoutPassword(smtp), imap: imap && withoutPassword(imap), credentials: ctx.keyring.seal(JSON.stringify(passwords), placeOf(mailboxId)) };
+  return {
+    smtp: withoutPassword(smtp),
+    imap: imap && withoutPassword(imap),
+    credentials: ctx.keyring.seal(JSON.stringify(passwords), placeOf(mailboxId)),
+  };
 }
 
 function withoutPassword({ host, port, username, security }: MailService): MailService {

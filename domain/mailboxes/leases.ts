@@ -34,11 +34,21 @@ export async function claimLeases(db: Db, workerId: string, leaseMs: number, lim
      returning y.mailbox_id, y.organization_id, free.email, free.credentials_version`,
     { worker: workerId, lease: leaseMs, limit },
   )) as { rows: LeaseRow[] };
-  return rows.map((row) => ({ mailboxId: row.mailbox_id, organizationId: row.organization_id, email: row.email, credentialsVersion: row.credentials_version }));
+  return rows.map((row) => ({
+    mailboxId: row.mailbox_id,
+    organizationId: row.organization_id,
+    email: row.email,
+    credentialsVersion: row.credentials_version,
+  }));
 }
 
 /** Extends the leases of watched mailboxes. Returns the versions of those that are still to be watched by this process. */
-export async function renewLeases(db: Db, workerId: string, leaseMs: number, watched: readonly string[]): Promise<Map<string, number>> {
+export async function renewLeases(
+  db: Db,
+  workerId: string,
+  leaseMs: number,
+  watched: readonly string[],
+): Promise<Map<string, number>> {
   if (watched.length === 0) return new Map();
   const { rows } = (await db.raw(
     `update mailbox_sync y set lease_until = now() + :lease * interval '1 millisecond'
@@ -51,19 +61,35 @@ export async function renewLeases(db: Db, workerId: string, leaseMs: number, wat
 
 /** Gives a mailbox back, for any process to take at once. */
 export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
-  await db('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId }).update({ owner: null, lease_until: null });
+  await db('mailbox_sync')
+    .where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId })
+    .update({ owner: null, lease_until: null });
 }
 
 /** Gives a mailbox back that could not be read; nobody takes it before the delay that `delayOf` says for so many failures in a row (ms). */
-export async function failLease(db: Db, workerId: string, mailboxId: string, error: string, delayOf: (failures: number) => number): Promise<void> {
+export async function failLease(
+  db: Db,
+  workerId: string,
+  mailboxId: string,
+  error: string,
+  delayOf: (failures: number) => number,
+): Promise<void> {
   await db.transaction(async (trx) => {
-    const row = await trx('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId }).forUpdate().first('failures');
+    const row = await trx('mailbox_sync')
+      .where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId })
+      .forUpdate()
+      .first('failures');
     if (!row) return;
     const failures = row.failures + 1;
-    await trx('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX' }).update({
-      owner: null, lease_until: null, failures, last_error: error.slice(0, 500),
-      retry_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayOf(failures)]),
-    });
+    await trx('mailbox_sync')
+      .where({ mailbox_id: mailboxId, folder: 'INBOX' })
+      .update({
+        owner: null,
+        lease_until: null,
+        failures,
+        last_error: error.slice(0, 500),
+        retry_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayOf(failures)]),
+      });
   });
 }
 

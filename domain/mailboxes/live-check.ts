@@ -3,9 +3,9 @@ import { AppError } from '../../lib/errors.ts';
 import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { imapTargetOf, smtpTargetOf } from '../sending/mailbox-credentials.ts';
+import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
 import { dialServers } from './check.ts';
-import { AUTH_HOLD_MS, clearHold, holdMailbox } from './hold.ts';
+import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
 import { campaignsOf, errorsOf, findMailbox, type MailboxError, type SendingCampaign } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -38,7 +38,10 @@ export interface LiveCheck {
 export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckResult | null> {
   const mailbox = await findMailbox(reader(ctx), id);
   try {
-    return await dialServers(ctx, { smtp: smtpTargetOf(ctx.keyring, mailbox), imap: imapTargetOf(ctx.keyring, mailbox) ?? null });
+    return await dialServers(ctx, {
+      smtp: smtpTargetOf(ctx.keyring, mailbox),
+      imap: imapTargetOf(ctx.keyring, mailbox) ?? null,
+    });
   } catch (error) {
     if (error instanceof AppError && error.code === 'service_unavailable') return null;
     throw error;
@@ -53,9 +56,11 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
   return transact(ctx, async (tx) => {
     if (dialed) {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
-      if (isRefused(dialed.smtp)) await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message, until });
+      if (isRefused(dialed.smtp))
+        await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message, until });
       else if (dialed.smtp?.ok) await clearHold(tx, id, 'auth_failed');
-      if (isRefused(dialed.imap)) await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message, until });
+      if (isRefused(dialed.imap))
+        await holdMailbox(tx, id, { code: 'imap_auth_failed', reason: dialed.imap.message, until });
       else if (dialed.imap?.ok) await readNow(tx, id);
     }
     const mailbox = await findMailbox(tx.org, id);
@@ -64,7 +69,9 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
     const held = mailbox.hold_code !== null && (mailbox.hold_until === null || mailbox.hold_until > tx.now);
     const error = issueOf(mailbox, dialed, held);
     return {
-      mailbox, smtp, imap,
+      mailbox,
+      smtp,
+      imap,
       auth: dialed !== null && !isRefused(dialed.smtp) && !isRefused(dialed.imap),
       healthy: smtp && imap && error === null,
       sendingStatus: mailbox.status === 'active' && held ? 'held' : mailbox.status,
@@ -94,22 +101,44 @@ function isRefused(side: SideResult): side is Refusal {
 
 function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: boolean): Issue | null {
   if (!dialed) {
-    return { code: 'mailbox_unhealthy', message: 'No worker could dial the mail servers', fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.' };
+    return {
+      code: 'mailbox_unhealthy',
+      message: 'No worker could dial the mail servers',
+      fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
+    };
   }
   const sides = { SMTP: dialed.smtp, IMAP: dialed.imap };
   const said = (filter: (side: SideResult) => side is Refusal) =>
-    Object.entries(sides).flatMap(([name, side]) => (filter(side) ? [`${name} ${side.stage}: ${side.message}`] : [])).join('; ');
+    Object.entries(sides)
+      .flatMap(([name, side]) => (filter(side) ? [`${name} ${side.stage}: ${side.message}`] : []))
+      .join('; ');
   if (Object.values(sides).some(isRefused)) {
-    return { code: 'mailbox_auth_failed', message: said(isRefused), fix: 'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.' };
+    return {
+      code: 'mailbox_auth_failed',
+      message: said(isRefused),
+      fix: 'Send the right credentials with PATCH /v1/emails/:id (smtp, imap), or connect the mailbox again.',
+    };
   }
   if (Object.values(sides).some(isFailed)) {
-    return { code: 'mailbox_unhealthy', message: said(isFailed), fix: 'Check host, port and security of the mail server, and whether it is up.' };
+    return {
+      code: 'mailbox_unhealthy',
+      message: said(isFailed),
+      fix: 'Check host, port and security of the mail server, and whether it is up.',
+    };
   }
   if (mailbox.status !== 'active') {
-    return { code: 'mailbox_unhealthy', message: `The mailbox is ${mailbox.status}`, fix: 'Switch it on with PATCH /v1/emails/:id {"status": "active"}.' };
+    return {
+      code: 'mailbox_unhealthy',
+      message: `The mailbox is ${mailbox.status}`,
+      fix: 'Switch it on with PATCH /v1/emails/:id {"status": "active"}.',
+    };
   }
   if (held) {
-    return { code: 'mailbox_unhealthy', message: `The mailbox is held: ${mailbox.hold_reason ?? mailbox.hold_code}`, fix: 'Lift the hold with PATCH /v1/emails/:id {"status": "active"}.' };
+    return {
+      code: 'mailbox_unhealthy',
+      message: `The mailbox is held: ${mailbox.hold_reason ?? mailbox.hold_code}`,
+      fix: 'Lift the hold with PATCH /v1/emails/:id {"status": "active"}.',
+    };
   }
   return null;
 }

@@ -14,7 +14,11 @@ const SIDE_MS = 20_000;
  * @throws AppError not_found when the request is gone or too old
  */
 export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string): Promise<MailboxCheckResult> {
-  const row = await reader(ctx).table('mailbox_checks').where({ id: checkId }).where('expires_at', '>', ctx.clock.now()).first('request');
+  const row = await reader(ctx)
+    .table('mailbox_checks')
+    .where({ id: checkId })
+    .where('expires_at', '>', ctx.clock.now())
+    .first('request');
   if (!row) throw notFound('Mailbox check');
   const request = JSON.parse(ctx.keyring.open(row.request, checkPlace(checkId)).toString('utf8')) as CheckRequest;
   const [sending, reading] = await Promise.all([
@@ -28,7 +32,10 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<SideResult>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, stage: 'connect', message: 'The server did not answer in time' }), SIDE_MS);
+    timer = setTimeout(
+      () => resolve({ ok: false, stage: 'connect', message: 'The server did not answer in time' }),
+      SIDE_MS,
+    );
   });
   return Promise.race([dial, late]).finally(() => clearTimeout(timer));
 }
@@ -61,7 +68,9 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
 
 /** A server may quote what it was given; its words go into answers and histories. */
 function withoutPassword(text: string, { username, password }: { username: string; password: string }): string {
-  const encoded = [password, `\0${username}\0${password}`].map((secret) => Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+  const encoded = [password, `\0${username}\0${password}`].map((secret) =>
+    Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  );
   const forms = [password, ...encoded];
   return forms.reduce((clean, form) => (form === '' ? clean : clean.replaceAll(form, '[redacted]')), text);
 }

@@ -3,8 +3,8 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { likeLiteral } from '../contacts/conditions.ts';
-import { cleanText } from '../contacts/fields.ts';
+import { likeLiteral } from '../records/conditions.ts';
+import { cleanText } from '../records/contact-fields.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 
@@ -45,20 +45,30 @@ const MAX_ERRORS = 10;
  * Mailboxes, newest first; `q` is part of address or name, `tag` a tag id. A key restricted to mailboxes sees those.
  * @throws AppError bad_request for a cursor of another list or filter
  */
-export async function listMailboxes(ctx: Ctx, page: PageRequest, filter: { q?: string | undefined; tag?: string | undefined }): Promise<Page<MailboxView>> {
+export async function listMailboxes(
+  ctx: Ctx,
+  page: PageRequest,
+  filter: { q?: string | undefined; tag?: string | undefined },
+): Promise<Page<MailboxView>> {
   const text = cleanText(filter.q ?? '').toLowerCase();
   const narrow = [text, filter.tag ?? null];
   const after = decodeIdCursor('mailboxes.list', narrow, page.cursor);
   const org = reader(ctx);
-  const query = org.query(Mailboxes).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = org
+    .query(Mailboxes)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (ctx.actor.allowedMailboxes) query.whereIn('id', [...ctx.actor.allowedMailboxes]);
   if (text) {
     const part = `%${likeLiteral(text)}%`;
     query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
   }
-  if (filter.tag) query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
+  if (filter.tag)
+    query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
   if (after) query.where('id', '<', after);
-  const { rows, nextCursor } = pageOf(await query, page.limit, (last) => encodeCursor('mailboxes.list', narrow, [last.id]));
+  const { rows, nextCursor } = pageOf(await query, page.limit, (last) =>
+    encodeCursor('mailboxes.list', narrow, [last.id]),
+  );
   return { rows: await view(org, rows), nextCursor };
 }
 
@@ -77,7 +87,11 @@ export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
  * The row of a mailbox.
  * @throws AppError not_found for an unknown, malformed or foreign id
  */
-export async function findMailbox(org: OrgScope, id: string, lock: 'none' | 'for update' = 'none'): Promise<MailboxRow> {
+export async function findMailbox(
+  org: OrgScope,
+  id: string,
+  lock: 'none' | 'for update' = 'none',
+): Promise<MailboxRow> {
   if (!isUuid(id)) throw notFound('Mailbox');
   const query = org.query(Mailboxes).findById(id);
   if (lock === 'for update') query.forUpdate();
@@ -102,8 +116,14 @@ export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<Sen
 
 /** The latest errors of a mailbox, settled ones included. */
 export async function errorsOf(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
-  return org.table<MailboxError>('mailbox_errors').where({ mailbox_id: mailboxId } as never).orderBy('id', 'desc').limit(MAX_ERRORS)
-    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at') as unknown as Promise<MailboxError[]>;
+  return org
+    .table<MailboxError>('mailbox_errors')
+    .where({ mailbox_id: mailboxId } as never)
+    .orderBy('id', 'desc')
+    .limit(MAX_ERRORS)
+    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at') as unknown as Promise<
+    MailboxError[]
+  >;
 }
 
 /** Rows with their tags and places, in the same order. */

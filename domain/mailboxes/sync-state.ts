@@ -1,7 +1,7 @@
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { clearHold, holdMailbox } from './hold.ts';
+import { clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
 
 /** Channel on which sync workers are told that mailboxes were added, changed or removed. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
@@ -38,15 +38,30 @@ export async function syncPlace(ctx: Ctx, mailboxId: string, folder: string): Pr
 }
 
 /** Begins to read a folder, or begins anew under another numbering: everything up to `lastUid` counts as read. */
-export async function anchorPlace(ctx: Ctx, mailboxId: string, folder: string, uidValidity: number, lastUid: number): Promise<void> {
-  await transact(ctx, (tx) => tx.org.table('mailbox_sync').where({ mailbox_id: mailboxId, folder }).update({ uid_validity: uidValidity, last_uid: lastUid }));
+export async function anchorPlace(
+  ctx: Ctx,
+  mailboxId: string,
+  folder: string,
+  uidValidity: number,
+  lastUid: number,
+): Promise<void> {
+  await transact(ctx, (tx) =>
+    tx.org
+      .table('mailbox_sync')
+      .where({ mailbox_id: mailboxId, folder })
+      .update({ uid_validity: uidValidity, last_uid: lastUid }),
+  );
 }
 
 /** A folder has been read to its present end. */
 export async function settlePlace(ctx: Ctx, mailboxId: string, folder: string, newMessages: number): Promise<void> {
   await transact(ctx, async (tx) => {
-    await tx.org.table('mailbox_sync').where({ mailbox_id: mailboxId, folder }).update({ last_synced_at: tx.now, failures: 0, retry_at: null, last_error: null });
-    if (newMessages > 0) tx.emit('email_account.synced', { email_account_id: mailboxId, folder, new_messages: newMessages });
+    await tx.org
+      .table('mailbox_sync')
+      .where({ mailbox_id: mailboxId, folder })
+      .update({ last_synced_at: tx.now, failures: 0, retry_at: null, last_error: null });
+    if (newMessages > 0)
+      tx.emit('email_account.synced', { email_account_id: mailboxId, folder, new_messages: newMessages });
   });
 }
 
@@ -57,5 +72,7 @@ export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
 
 /** The server refused the sign-in: without replies and bounces the mailbox must not go on sending. */
 export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
-  await transact(ctx, (tx) => holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason, until: new Date(tx.now.getTime() + holdMs) }));
+  await transact(ctx, (tx) =>
+    holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason, until: new Date(tx.now.getTime() + holdMs) }),
+  );
 }

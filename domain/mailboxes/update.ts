@@ -3,10 +3,10 @@ import { AppError, badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../sending/release.ts';
+import { releaseReservedSends } from '../engine/control/release.ts';
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
-import { clearHold } from './hold.ts';
+import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -51,7 +51,10 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     const mailbox = await findMailbox(tx.org, id, 'for update');
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0) {
-      await tx.org.query(Mailboxes).findById(id).patch({ ...settings, ...(status ? { status } : {}), updated_at: tx.now } as never);
+      await tx.org
+        .query(Mailboxes)
+        .findById(id)
+        .patch({ ...settings, ...(status ? { status } : {}), updated_at: tx.now } as never);
     }
     if (tags) await replaceTags(tx, id, tags);
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
@@ -59,7 +62,9 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     announceStatus(tx, mailbox, status);
     await wakeSync(tx);
     tx.audit({
-      action: 'update', entityType: 'email_account', entityId: id,
+      action: 'update',
+      entityType: 'email_account',
+      entityId: id,
       changes: { ...changes, ...(tags ? { tags } : {}), ...(smtp || imap ? { credentials: 'changed' } : {}) },
     });
   });
@@ -100,25 +105,41 @@ function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'
 /** SMTP says nothing of the addresses a mailbox may use, so there is none to choose from. */
 function assertSendAs(mailbox: MailboxRow, sendAs: string | undefined): void {
   if (!sendAs || mailbox.provider !== 'smtp_imap') return;
-  throw new AppError('mailbox_send_as_unsupported', 'This mailbox\'s provider publishes no list of addresses to send as', {
-    problems: [{ path: 'body.send_as_email', message: 'Not supported for SMTP/IMAP mailboxes' }], fix: 'Connect the other address as a mailbox of its own.',
-  });
+  throw new AppError(
+    'mailbox_send_as_unsupported',
+    "This mailbox's provider publishes no list of addresses to send as",
+    {
+      problems: [{ path: 'body.send_as_email', message: 'Not supported for SMTP/IMAP mailboxes' }],
+      fix: 'Connect the other address as a mailbox of its own.',
+    },
+  );
 }
 
 function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<string, { old: unknown; new: unknown }> {
   const current = mailbox as unknown as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(edit).filter(([key, value]) => value !== undefined && value !== current[key]).map(([key, value]) => [key, { old: current[key], new: value }]),
+    Object.entries(edit)
+      .filter(([key, value]) => value !== undefined && value !== current[key])
+      .map(([key, value]) => [key, { old: current[key], new: value }]),
   );
 }
 
 /** @throws AppError bad_request naming ids that are no tags of the workspace */
 async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<void> {
   const wellFormed = tags.filter(isUuid);
-  const known = wellFormed.length === 0 ? [] : await tx.org.table('labels').where({ registry: 'tag' }).whereIn('id', wellFormed).select('id');
+  const known =
+    wellFormed.length === 0
+      ? []
+      : await tx.org.table('labels').where({ registry: 'tag' }).whereIn('id', wellFormed).select('id');
   const ids = new Set(known.map(({ id }) => id as string));
-  const problems = tags.flatMap((tag, index) => (ids.has(tag.toLowerCase()) ? [] : [{ path: `body.tags.${index}`, message: 'No tag of this workspace' }]));
+  const problems = tags.flatMap((tag, index) =>
+    ids.has(tag.toLowerCase()) ? [] : [{ path: `body.tags.${index}`, message: 'No tag of this workspace' }],
+  );
   if (problems.length > 0) throw badRequest('Some tags do not exist', problems);
   await tx.org.table('mailbox_tags').where({ mailbox_id: mailboxId }).delete();
-  if (ids.size > 0) await tx.org.insert('mailbox_tags', [...ids].map((id) => ({ mailbox_id: mailboxId, label_id: id })));
+  if (ids.size > 0)
+    await tx.org.insert(
+      'mailbox_tags',
+      [...ids].map((id) => ({ mailbox_id: mailboxId, label_id: id })),
+    );
 }

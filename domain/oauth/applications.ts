@@ -8,10 +8,10 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { syncApplicationEndpoints } from '../webhooks/managed.ts';
 import { checkAppWebhook } from '../webhooks/policy.ts';
-import { assertActorGrants } from './acting.ts';
+import { assertActorGrants } from '../identity/acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
-import { readScopes, scopesOf } from './scopes.ts';
+import { readScopes, scopesOf } from '../identity/scopes.ts';
 
 export type { OAuthApplicationRow } from '../../db/models/oauth-application.ts';
 
@@ -43,7 +43,10 @@ export interface IssuedApplication {
 /** The organization's applications, newest first. */
 export async function listApplications(ctx: Ctx, page: PageRequest): Promise<Page<OAuthApplicationRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const query = reader(ctx).query(OAuthApplications).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = reader(ctx)
+    .query(OAuthApplications)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }
@@ -66,12 +69,18 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
   const before = id === undefined ? undefined : await readApplication(ctx, id);
   const problems = fieldProblems(input);
-  if (input.webhook_url !== undefined || input.allowed_webhook_domains !== undefined || input.webhook_events !== undefined) {
-    problems.push(...await checkAppWebhook(ctx, {
-      url: input.webhook_url ?? before?.webhook_url ?? '',
-      domains: input.allowed_webhook_domains ?? before?.allowed_webhook_domains ?? [],
-      events: input.webhook_events ?? before?.webhook_events ?? [],
-    }));
+  if (
+    input.webhook_url !== undefined ||
+    input.allowed_webhook_domains !== undefined ||
+    input.webhook_events !== undefined
+  ) {
+    problems.push(
+      ...(await checkAppWebhook(ctx, {
+        url: input.webhook_url ?? before?.webhook_url ?? '',
+        domains: input.allowed_webhook_domains ?? before?.allowed_webhook_domains ?? [],
+        events: input.webhook_events ?? before?.webhook_events ?? [],
+      })),
+    );
   }
   if (problems.length > 0) throw badRequest('The application cannot be like this', problems);
 }
@@ -81,10 +90,17 @@ export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: s
  * `scopes` it gets the reading ones, as far as the caller holds them.
  * @throws AppError forbidden when a key or token would give it scopes it lacks itself
  */
-export async function createApplication(ctx: Ctx, input: ApplicationInput & { name: string; redirect_uris: string[] }): Promise<IssuedApplication> {
+export async function createApplication(
+  ctx: Ctx,
+  input: ApplicationInput & { name: string; redirect_uris: string[] },
+): Promise<IssuedApplication> {
   return transact(ctx, async (tx) => {
     const delegated = ctx.actor.kind === 'api_key' || ctx.actor.kind === 'oauth';
-    const scopes = input.scopes ? readScopes(input.scopes).mask : delegated ? PRESETS.read_only & ctx.actor.permissions : PRESETS.read_only;
+    const scopes = input.scopes
+      ? readScopes(input.scopes).mask
+      : delegated
+        ? PRESETS.read_only & ctx.actor.permissions
+        : PRESETS.read_only;
     await assertActorGrants(tx, ctx.actor, scopes);
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     const application = await tx.org.create(OAuthApplications, {
@@ -99,8 +115,15 @@ export async function createApplication(ctx: Ctx, input: ApplicationInput & { na
     });
     await syncApplicationEndpoints(tx, application.id);
     tx.audit({
-      action: 'create', entityType: 'oauth_application', entityId: application.id,
-      changes: { name: application.name, redirect_uris: application.redirect_uris, scopes: scopesOf(scopes), webhook_host: hostOf(application.webhook_url) },
+      action: 'create',
+      entityType: 'oauth_application',
+      entityId: application.id,
+      changes: {
+        name: application.name,
+        redirect_uris: application.redirect_uris,
+        scopes: scopesOf(scopes),
+        webhook_host: hostOf(application.webhook_url),
+      },
     });
     return { application, secret };
   });
@@ -123,9 +146,17 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
     // Whoever says where codes go can use what people grant.
     if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, sent.scopes ?? before.scopes);
-    await tx.org.query(OAuthApplications).findById(id).patch({ ...sent, updated_at: tx.now });
+    await tx.org
+      .query(OAuthApplications)
+      .findById(id)
+      .patch({ ...sent, updated_at: tx.now });
     await syncApplicationEndpoints(tx, id);
-    const changes = Object.fromEntries(names.map((name) => [name === 'webhook_url' ? 'webhook_host' : name, { old: audited(name, before[name]), new: audited(name, sent[name]) }]));
+    const changes = Object.fromEntries(
+      names.map((name) => [
+        name === 'webhook_url' ? 'webhook_host' : name,
+        { old: audited(name, before[name]), new: audited(name, sent[name]) },
+      ]),
+    );
     tx.audit({ action: 'update', entityType: 'oauth_application', entityId: id, changes });
     return tx.org.query(OAuthApplications).findById(id).throwIfNotFound();
   });
@@ -142,8 +173,16 @@ export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedAp
     if (!before) throw notFound('Application');
     await assertActorGrants(tx, ctx.actor, before.scopes);
     const secret = newSecret(SECRET_PREFIX.clientSecret);
-    await tx.org.query(OAuthApplications).findById(id).patch({ client_secret_hash: sha256(secret), updated_at: tx.now });
-    tx.audit({ action: 'rotate_secret', entityType: 'oauth_application', entityId: id, changes: { client_secret: 'changed' } });
+    await tx.org
+      .query(OAuthApplications)
+      .findById(id)
+      .patch({ client_secret_hash: sha256(secret), updated_at: tx.now });
+    tx.audit({
+      action: 'rotate_secret',
+      entityType: 'oauth_application',
+      entityId: id,
+      changes: { client_secret: 'changed' },
+    });
     return { application: await tx.org.query(OAuthApplications).findById(id).throwIfNotFound(), secret };
   });
 }
@@ -158,7 +197,12 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
     const application = await tx.org.query(OAuthApplications).findById(id).forUpdate();
     if (!application) throw notFound('Application');
     await tx.org.query(OAuthApplications).deleteById(id);
-    tx.audit({ action: 'delete', entityType: 'oauth_application', entityId: id, metadata: { name: application.name, client_id: application.client_id } });
+    tx.audit({
+      action: 'delete',
+      entityType: 'oauth_application',
+      entityId: id,
+      metadata: { name: application.name, client_id: application.client_id },
+    });
   });
 }
 
@@ -175,7 +219,12 @@ function hostOf(webhookUrl: string): string {
 /** The sent fields as columns; scopes apart. */
 function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthApplicationRow> {
   const lists = input.redirect_uris ? { redirect_uris: [...new Set(input.redirect_uris)] } : {};
-  return { ...(Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<OAuthApplicationRow>), ...lists };
+  return {
+    ...(Object.fromEntries(
+      Object.entries(input).filter(([, value]) => value !== undefined),
+    ) as Partial<OAuthApplicationRow>),
+    ...lists,
+  };
 }
 
 function fieldProblems(input: ApplicationInput): Problem[] {
@@ -186,9 +235,12 @@ function fieldProblems(input: ApplicationInput): Problem[] {
   if (input.name !== undefined) add('name', nameProblem(input.name));
   if (input.logo_url) add('logo_url', webUrlProblem(input.logo_url));
   if (input.website_url) add('website_url', webUrlProblem(input.website_url));
-  input.redirect_uris?.forEach((uri, index) => add(`redirect_uris.${index}`, redirectUriProblem(uri, { privateUse: false })));
+  input.redirect_uris?.forEach((uri, index) =>
+    add(`redirect_uris.${index}`, redirectUriProblem(uri, { privateUse: false })),
+  );
   input.scopes?.forEach((name, index) => {
-    if (readScopes([name]).unknown.length > 0) add(`scopes.${index}`, 'No such scope; they are the names of GET /v1/api-keys/permissions in lower case');
+    if (readScopes([name]).unknown.length > 0)
+      add(`scopes.${index}`, 'No such scope; they are the names of GET /v1/api-keys/permissions in lower case');
   });
   return problems;
 }

@@ -1,10 +1,24 @@
 import test from 'ava';
 import { ALL_PERMISSIONS, maskOf, type Permission } from '../../lib/permissions.ts';
 import { createMember } from '../../test/harness/factories.ts';
-import { CALLBACK, createApplication, createCode, createPublicClient, personCtx, pkce, token, type TestClient } from '../../test/harness/oauth.ts';
+import {
+  CALLBACK,
+  createApplication,
+  createCode,
+  createPublicClient,
+  personCtx,
+  pkce,
+  token,
+  type TestClient,
+} from '../../test/harness/oauth.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { removeMember } from '../organizations/members.ts';
-import { approveAuthorization, denyAuthorization, readAuthorizationRequest, type AuthorizationRequest } from './authorize.ts';
+import {
+  approveAuthorization,
+  denyAuthorization,
+  readAuthorizationRequest,
+  type AuthorizationRequest,
+} from './authorize.ts';
 import { grantableScopes, listAuthorizedApps, revokeGrant } from './grants.ts';
 
 let world: World;
@@ -15,9 +29,15 @@ test.after.always(() => world?.close());
 
 type Query = Record<string, string | readonly string[] | undefined>;
 const challenge = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
-const read = (client: TestClient, query: Query = {}) => readAuthorizationRequest(world.deps, {
-  response_type: 'code', client_id: client.clientId, redirect_uri: CALLBACK, state: 'st at/e?&=é', ...challenge, ...query,
-});
+const read = (client: TestClient, query: Query = {}) =>
+  readAuthorizationRequest(world.deps, {
+    response_type: 'code',
+    client_id: client.clientId,
+    redirect_uri: CALLBACK,
+    state: 'st at/e?&=é',
+    ...challenge,
+    ...query,
+  });
 
 async function asked(client: TestClient, query: Query = {}): Promise<AuthorizationRequest> {
   const request = await read(client, query);
@@ -28,26 +48,59 @@ async function asked(client: TestClient, query: Query = {}): Promise<Authorizati
 test('while it is not sure who asks or where the answer goes, the browser is sent nowhere', async (t) => {
   const client = await createPublicClient(world.deps, { redirect_uris: [CALLBACK, 'http://127.0.0.1/cb'] });
   for (const query of [
-    { client_id: undefined }, { client_id: '' }, { client_id: 'sscid_made-up' }, { client_id: 'x\u0000' }, { client_id: [client.clientId, client.clientId] },
-    { redirect_uri: undefined }, { redirect_uri: '' }, { redirect_uri: [CALLBACK, CALLBACK] }, { redirect_uri: [CALLBACK, 'https://evil.example.com'] },
-    { redirect_uri: `${CALLBACK}/` }, { redirect_uri: `${CALLBACK}?x=1` }, { redirect_uri: CALLBACK.replace('callback', 'CALLBACK') }, { redirect_uri: CALLBACK.replace('c', '%63') },
-    { redirect_uri: CALLBACK.replace('client.', 'CLIENT.') }, { redirect_uri: `${CALLBACK}#x` }, { redirect_uri: CALLBACK.replace('https', 'http') }, { redirect_uri: CALLBACK.replace('//', '//user@') },
-    { redirect_uri: CALLBACK.replace('.com', '.com.evil.example') }, { redirect_uri: CALLBACK.replace('.com', '.com:444') }, { redirect_uri: `${CALLBACK}/../other` }, { redirect_uri: 'https://client.example.com' },
-    { redirect_uri: '//client.example.com/callback' }, { redirect_uri: 'javascript:alert(1)' }, { redirect_uri: 'http://127.0.0.1:80@evil.example.com/cb' }, { redirect_uri: 'http://localhost/cb' },
-    { state: ['a', 'b'] }, { scope: ['read_emails', 'read_contacts'] }, { code_challenge: [challenge.code_challenge, 'x'] }, { response_type: ['code', 'token'] },
-  ] as Query[]) t.is((await read(client, query)).kind, 'page', JSON.stringify(query));
+    { client_id: undefined },
+    { client_id: '' },
+    { client_id: 'sscid_made-up' },
+    { client_id: 'x\u0000' },
+    { client_id: [client.clientId, client.clientId] },
+    { redirect_uri: undefined },
+    { redirect_uri: '' },
+    { redirect_uri: [CALLBACK, CALLBACK] },
+    { redirect_uri: [CALLBACK, 'https://evil.example.com'] },
+    { redirect_uri: `${CALLBACK}/` },
+    { redirect_uri: `${CALLBACK}?x=1` },
+    { redirect_uri: CALLBACK.replace('callback', 'CALLBACK') },
+    { redirect_uri: CALLBACK.replace('c', '%63') },
+    { redirect_uri: CALLBACK.replace('client.', 'CLIENT.') },
+    { redirect_uri: `${CALLBACK}#x` },
+    { redirect_uri: CALLBACK.replace('https', 'http') },
+    { redirect_uri: CALLBACK.replace('//', '//user@') },
+    { redirect_uri: CALLBACK.replace('.com', '.com.evil.example') },
+    { redirect_uri: CALLBACK.replace('.com', '.com:444') },
+    { redirect_uri: `${CALLBACK}/../other` },
+    { redirect_uri: 'https://client.example.com' },
+    { redirect_uri: '//client.example.com/callback' },
+    { redirect_uri: 'javascript:alert(1)' },
+    { redirect_uri: 'http://127.0.0.1:80@evil.example.com/cb' },
+    { redirect_uri: 'http://localhost/cb' },
+    { state: ['a', 'b'] },
+    { scope: ['read_emails', 'read_contacts'] },
+    { code_challenge: [challenge.code_challenge, 'x'] },
+    { response_type: ['code', 'token'] },
+  ] as Query[])
+    t.is((await read(client, query)).kind, 'page', JSON.stringify(query));
 });
 
 test('everything else is answered at the redirect URI, with state and issuer, without a code', async (t) => {
   const client = await createPublicClient(world.deps, { scopes: maskOf(['READ_EMAILS', 'READ_CONTACTS']) });
   for (const [query, error] of [
-    [{ response_type: undefined }, 'invalid_request'], [{ response_type: 'token' }, 'unsupported_response_type'], [{ response_type: 'code id_token' }, 'unsupported_response_type'],
+    [{ response_type: undefined }, 'invalid_request'],
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ response_type: 'code id_token' }, 'unsupported_response_type'],
     [{ response_mode: 'fragment' }, 'invalid_request'],
-    [{ code_challenge: undefined }, 'invalid_request'], [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
-    [{ code_challenge_method: 'plain' }, 'invalid_request'], [{ code_challenge_method: undefined }, 'invalid_request'], [{ code_challenge_method: 's256' }, 'invalid_request'],
-    [{ code_challenge: 'short' }, 'invalid_request'], [{ code_challenge: `${challenge.code_challenge.slice(0, 42)}=` }, 'invalid_request'],
-    [{ scope: 'read_emails write_emails' }, 'invalid_scope'], [{ scope: 'send_campaigns' }, 'invalid_scope'], [{ scope: 'nothing' }, 'invalid_scope'], [{ scope: 'READ_EMAILS' }, 'invalid_scope'],
-    [{ resource: 'https://other.example.com' }, 'invalid_target'], [{ resource: [world.deps.config.API_PUBLIC_URL, 'https://other.example.com'] }, 'invalid_target'],
+    [{ code_challenge: undefined }, 'invalid_request'],
+    [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ code_challenge_method: undefined }, 'invalid_request'],
+    [{ code_challenge_method: 's256' }, 'invalid_request'],
+    [{ code_challenge: 'short' }, 'invalid_request'],
+    [{ code_challenge: `${challenge.code_challenge.slice(0, 42)}=` }, 'invalid_request'],
+    [{ scope: 'read_emails write_emails' }, 'invalid_scope'],
+    [{ scope: 'send_campaigns' }, 'invalid_scope'],
+    [{ scope: 'nothing' }, 'invalid_scope'],
+    [{ scope: 'READ_EMAILS' }, 'invalid_scope'],
+    [{ resource: 'https://other.example.com' }, 'invalid_target'],
+    [{ resource: [world.deps.config.API_PUBLIC_URL, 'https://other.example.com'] }, 'invalid_target'],
   ] as [Query, string][]) {
     const answer = await read(client, query);
     if (answer.kind !== 'redirect') return t.fail(`${JSON.stringify(query)} gives ${answer.kind}`);
@@ -66,19 +119,28 @@ test('a good request says who asks for what; without scopes, for all it is regis
   t.deepEqual((await asked(client)).scopes, ['READ_EMAILS', 'READ_CONTACTS']);
   t.deepEqual((await asked(client, { scope: ' read_contacts ' })).scopes, ['READ_CONTACTS']);
   const base = world.deps.config.API_PUBLIC_URL;
-  for (const resource of [base, `${base}/`, `${base}/v1`, `${base}/mcp`, `${base}/v1/mcp`]) t.is((await asked(client, { resource })).resource, resource);
+  for (const resource of [base, `${base}/`, `${base}/v1`, `${base}/mcp`, `${base}/v1/mcp`])
+    t.is((await asked(client, { resource })).resource, resource);
   const loopback = await createPublicClient(world.deps, { redirect_uris: ['http://localhost/cb'] });
   t.is((await asked(loopback, { redirect_uri: 'http://localhost:5123/cb' })).redirectUri, 'http://localhost:5123/cb');
   const tenant = await world.tenant();
   const confidential = await createApplication(world.deps, tenant.organizationId);
-  t.is((await asked(confidential, { code_challenge: undefined, code_challenge_method: undefined })).codeChallenge, null);
+  t.is(
+    (await asked(confidential, { code_challenge: undefined, code_challenge_method: undefined })).codeChallenge,
+    null,
+  );
   t.is((await read(confidential, { code_challenge_method: 'plain' })).kind, 'redirect');
   t.is((await read(confidential, { code_challenge: undefined })).kind, 'redirect', 'a method without a challenge');
 });
 
 test('the answer keeps what the redirect URI had in its query, and state as it was', async (t) => {
   const tenant = await world.tenant();
-  for (const uri of ['https://client.example.com/cb?tenant=a%20b', 'https://client.example.com/cb?', 'com.example.app:/cb', 'http://[::1]:7000/']) {
+  for (const uri of [
+    'https://client.example.com/cb?tenant=a%20b',
+    'https://client.example.com/cb?',
+    'com.example.app:/cb',
+    'http://[::1]:7000/',
+  ]) {
     const client = await createPublicClient(world.deps, { redirect_uris: [uri] });
     const request = await asked(client, { redirect_uri: uri });
     const { location } = await approveAuthorization(personCtx(world.deps, tenant), request, request.scopes);
@@ -102,15 +164,28 @@ test('a person approves no more than was asked for and their role lets them hand
   const client = await createApplication(world.deps, tenant.organizationId);
   const request = await asked(client, { scope: 'read_contacts write_contacts' });
   const owner = personCtx(world.deps, tenant);
-  await t.throwsAsync(approveAuthorization(owner, request, ['READ_EMAILS']), { message: /did not ask for read_emails/ });
+  await t.throwsAsync(approveAuthorization(owner, request, ['READ_EMAILS']), {
+    message: /did not ask for read_emails/,
+  });
   await t.throwsAsync(approveAuthorization(owner, request, []), { message: /Nothing was approved/ });
-  const viewer = { ...await createMember(world.deps, tenant, 'Viewer'), organizationId: tenant.organizationId };
-  await t.throwsAsync(approveAuthorization(personCtx(world.deps, viewer), request, request.scopes), { message: /hand out write_contacts/, code: 'forbidden' });
+  const viewer = { ...(await createMember(world.deps, tenant, 'Viewer')), organizationId: tenant.organizationId };
+  await t.throwsAsync(approveAuthorization(personCtx(world.deps, viewer), request, request.scopes), {
+    message: /hand out write_contacts/,
+    code: 'forbidden',
+  });
   const stranger = { userId: (await world.tenant()).userId, organizationId: tenant.organizationId };
-  await t.throwsAsync(approveAuthorization(personCtx(world.deps, stranger), request, ['READ_CONTACTS']), { code: 'forbidden' });
+  await t.throwsAsync(approveAuthorization(personCtx(world.deps, stranger), request, ['READ_CONTACTS']), {
+    code: 'forbidden',
+  });
   const key = { ...owner, actor: { ...owner.actor, kind: 'api_key' as const } };
   await t.throwsAsync(approveAuthorization(key, request, ['READ_CONTACTS']), { code: 'forbidden' });
-  t.is(Number((await world.deps.db('oauth_grants').where({ organization_id: tenant.organizationId }).count('id as n').first())!.n), 0);
+  t.is(
+    Number(
+      (await world.deps.db('oauth_grants').where({ organization_id: tenant.organizationId }).count('id as n').first())!
+        .n,
+    ),
+    0,
+  );
 
   t.is(await grantableScopes(world.deps, tenant.userId, tenant.organizationId), ALL_PERMISSIONS);
   t.is(await grantableScopes(world.deps, stranger.userId, tenant.organizationId), 0);
@@ -119,10 +194,19 @@ test('a person approves no more than was asked for and their role lets them hand
   t.deepEqual([grant.user_id, grant.scopes], [viewer.userId, maskOf(['READ_CONTACTS'])]);
 });
 
-async function tokensOf(tenant: { userId: string; organizationId: string }, client: TestClient, scopes: readonly Permission[] = ['READ_CONTACTS']): Promise<string> {
+async function tokensOf(
+  tenant: { userId: string; organizationId: string },
+  client: TestClient,
+  scopes: readonly Permission[] = ['READ_CONTACTS'],
+): Promise<string> {
   const { code, verifier } = await createCode(world.deps, tenant, client, { scopes });
   const answer = await token(world, {
-    grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK, client_id: client.clientId, ...(client.secret ? { client_secret: client.secret } : {}),
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    redirect_uri: CALLBACK,
+    client_id: client.clientId,
+    ...(client.secret ? { client_secret: client.secret } : {}),
   });
   return answer.body.access_token;
 }
@@ -139,20 +223,34 @@ test('approving again replaces what was approved: older tokens carry no more tha
   const newer = await tokensOf(tenant, client, ['READ_CONTACTS']);
   t.deepEqual([await tried(older), await tried(older, '/v1/campaigns'), await tried(newer)], [200, 403, 200]);
   const apps = await listAuthorizedApps(world.deps, tenant.userId);
-  t.deepEqual(apps.map(({ scopes, client_id }) => [scopes, client_id]), [[maskOf(['READ_CONTACTS']), client.clientId]]);
+  t.deepEqual(
+    apps.map(({ scopes, client_id }) => [scopes, client_id]),
+    [[maskOf(['READ_CONTACTS']), client.clientId]],
+  );
 });
 
 test('a person sees and takes back their own grants, in every workspace, each by itself', async (t) => {
   const first = await world.tenant('First');
   const second = await world.tenant('Second');
-  const role = await world.deps.db('roles').where({ organization_id: second.organizationId, name: 'Viewer' }).first('id');
-  await world.deps.db('memberships').insert({ organization_id: second.organizationId, user_id: first.userId, role_id: role.id, created_at: world.deps.clock.now() });
+  const role = await world.deps
+    .db('roles')
+    .where({ organization_id: second.organizationId, name: 'Viewer' })
+    .first('id');
+  await world.deps.db('memberships').insert({
+    organization_id: second.organizationId,
+    user_id: first.userId,
+    role_id: role.id,
+    created_at: world.deps.clock.now(),
+  });
   const client = await createPublicClient(world.deps);
   const here = await tokensOf(first, client);
   const there = await tokensOf({ userId: first.userId, organizationId: second.organizationId }, client);
   const theirs = await tokensOf(second, client);
   const apps = await listAuthorizedApps(world.deps, first.userId);
-  t.deepEqual(apps.map(({ organization_name }) => organization_name), ['Second', 'First']);
+  t.deepEqual(
+    apps.map(({ organization_name }) => organization_name),
+    ['Second', 'First'],
+  );
 
   await t.throwsAsync(revokeGrant(personCtx(world.deps, second), apps[0]!.grant_id), { code: 'not_found' });
   await t.throwsAsync(revokeGrant(personCtx(world.deps, first), 'not-an-id'), { code: 'not_found' });
@@ -161,22 +259,48 @@ test('a person sees and takes back their own grants, in every workspace, each by
   await t.throwsAsync(revokeGrant(personCtx(world.deps, first), apps[0]!.grant_id), { code: 'not_found' });
   t.deepEqual([await tried(here), await tried(there), await tried(theirs)], [200, 401, 200]);
   t.is((await listAuthorizedApps(world.deps, first.userId)).length, 1);
-  const audit = await world.deps.db('audit_logs').where({ entity_type: 'oauth_grant', entity_id: apps[0]!.grant_id }).orderBy('id');
-  t.deepEqual(audit.map((row) => [row.action, row.organization_id]), [['create', second.organizationId], ['revoke', second.organizationId]]);
+  const audit = await world.deps
+    .db('audit_logs')
+    .where({ entity_type: 'oauth_grant', entity_id: apps[0]!.grant_id })
+    .orderBy('id');
+  t.deepEqual(
+    audit.map((row) => [row.action, row.organization_id]),
+    [
+      ['create', second.organizationId],
+      ['revoke', second.organizationId],
+    ],
+  );
 });
 
 test('whoever leaves a workspace ends what they granted there, also for when they come back', async (t) => {
   const tenant = await world.tenant();
-  const member = { ...await createMember(world.deps, tenant, 'Member'), organizationId: tenant.organizationId };
+  const member = { ...(await createMember(world.deps, tenant, 'Member')), organizationId: tenant.organizationId };
   const client = await createPublicClient(world.deps);
   const accessToken = await tokensOf(member, client);
   const owners = await tokensOf(tenant, client);
   const owner = personCtx(world.deps, tenant);
-  const all = new Set(['manage_team', 'use_integrations', 'view_contacts', 'manage_contacts', 'view_campaigns', 'manage_campaigns', 'send_campaigns', 'view_analytics'] as const);
+  const all = new Set([
+    'manage_team',
+    'use_integrations',
+    'view_contacts',
+    'manage_contacts',
+    'view_campaigns',
+    'manage_campaigns',
+    'send_campaigns',
+    'view_analytics',
+  ] as const);
   await removeMember({ ...owner, actor: { ...owner.actor, orgPermissions: all, isOwner: true } }, member.userId);
   t.is(await tried(accessToken), 401);
-  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Member' }).first('id');
-  await world.deps.db('memberships').insert({ organization_id: tenant.organizationId, user_id: member.userId, role_id: role.id, created_at: world.deps.clock.now() });
+  const role = await world.deps
+    .db('roles')
+    .where({ organization_id: tenant.organizationId, name: 'Member' })
+    .first('id');
+  await world.deps.db('memberships').insert({
+    organization_id: tenant.organizationId,
+    user_id: member.userId,
+    role_id: role.id,
+    created_at: world.deps.clock.now(),
+  });
   t.is(await tried(accessToken), 401);
   t.is(await tried(owners), 200);
 });

@@ -8,14 +8,21 @@ import { findClient, type Client } from './clients.ts';
 import type { OAuthCode } from './errors.ts';
 import { lockGrantable, upsertGrant } from './grants.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
-import { readScopeText, scopeName } from './scopes.ts';
+import { readScopeText, scopeName } from '../identity/scopes.ts';
 import { isOwnResource, issuer } from './urls.ts';
 
 /** Lifetime of an authorization code, ms (contract 1, "Limits"). */
 export const CODE_MS = 10 * 60_000;
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const SINGLE = [
-  'response_type', 'client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'code_challenge_method', 'response_mode',
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'response_mode',
 ] as const;
 type Parameter = (typeof SINGLE)[number];
 
@@ -46,7 +53,10 @@ export type AuthorizationQuery = URLSearchParams | Record<string, string | reado
  * Checks an authorization request (contract 1, GET {app_url}/oauth/authorize): the client and its redirect URI first, as
  * everything after is answered there.
  */
-export async function readAuthorizationRequest(deps: Pick<Deps, 'db' | 'config'>, query: AuthorizationQuery): Promise<AuthorizationRequest | AuthorizationRefusal> {
+export async function readAuthorizationRequest(
+  deps: Pick<Deps, 'db' | 'config'>,
+  query: AuthorizationQuery,
+): Promise<AuthorizationRequest | AuthorizationRefusal> {
   const values = new Map(SINGLE.map((name) => [name, valuesOf(query, name)]));
   const repeated = SINGLE.filter((name) => values.get(name)!.length > 1);
   if (repeated.length > 0) return { kind: 'page', message: `The request names ${repeated.join(', ')} more than once.` };
@@ -67,19 +77,31 @@ export async function readAuthorizationRequest(deps: Pick<Deps, 'db' | 'config'>
   const beyond = [...unknown, ...namesOf(mask & ~application.scopes).map(scopeName)];
 
   if (value('response_type') === undefined) return refuse(request, 'invalid_request', 'response_type is missing');
-  if (value('response_type') !== 'code') return refuse(request, 'unsupported_response_type', 'response_type must be code');
-  if ((value('response_mode') ?? 'query') !== 'query') return refuse(request, 'invalid_request', 'response_mode must be query');
+  if (value('response_type') !== 'code')
+    return refuse(request, 'unsupported_response_type', 'response_type must be code');
+  if ((value('response_mode') ?? 'query') !== 'query')
+    return refuse(request, 'invalid_request', 'response_mode must be query');
   const pkce = pkceProblem(codeChallenge, value('code_challenge_method'), application);
   if (pkce) return refuse(request, 'invalid_request', pkce);
-  if (beyond.length > 0) return refuse(request, 'invalid_scope', 'The application is not registered for every scope it asks for');
-  if (!resources.every((resource) => isOwnResource(deps, resource))) return refuse(request, 'invalid_target', 'resource is not one of this server');
-  return { kind: 'request', ...request, scopes: namesOf(mask === 0 ? application.scopes : mask), codeChallenge, resource: resources[0] ?? null };
+  if (beyond.length > 0)
+    return refuse(request, 'invalid_scope', 'The application is not registered for every scope it asks for');
+  if (!resources.every((resource) => isOwnResource(deps, resource)))
+    return refuse(request, 'invalid_target', 'resource is not one of this server');
+  return {
+    kind: 'request',
+    ...request,
+    scopes: namesOf(mask === 0 ? application.scopes : mask),
+    codeChallenge,
+    resource: resources[0] ?? null,
+  };
 }
 
 function pkceProblem(challenge: string | null, method: string | undefined, client: Client): string | undefined {
   if (challenge === null) {
     if (method !== undefined) return 'code_challenge_method comes without a code_challenge';
-    return client.client_secret_hash === null ? 'code_challenge is missing: a client without a secret needs PKCE' : undefined;
+    return client.client_secret_hash === null
+      ? 'code_challenge is missing: a client without a secret needs PKCE'
+      : undefined;
   }
   if (method !== 'S256') return 'code_challenge_method must be S256';
   return S256_CHALLENGE.test(challenge) ? undefined : 'code_challenge is not the S256 of a verifier';
@@ -98,41 +120,68 @@ function valuesOf(query: AuthorizationQuery, name: string): string[] {
  * @throws AppError bad_request (no scope, or one that was not asked for), forbidden (not a member, or a scope the person's
  *   role does not let them hand out: `grantableScopes` tells beforehand)
  */
-export async function approveAuthorization(ctx: Ctx, request: AuthorizationRequest, scopes: readonly Permission[]): Promise<{ location: string }> {
+export async function approveAuthorization(
+  ctx: Ctx,
+  request: AuthorizationRequest,
+  scopes: readonly Permission[],
+): Promise<{ location: string }> {
   const { actor } = ctx;
-  if (actor.kind !== 'session' || !actor.userId) throw new AppError('forbidden', 'Only a signed-in person can approve an application');
+  if (actor.kind !== 'session' || !actor.userId)
+    throw new AppError('forbidden', 'Only a signed-in person can approve an application');
   const strange = scopes.filter((scope) => !request.scopes.includes(scope));
   if (strange.length > 0) throw badRequest(`The application did not ask for ${strange.map(scopeName).join(', ')}`);
-  if (scopes.length === 0) throw badRequest('Nothing was approved', [{ path: 'body.scopes', message: 'Choose at least one, or deny the request' }]);
+  if (scopes.length === 0)
+    throw badRequest('Nothing was approved', [
+      { path: 'body.scopes', message: 'Choose at least one, or deny the request' },
+    ]);
   const mask = maskOf(scopes);
   const code = newSecret(SECRET_PREFIX.authorizationCode);
   const userId = actor.userId;
   await transact(ctx, async (tx) => {
     const held = await lockGrantable(tx, userId);
     const missing = namesOf(mask & ~held);
-    if (missing.length > 0) throw new AppError('forbidden', `Your role in this workspace does not let you hand out ${missing.map(scopeName).join(', ')}`);
+    if (missing.length > 0)
+      throw new AppError(
+        'forbidden',
+        `Your role in this workspace does not let you hand out ${missing.map(scopeName).join(', ')}`,
+      );
     const grantId = await upsertGrant(tx, { applicationId: request.application.id, userId, scopes: mask });
     await tx.trx('oauth_codes').insert({
-      id: newId(), code_hash: sha256(code), grant_id: grantId, scopes: mask, redirect_uri: request.redirectUri, code_challenge: request.codeChallenge,
-      resource: request.resource, created_at: tx.now, expires_at: new Date(tx.now.getTime() + CODE_MS),
+      id: newId(),
+      code_hash: sha256(code),
+      grant_id: grantId,
+      scopes: mask,
+      redirect_uri: request.redirectUri,
+      code_challenge: request.codeChallenge,
+      resource: request.resource,
+      created_at: tx.now,
+      expires_at: new Date(tx.now.getTime() + CODE_MS),
     });
   });
   return { location: answerAt(request.redirectUri, { code, state: request.state, iss: request.issuer }) };
 }
 
 /** Sends the browser back with the person's no. */
-export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): { location: string } {
+export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): {
+  location: string;
+} {
   return { location: refuse(request, 'access_denied', 'The person denied the request').location };
 }
 
-function refuse(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>, error: OAuthCode, description: string): { kind: 'redirect'; location: string } {
+function refuse(
+  request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>,
+  error: OAuthCode,
+  description: string,
+): { kind: 'redirect'; location: string } {
   const { redirectUri, state, issuer: iss } = request;
   return { kind: 'redirect', location: answerAt(redirectUri, { error, error_description: description, state, iss }) };
 }
 
 /** A redirect URI with the answer behind its own query, which stays as it is (RFC 6749, section 4.1.2). */
 function answerAt(redirectUri: string, answer: Record<string, string | undefined>): string {
-  const parameters = new URLSearchParams(Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const parameters = new URLSearchParams(
+    Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
   return `${redirectUri}${joint}${parameters.toString()}`;
 }

@@ -36,9 +36,20 @@ export function isClientId(text: string): boolean {
 /** The application with a client id, whoever it belongs to. */
 export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Promise<Client | undefined> {
   if (!isClientId(clientId)) return undefined;
-  return db('oauth_applications').where({ client_id: clientId }).first(
-    'id', 'client_id', 'client_secret_hash', 'self_registered', 'name', 'description', 'logo_url', 'website_url', 'redirect_uris', 'scopes',
-  ) as Promise<Client | undefined>;
+  return db('oauth_applications')
+    .where({ client_id: clientId })
+    .first(
+      'id',
+      'client_id',
+      'client_secret_hash',
+      'self_registered',
+      'name',
+      'description',
+      'logo_url',
+      'website_url',
+      'redirect_uris',
+      'scopes',
+    ) as Promise<Client | undefined>;
 }
 
 /**
@@ -47,19 +58,30 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
  * @param authorization the Authorization header, if any
  * @throws OAuthError invalid_client (nothing, or not readable), invalid_request (two ways at once)
  */
-export function readClientCredentials(authorization: string | undefined, form: { client_id?: string | undefined; client_secret?: string | undefined }): ClientCredentials {
+export function readClientCredentials(
+  authorization: string | undefined,
+  form: { client_id?: string | undefined; client_secret?: string | undefined },
+): ClientCredentials {
   if (authorization === undefined || authorization === '') {
-    if (form.client_id === undefined) throw refusedClient(false, 'The request does not say which client it comes from: send client_id');
+    if (form.client_id === undefined)
+      throw refusedClient(false, 'The request does not say which client it comes from: send client_id');
     return { clientId: form.client_id, secret: form.client_secret, basic: false };
   }
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? [];
   if (encoded === undefined) throw refusedClient(true, 'The Authorization header is not HTTP Basic');
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
-  const [clientId, secret] = colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
-  if (clientId === undefined || secret === undefined) throw refusedClient(true, 'The Authorization header is not HTTP Basic');
-  if (form.client_secret !== undefined) throw new OAuthError('invalid_request', 'The client authenticates in two ways at once: use HTTP Basic or client_secret, not both');
-  if (form.client_id !== undefined && form.client_id !== clientId) throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header');
+  const [clientId, secret] =
+    colon < 0 ? [undefined, undefined] : [formDecoded(pair.slice(0, colon)), formDecoded(pair.slice(colon + 1))];
+  if (clientId === undefined || secret === undefined)
+    throw refusedClient(true, 'The Authorization header is not HTTP Basic');
+  if (form.client_secret !== undefined)
+    throw new OAuthError(
+      'invalid_request',
+      'The client authenticates in two ways at once: use HTTP Basic or client_secret, not both',
+    );
+  if (form.client_id !== undefined && form.client_id !== clientId)
+    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header');
   return { clientId, secret, basic: true };
 }
 
@@ -67,14 +89,22 @@ export function readClientCredentials(authorization: string | undefined, form: {
  * Whether a client is who it says: a confidential one by its secret, compared in constant time; a public one has none to send.
  * @throws OAuthError invalid_client, the same for an unknown client and a wrong secret
  */
-export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(client: C | undefined, { secret, basic }: ClientCredentials): asserts client is C {
+export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(
+  client: C | undefined,
+  { secret, basic }: ClientCredentials,
+): asserts client is C {
   const expected = client?.client_secret_hash ?? null;
-  const fits = expected === null ? client !== undefined && secret === undefined : safeEqual(expected, sha256(secret ?? ''));
+  const fits =
+    expected === null ? client !== undefined && secret === undefined : safeEqual(expected, sha256(secret ?? ''));
   if (!fits) throw refusedClient(basic, 'The client is unknown, or its secret is wrong or missing');
 }
 
 function refusedClient(basic: boolean, message: string): OAuthError {
-  return new OAuthError('invalid_client', message, basic ? { headers: { 'WWW-Authenticate': 'Basic realm="heron", charset="UTF-8"' } } : {});
+  return new OAuthError(
+    'invalid_client',
+    message,
+    basic ? { headers: { 'WWW-Authenticate': 'Basic realm="heron", charset="UTF-8"' } } : {},
+  );
 }
 
 /** Both halves of the header are form-encoded before they are joined (RFC 6749, section 2.3.1). */

@@ -4,7 +4,7 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx, Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { syncGrantEndpoint } from '../webhooks/managed.ts';
-import { grantableWith, scopesOf } from './scopes.ts';
+import { grantableWith, scopesOf } from '../identity/scopes.ts';
 
 /** Most applications shown to a person; the newest. */
 const LISTED = 500;
@@ -29,15 +29,23 @@ export interface AuthorizedApp {
 }
 
 /** The mask of scopes a person may hand to applications in a workspace; 0 for one who is no member. For the consent screen. */
-export async function grantableScopes({ db }: { db: Db | Trx }, userId: string, organizationId: string): Promise<number> {
-  const row = await db('memberships as m').join('roles as r', 'r.id', 'm.role_id')
-    .where({ 'm.user_id': userId, 'm.organization_id': organizationId }).first('r.permissions');
+export async function grantableScopes(
+  { db }: { db: Db | Trx },
+  userId: string,
+  organizationId: string,
+): Promise<number> {
+  const row = await db('memberships as m')
+    .join('roles as r', 'r.id', 'm.role_id')
+    .where({ 'm.user_id': userId, 'm.organization_id': organizationId })
+    .first('r.permissions');
   return row ? grantableWith(row.permissions as string[]) : 0;
 }
 
 /** The same inside a transaction whose person cannot leave the workspace before it is done. */
 export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
-  await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', { userId });
+  await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
+    userId,
+  });
   return grantableScopes({ db: tx.trx }, userId, tx.org.organizationId);
 }
 
@@ -46,7 +54,10 @@ export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
  * @returns the grant's id
  * @throws AppError not_found when the application has just been deleted
  */
-export async function upsertGrant(tx: Tx, grant: { applicationId: string; userId: string; scopes: number }): Promise<string> {
+export async function upsertGrant(
+  tx: Tx,
+  grant: { applicationId: string; userId: string; scopes: number },
+): Promise<string> {
   await lockApplication(tx, grant.applicationId);
   const [row] = await tx.org.sql<{ id: string; created: boolean }>(
     `insert into oauth_grants as g (id, organization_id, application_id, user_id, scopes, created_at, updated_at)
@@ -57,7 +68,9 @@ export async function upsertGrant(tx: Tx, grant: { applicationId: string; userId
     { id: newId(), application: grant.applicationId, user: grant.userId, scopes: grant.scopes, now: tx.now },
   );
   tx.audit({
-    action: row!.created ? 'create' : 'update', entityType: 'oauth_grant', entityId: row!.id,
+    action: row!.created ? 'create' : 'update',
+    entityType: 'oauth_grant',
+    entityId: row!.id,
     changes: { application_id: grant.applicationId, scopes: scopesOf(grant.scopes) },
   });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
@@ -86,15 +99,21 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
  * @throws AppError not_found, also for somebody else's grant and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
-  if (ctx.actor.kind !== 'session' || !ctx.actor.userId) throw new AppError('forbidden', 'Only a signed-in person can do this');
+  if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
+    throw new AppError('forbidden', 'Only a signed-in person can do this');
   const grant = isUuid(grantId)
-    ? await ctx.db('oauth_grants').where({ id: grantId, user_id: ctx.actor.userId }).whereNull('revoked_at').first('organization_id', 'application_id')
+    ? await ctx
+        .db('oauth_grants')
+        .where({ id: grantId, user_id: ctx.actor.userId })
+        .whereNull('revoked_at')
+        .first('organization_id', 'application_id')
     : undefined;
   if (!grant) throw notFound('Authorized app');
   // The person may be in another workspace just now.
   const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
   await transact(inWorkspace, async (tx) => {
-    if (!(await endGrant(tx, { id: grantId, applicationId: grant.application_id }, 'person'))) throw notFound('Authorized app');
+    if (!(await endGrant(tx, { id: grantId, applicationId: grant.application_id }, 'person')))
+      throw notFound('Authorized app');
   });
 }
 
@@ -103,19 +122,38 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
  * @param by who wanted it: the person, the application itself, or the end of the membership
  * @returns whether it was active
  */
-export async function endGrant(tx: Tx, grant: { id: string; applicationId: string }, by: 'person' | 'application' | 'membership'): Promise<boolean> {
+export async function endGrant(
+  tx: Tx,
+  grant: { id: string; applicationId: string },
+  by: 'person' | 'application' | 'membership',
+): Promise<boolean> {
   await lockApplication(tx, grant.applicationId);
-  const ended = await tx.org.table('oauth_grants').where({ id: grant.id }).whereNull('revoked_at').update({ revoked_at: tx.now, updated_at: tx.now });
+  const ended = await tx.org
+    .table('oauth_grants')
+    .where({ id: grant.id })
+    .whereNull('revoked_at')
+    .update({ revoked_at: tx.now, updated_at: tx.now });
   if (ended === 0) return false;
-  tx.audit({ action: 'revoke', entityType: 'oauth_grant', entityId: grant.id, metadata: { application_id: grant.applicationId, by } });
+  tx.audit({
+    action: 'revoke',
+    entityType: 'oauth_grant',
+    entityId: grant.id,
+    metadata: { application_id: grant.applicationId, by },
+  });
   await syncGrantEndpoint(tx, grant.applicationId, tx.org.organizationId);
   return true;
 }
 
 /** Ends what a person granted in the transaction's workspace, because they leave it. Coming back does not bring it back. */
 export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
-  const grants = await tx.org.table('oauth_grants').where({ user_id: userId }).whereNull('revoked_at').orderBy('application_id').select('id', 'application_id');
-  for (const { id, application_id } of grants) await endGrant(tx, { id: id as string, applicationId: application_id as string }, 'membership');
+  const grants = await tx.org
+    .table('oauth_grants')
+    .where({ user_id: userId })
+    .whereNull('revoked_at')
+    .orderBy('application_id')
+    .select('id', 'application_id');
+  for (const { id, application_id } of grants)
+    await endGrant(tx, { id: id as string, applicationId: application_id as string }, 'membership');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { SELF_REGISTERED_MAX, scopesOf } from './scopes.ts';
+import { SELF_REGISTERED_MAX, scopesOf } from '../identity/scopes.ts';
 import { authorizeUrl, issuer } from './urls.ts';
 
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;

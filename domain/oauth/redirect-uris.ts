@@ -18,13 +18,16 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
   if (!URL.canParse(uri)) return 'Must be an absolute URI';
   const url = new URL(uri);
   if (uri.includes('#')) return 'Must not have a fragment';
-  if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri)) return 'Must not have user information';
+  if (url.username !== '' || url.password !== '' || /^[^/?]*\/\/[^/?]*@/.test(uri))
+    return 'Must not have user information';
   if (uri.includes('*')) return 'Must not have wildcards: every redirect URI is registered as it is';
   const scheme = url.protocol.slice(0, -1);
-  if (scheme === 'http' && !LOOPBACK.test(url.href)) return 'Must use https; http only on 127.0.0.1, localhost or [::1]';
+  if (scheme === 'http' && !LOOPBACK.test(url.href))
+    return 'Must use https; http only on 127.0.0.1, localhost or [::1]';
   if (scheme !== 'https' && scheme !== 'http') {
     if (!privateUse) return 'Must use https, or http on 127.0.0.1, localhost or [::1]';
-    if (!PRIVATE_USE.test(scheme)) return 'Must use https, http on a loopback host, or a private-use scheme such as com.example.app';
+    if (!PRIVATE_USE.test(scheme))
+      return 'Must use https, http on a loopback host, or a private-use scheme such as com.example.app';
   }
   // One spelling per target: what is registered is what a browser will show and call.
   if (url.href !== uri && url.href !== `${uri}/`) return `Must be written as ${url.href}`;

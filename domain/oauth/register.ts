@@ -3,13 +3,13 @@ import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { namesOf } from '../../lib/permissions.ts';
-import { throttle } from '../access/throttle.ts';
+import { throttle } from '../identity/throttle.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Client } from './clients.ts';
 import { OAuthError } from './errors.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
-import { readScopeText, scopeName, SELF_REGISTERED_MAX } from './scopes.ts';
+import { readScopeText, scopeName, SELF_REGISTERED_MAX } from '../identity/scopes.ts';
 
 /** IPv6 sources count by network: whoever has one address has all of its /64. */
 const SOURCE_BITS = 64;
@@ -38,7 +38,8 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
     const message = redirectUriProblem(uri, { privateUse: true });
     return message ? [{ path: `body.redirect_uris.${index}`, message }] : [];
   });
-  const scopes = metadata.scope === undefined ? { mask: SELF_REGISTERED_MAX, unknown: [] } : readScopeText(metadata.scope);
+  const scopes =
+    metadata.scope === undefined ? { mask: SELF_REGISTERED_MAX, unknown: [] } : readScopeText(metadata.scope);
   const problems = [...redirectProblems, ...metadataProblems(metadata), ...scopeProblems(scopes)];
   if (problems.length > 0) {
     const code = redirectProblems.length > 0 ? 'invalid_redirect_uri' : 'invalid_client_metadata';
@@ -71,9 +72,13 @@ function metadataProblems(metadata: ClientMetadata): Problem[] {
     if (message) problems.push({ path: `body.${field}`, message });
   };
   if (metadata.client_name !== undefined) add('client_name', nameProblem(metadata.client_name));
-  if ((metadata.token_endpoint_auth_method ?? 'none') !== 'none') add('token_endpoint_auth_method', 'Must be none: clients that register themselves get no secret');
+  if ((metadata.token_endpoint_auth_method ?? 'none') !== 'none')
+    add('token_endpoint_auth_method', 'Must be none: clients that register themselves get no secret');
   const grants = metadata.grant_types ?? ['authorization_code'];
-  if (!grants.includes('authorization_code') || grants.some((type) => type !== 'authorization_code' && type !== 'refresh_token')) {
+  if (
+    !grants.includes('authorization_code') ||
+    grants.some((type) => type !== 'authorization_code' && type !== 'refresh_token')
+  ) {
     add('grant_types', 'Must be authorization_code, with or without refresh_token');
   }
   const responses = metadata.response_types ?? ['code'];
@@ -87,7 +92,11 @@ function scopeProblems({ mask, unknown }: { mask: number; unknown: string[] }): 
   const forbidden = namesOf(mask & ~SELF_REGISTERED_MAX).map(scopeName);
   const problems: Problem[] = [];
   if (unknown.length > 0) problems.push({ path: 'body.scope', message: 'Names scopes that do not exist' });
-  if (forbidden.length > 0) problems.push({ path: 'body.scope', message: `A client that registers itself can never hold ${forbidden.join(', ')}` });
+  if (forbidden.length > 0)
+    problems.push({
+      path: 'body.scope',
+      message: `A client that registers itself can never hold ${forbidden.join(', ')}`,
+    });
   if (mask === 0 && unknown.length === 0) problems.push({ path: 'body.scope', message: 'Names no scope' });
   return problems;
 }

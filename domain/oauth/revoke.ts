@@ -29,7 +29,9 @@ export async function revokeToken(
   assertAuthentic(found, credentials);
   const { grant_id: id, application_id: applicationId, organization_id: organizationId } = found;
   if (id === null) return;
-  await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, (tx) => endGrant(tx, { id, applicationId }, 'application'));
+  await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, (tx) =>
+    endGrant(tx, { id, applicationId }, 'application'),
+  );
 }
 
 async function find({ db }: Ctx, clientId: string, token: string): Promise<Found | undefined> {

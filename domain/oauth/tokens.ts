@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { assertAuthentic, isClientId, readClientCredentials, type ClientCredentials } from './clients.ts';
 import { OAuthError } from './errors.ts';
-import { grantableWith, readScopeText, scopeText } from './scopes.ts';
+import { grantableWith, readScopeText, scopeText } from '../identity/scopes.ts';
 import { isOwnResource } from './urls.ts';
 
 /** Lifetime of an access token, seconds (contract 1, "Limits"). */
@@ -100,10 +100,17 @@ const USE_REFRESH = `with used as (
  */
 export async function issueTokens(ctx: Ctx, form: TokenForm, authorization: string | undefined): Promise<IssuedTokens> {
   if (form.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
-  const exchange = form.grant_type === 'authorization_code' ? exchangeCode : form.grant_type === 'refresh_token' ? exchangeRefresh : undefined;
-  if (!exchange) throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
+  const exchange =
+    form.grant_type === 'authorization_code'
+      ? exchangeCode
+      : form.grant_type === 'refresh_token'
+        ? exchangeRefresh
+        : undefined;
+  if (!exchange)
+    throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
   const credentials = readClientCredentials(authorization, form);
-  if (![form.resource ?? []].flat().every((resource) => isOwnResource(ctx, resource))) throw new OAuthError('invalid_target', 'resource is not one of this server');
+  if (![form.resource ?? []].flat().every((resource) => isOwnResource(ctx, resource)))
+    throw new OAuthError('invalid_target', 'resource is not one of this server');
   return exchange(ctx, form, credentials);
 }
 
@@ -111,7 +118,7 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   const missing = (['code', 'redirect_uri'] as const).filter((name) => form[name] === undefined);
   if (missing.length > 0) throw new OAuthError('invalid_request', `${missing.join(' and ')} missing`);
   const code = await find<CodeStanding>(ctx, FIND_CODE, credentials, form.code!);
-  if (!isOwn(code)) throw invalidGrant('The code is unknown, or another client\'s');
+  if (!isOwn(code)) throw invalidGrant("The code is unknown, or another client's");
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant('redirect_uri is not the one the code was sent to');
   assertVerified(code.code_challenge, form.code_verifier);
   // Only a request that would have been answered the first time counts as a replay: whoever merely saw the code ends nothing.
@@ -124,7 +131,7 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
 async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCredentials): Promise<IssuedTokens> {
   if (form.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token missing');
   const token = await find<RefreshStanding>(ctx, FIND_REFRESH, credentials, form.refresh_token);
-  if (!isOwn(token)) throw invalidGrant('The refresh token is unknown, or another client\'s');
+  if (!isOwn(token)) throw invalidGrant("The refresh token is unknown, or another client's");
   if (token.replaced_at) return replayed(ctx, token, 'refresh_token_replayed');
   if (token.revoked_at) throw invalidGrant('The refresh token has been revoked');
   if (token.expires_at <= ctx.clock.now()) throw invalidGrant('The refresh token has expired');
@@ -134,9 +141,16 @@ async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCre
 }
 
 /** The client and what it brought, in one look; the client has proved itself. */
-async function find<S extends Standing>({ db }: Ctx, sql: string, credentials: ClientCredentials, secret: string): Promise<S> {
+async function find<S extends Standing>(
+  { db }: Ctx,
+  sql: string,
+  credentials: ClientCredentials,
+  secret: string,
+): Promise<S> {
   const { clientId: client } = credentials;
-  const { rows: [found] } = isClientId(client) ? await runStatement<S>(db, sql, { client, hash: sha256(secret) }) : { rows: [] };
+  const {
+    rows: [found],
+  } = isClientId(client) ? await runStatement<S>(db, sql, { client, hash: sha256(secret) }) : { rows: [] };
   assertAuthentic(found, credentials);
   return found;
 }
@@ -153,12 +167,14 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
   }
   if (verifier === undefined) throw invalidGrant('code_verifier is missing');
   const digest = createHash('sha256').update(verifier).digest('base64url');
-  if (!VERIFIER.test(verifier) || !safeEqual(digest, challenge)) throw invalidGrant('code_verifier is not that of the code_challenge');
+  if (!VERIFIER.test(verifier) || !safeEqual(digest, challenge))
+    throw invalidGrant('code_verifier is not that of the code_challenge');
 }
 
 /** What a new access token carries: of what was asked for, what person, application and approval still allow. */
 function standingScopes(standing: Standing, asked: number = standing.scopes): number {
-  if (standing.grant_revoked_at || !standing.role_permissions) throw invalidGrant('The access this was issued for has been revoked');
+  if (standing.grant_revoked_at || !standing.role_permissions)
+    throw invalidGrant('The access this was issued for has been revoked');
   const scopes = asked & standing.grant_scopes & standing.application_scopes & grantableWith(standing.role_permissions);
   if (scopes === 0) throw invalidGrant('Nothing is left of the scopes this was issued for');
   return scopes;
@@ -167,35 +183,67 @@ function standingScopes(standing: Standing, asked: number = standing.scopes): nu
 /** A refresh may ask for less, never for more (RFC 6749, section 6). */
 function narrowed(granted: number, text: string): number {
   const { mask, unknown } = readScopeText(text);
-  if (unknown.length > 0 || (mask & ~granted) !== 0 || mask === 0) throw new OAuthError('invalid_scope', 'scope names more than was granted');
+  if (unknown.length > 0 || (mask & ~granted) !== 0 || mask === 0)
+    throw new OAuthError('invalid_scope', 'scope names more than was granted');
   return mask;
 }
 
-async function store(ctx: Ctx, sql: string, { id }: Pick<Standing, 'id'>, scopes: number): Promise<IssuedTokens | undefined> {
+async function store(
+  ctx: Ctx,
+  sql: string,
+  { id }: Pick<Standing, 'id'>,
+  scopes: number,
+): Promise<IssuedTokens | undefined> {
   const now = ctx.clock.now();
   const access = newSecret(SECRET_PREFIX.accessToken);
   const refresh = newSecret(SECRET_PREFIX.refreshToken);
   const { rowCount } = await runStatement(ctx.db, sql, {
-    id: id!, now,
-    accessId: newId(), accessHash: sha256(access), accessScopes: scopes, accessEnds: new Date(now.getTime() + ACCESS_SECONDS * 1000),
-    refreshId: newId(), refreshHash: sha256(refresh), refreshEnds: new Date(now.getTime() + REFRESH_MS),
+    id: id!,
+    now,
+    accessId: newId(),
+    accessHash: sha256(access),
+    accessScopes: scopes,
+    accessEnds: new Date(now.getTime() + ACCESS_SECONDS * 1000),
+    refreshId: newId(),
+    refreshHash: sha256(refresh),
+    refreshEnds: new Date(now.getTime() + REFRESH_MS),
   });
   if (rowCount === 0) return undefined;
-  return { access_token: access, token_type: 'Bearer', expires_in: ACCESS_SECONDS, refresh_token: refresh, scope: scopeText(scopes) };
+  return {
+    access_token: access,
+    token_type: 'Bearer',
+    expires_in: ACCESS_SECONDS,
+    refresh_token: refresh,
+    scope: scopeText(scopes),
+  };
 }
 
 /** Somebody used a code or a refresh token a second time: it was copied, so all that came from it ends (DECISIONS 9). */
-async function replayed(ctx: Ctx, standing: Standing, reason: 'code_replayed' | 'refresh_token_replayed'): Promise<never> {
+async function replayed(
+  ctx: Ctx,
+  standing: Standing,
+  reason: 'code_replayed' | 'refresh_token_replayed',
+): Promise<never> {
   const { family_id: family, grant_id: grantId, organization_id: organizationId } = standing;
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
       // A pair that was being stored meanwhile is seen the next time; when nothing is alive, nothing can follow.
-      const more = await tx.trx('oauth_tokens').where({ family_id: family }).whereNull('revoked_at').update({ revoked_at: tx.now });
+      const more = await tx
+        .trx('oauth_tokens')
+        .where({ family_id: family })
+        .whereNull('revoked_at')
+        .update({ revoked_at: tx.now });
       ended += more;
       if (more === 0) break;
     }
-    if (ended > 0) tx.audit({ action: 'revoke', entityType: 'oauth_grant', entityId: grantId, metadata: { reason, application_id: standing.application_id } });
+    if (ended > 0)
+      tx.audit({
+        action: 'revoke',
+        entityType: 'oauth_grant',
+        entityId: grantId,
+        metadata: { reason, application_id: standing.application_id },
+      });
   });
   ctx.log.warn({ grantId, reason }, 'tokens of a grant revoked');
   throw invalidGrant(reason === 'code_replayed' ? 'The code has been used' : 'The refresh token has been used');

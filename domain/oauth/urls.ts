@@ -22,5 +22,10 @@ export const MCP_PATHS = ['/mcp', '/v1/mcp'] as const;
  */
 export function isOwnResource({ config }: Pick<Deps, 'config'>, resource: string): boolean {
   const base = config.API_PUBLIC_URL;
-  return [base, `${base}/`, `${base}/v1`, ...MCP_PATHS.flatMap((path) => [`${base}${path}`, `${base}${path}/`])].includes(resource);
+  return [
+    base,
+    `${base}/`,
+    `${base}/v1`,
+    ...MCP_PATHS.flatMap((path) => [`${base}${path}`, `${base}${path}/`]),
+  ].includes(resource);
 }

@@ -13,7 +13,8 @@ import type { Tx } from '../kernel/transact.ts';
 export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
   if (role.is_owner && !actor.isOwner) throw new AppError('forbidden', 'Only an owner may make someone an owner');
   const missing = role.permissions.filter((permission) => !actor.orgPermissions.has(permission as OrgPermission));
-  if (missing.length > 0) throw new AppError('forbidden', `You cannot grant permissions you lack: ${missing.join(', ')}`);
+  if (missing.length > 0)
+    throw new AppError('forbidden', `You cannot grant permissions you lack: ${missing.join(', ')}`);
 }
 
 /**
@@ -33,7 +34,8 @@ export function assertMayManage(actor: Actor, role: { permissions: readonly stri
  */
 export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
   const role = isUuid(roleId) ? await tx.org.query(Roles).findById(roleId) : undefined;
-  if (!role) throw badRequest('There is no such role', [{ path: 'body.role_id', message: 'No role of this workspace' }]);
+  if (!role)
+    throw badRequest('There is no such role', [{ path: 'body.role_id', message: 'No role of this workspace' }]);
   return role;
 }
 

@@ -4,8 +4,8 @@ import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { actingAs } from '../access/sessions.ts';
-import { throttle } from '../access/throttle.ts';
+import { actingAs } from '../identity/sessions.ts';
+import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
@@ -19,16 +19,20 @@ const LIST = 'invitations';
 export type InvitationView = InvitationRow & { role_name: string };
 
 function views(ctx: Ctx) {
-  return reader(ctx).query(Invitations)
+  return reader(ctx)
+    .query(Invitations)
     .join('roles', 'roles.id', 'invitations.role_id')
-    .whereNull('invitations.accepted_at').whereNull('invitations.cancelled_at')
+    .whereNull('invitations.accepted_at')
+    .whereNull('invitations.cancelled_at')
     .select('invitations.*', 'roles.name as role_name');
 }
 
 /** Invitations nobody has accepted or cancelled, newest first; expired ones among them. */
 export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const query = views(ctx).orderBy('invitations.id', 'desc').limit(page.limit + 1);
+  const query = views(ctx)
+    .orderBy('invitations.id', 'desc')
+    .limit(page.limit + 1);
   if (after) void query.where('invitations.id', '<', after);
   return pageOf((await query) as InvitationView[], page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }
@@ -58,17 +62,34 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       { email: input.email },
     );
     if (member) throw new AppError('conflict', 'This address already belongs to a member');
-    await tx.org.query(Invitations).where('email', input.email).whereNull('accepted_at').whereNull('cancelled_at')
-      .where('expires_at', '<=', tx.now).patch({ cancelled_at: tx.now });
+    await tx.org
+      .query(Invitations)
+      .where('email', input.email)
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .where('expires_at', '<=', tx.now)
+      .patch({ cancelled_at: tx.now });
     const row = await tx.org.create(Invitations, {
-      id: newId(), email: input.email, role_id: role.id, token_hash: sha256(token), invited_by: ctx.actor.userId,
-      created_at: tx.now, expires_at: new Date(tx.now.getTime() + INVITATION_MS),
+      id: newId(),
+      email: input.email,
+      role_id: role.id,
+      token_hash: sha256(token),
+      invited_by: ctx.actor.userId,
+      created_at: tx.now,
+      expires_at: new Date(tx.now.getTime() + INVITATION_MS),
     });
-    tx.audit({ action: 'create', entityType: 'invitation', entityId: row.id, changes: { email: row.email, role: role.name } });
+    tx.audit({
+      action: 'create',
+      entityType: 'invitation',
+      entityId: row.id,
+      changes: { email: row.email, role: role.name },
+    });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
     const organization = await tx.trx('organizations').where('id', tx.org.organizationId).first('name');
     // Last, and before the commit: a refused mail takes the invitation with it.
-    await ctx.systemMail.send(invitationMail(input.email, organization.name, `${ctx.config.APP_URL}/invitations/${token}`));
+    await ctx.systemMail.send(
+      invitationMail(input.email, organization.name, `${ctx.config.APP_URL}/invitations/${token}`),
+    );
     return { ...row, role_name: role.name } as InvitationView;
   });
 }
@@ -77,8 +98,9 @@ function invitationMail(to: string, organization: string, link: string) {
   return {
     to,
     subject: `You are invited to ${organization.replace(/\s+/g, ' ')}`,
-    text: `You are invited to join the workspace ${organization}. Accept here within ${INVITATION_MS / 86_400_000} days:\n\n`
-      + `    ${link}\n\nIf you do not know the workspace, ignore this email.\n`,
+    text:
+      `You are invited to join the workspace ${organization}. Accept here within ${INVITATION_MS / 86_400_000} days:\n\n` +
+      `    ${link}\n\nIf you do not know the workspace, ignore this email.\n`,
   };
 }
 
@@ -89,7 +111,12 @@ function invitationMail(to: string, organization: string, link: string) {
 export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('Invitation');
   await transact(ctx, async (tx) => {
-    const cancelled = await tx.org.query(Invitations).findById(id).whereNull('accepted_at').whereNull('cancelled_at').patch({ cancelled_at: tx.now });
+    const cancelled = await tx.org
+      .query(Invitations)
+      .findById(id)
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .patch({ cancelled_at: tx.now });
     if (cancelled === 0) throw notFound('Invitation');
     tx.audit({ action: 'delete', entityType: 'invitation', entityId: id });
     tx.emit('team.invitation_cancelled', { invitation_id: id });
@@ -101,14 +128,21 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
  * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
  */
 export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {
-  const row = await ctx.db('invitations').where({ token_hash: sha256(token), email })
-    .whereNull('accepted_at').whereNull('cancelled_at').where('expires_at', '>', ctx.clock.now()).first('id');
+  const row = await ctx
+    .db('invitations')
+    .where({ token_hash: sha256(token), email })
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .first('id');
   if (!row) throw invalid();
   return row;
 }
 
 function invalid(): AppError {
-  return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', { fix: 'Ask for a new invitation.' });
+  return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', {
+    fix: 'Ask for a new invitation.',
+  });
 }
 
 /**
@@ -127,16 +161,34 @@ export async function joinByInvitation(
   const ctx = acting(found.organization_id);
   return transact(ctx, async (tx) => {
     await lockOrganization(tx);
-    const [invitation] = await tx.org.query(Invitations).where({ id: invitationId, email })
-      .whereNull('accepted_at').whereNull('cancelled_at').where('expires_at', '>', tx.now)
-      .patch({ accepted_at: tx.now }).returning('*');
+    const [invitation] = await tx.org
+      .query(Invitations)
+      .where({ id: invitationId, email })
+      .whereNull('accepted_at')
+      .whereNull('cancelled_at')
+      .where('expires_at', '>', tx.now)
+      .patch({ accepted_at: tx.now })
+      .returning('*');
     if (!invitation) throw invalid();
     const userId = ctx.actor.userId!;
-    const joined = await tx.org.insert('memberships', { user_id: userId, role_id: invitation.role_id, created_at: tx.now })
-      .onConflict(['organization_id', 'user_id']).ignore().returning('user_id');
+    const joined = await tx.org
+      .insert('memberships', { user_id: userId, role_id: invitation.role_id, created_at: tx.now })
+      .onConflict(['organization_id', 'user_id'])
+      .ignore()
+      .returning('user_id');
     if (joined.length > 0) {
-      tx.audit({ action: 'create', entityType: 'member', entityId: userId, metadata: { invitation_id: invitation.id } });
-      tx.emit('team.member_joined', { user_id: userId, email, role_id: invitation.role_id, invitation_id: invitation.id });
+      tx.audit({
+        action: 'create',
+        entityType: 'member',
+        entityId: userId,
+        metadata: { invitation_id: invitation.id },
+      });
+      tx.emit('team.member_joined', {
+        user_id: userId,
+        email,
+        role_id: invitation.role_id,
+        invitation_id: invitation.id,
+      });
     }
     return tx.org.organizationId;
   });
@@ -150,8 +202,13 @@ export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrgan
   const user = await ctx.db('users').where('id', ctx.actor.userId).first('id', 'email');
   const { id } = await findOpenInvitation(ctx, token, user.email);
   return ctx.db.transaction(async (trx) => {
-    const organizationId = await joinByInvitation(trx, id, user.email, (organization) => actingAs(ctx, trx, user.id, organization));
-    await trx('sessions').where('id', ctx.actor.sessionId!).whereNull('organization_id').update({ organization_id: organizationId });
+    const organizationId = await joinByInvitation(trx, id, user.email, (organization) =>
+      actingAs(ctx, trx, user.id, organization),
+    );
+    await trx('sessions')
+      .where('id', ctx.actor.sessionId!)
+      .whereNull('organization_id')
+      .update({ organization_id: organizationId });
     return readMyOrganization({ ...ctx, trx }, organizationId);
   });
 }

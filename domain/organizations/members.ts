@@ -43,7 +43,9 @@ export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<Mem
 }
 
 async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
-  const [row] = isUuid(userId) ? await tx.org.sql<MemberRow>(membersWhere('user_id = :userId'), { userId, limit: 1 }) : [];
+  const [row] = isUuid(userId)
+    ? await tx.org.sql<MemberRow>(membersWhere('user_id = :userId'), { userId, limit: 1 })
+    : [];
   if (!row) throw notFound('Member');
   return row;
 }
@@ -56,7 +58,10 @@ async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
      where m.organization_id = :org and r.is_owner and m.user_id <> :userId`,
     { userId: member.user_id },
   );
-  if (row!.others === 0) throw new AppError('conflict', 'The workspace needs at least one owner', { fix: 'Make another member an owner first.' });
+  if (row!.others === 0)
+    throw new AppError('conflict', 'The workspace needs at least one owner', {
+      fix: 'Make another member an owner first.',
+    });
 }
 
 /**
@@ -73,8 +78,18 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
     if (member.role_id === role.id) return member;
     if (!role.is_owner) await assertNotLastOwner(tx, member);
     await tx.org.table('memberships').where('user_id', userId).update({ role_id: role.id });
-    tx.audit({ action: 'update', entityType: 'member', entityId: userId, changes: { role: { old: member.role_name, new: role.name } } });
-    tx.emit('team.member_role_changed', { user_id: userId, role_id: role.id, role_name: role.name, previous_role_id: member.role_id });
+    tx.audit({
+      action: 'update',
+      entityType: 'member',
+      entityId: userId,
+      changes: { role: { old: member.role_name, new: role.name } },
+    });
+    tx.emit('team.member_role_changed', {
+      user_id: userId,
+      role_id: role.id,
+      role_name: role.name,
+      previous_role_id: member.role_id,
+    });
     return findMember(tx, userId);
   });
 }
@@ -92,7 +107,10 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
     await assertNotLastOwner(tx, member);
     await tx.org.table('memberships').where('user_id', userId).delete();
     await endGrantsOfMember(tx, userId);
-    await tx.trx('sessions').where({ user_id: userId, organization_id: tx.org.organizationId }).update({ organization_id: null });
+    await tx
+      .trx('sessions')
+      .where({ user_id: userId, organization_id: tx.org.organizationId })
+      .update({ organization_id: null });
     tx.audit({ action: 'delete', entityType: 'member', entityId: userId, metadata: { role: member.role_name } });
     tx.emit('team.member_removed', { user_id: userId, role_id: member.role_id });
   });

@@ -2,8 +2,8 @@ import type { Trx } from '../../db/connection.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { SYSTEM_ROLES } from '../../lib/permissions.ts';
-import { actingAs } from '../access/sessions.ts';
-import { throttle } from '../access/throttle.ts';
+import { actingAs } from '../identity/sessions.ts';
+import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 
@@ -28,7 +28,17 @@ function mine(ctx: Ctx) {
     .join('memberships as m', 'm.organization_id', 'o.id')
     .join('roles as r', 'r.id', 'm.role_id')
     .where('m.user_id', ctx.actor.userId)
-    .select('o.id', 'o.name', 'o.plan', 'o.created_at', 'o.updated_at', 'r.id as role_id', 'r.name as role_name', 'r.permissions', 'r.is_owner');
+    .select(
+      'o.id',
+      'o.name',
+      'o.plan',
+      'o.created_at',
+      'o.updated_at',
+      'r.id as role_id',
+      'r.name as role_name',
+      'r.permissions',
+      'r.is_owner',
+    );
 }
 
 /** The organizations the caller is a member of, oldest first. */
@@ -50,13 +60,25 @@ export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrgani
 export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, name: string): Promise<OrganizationRow> {
   const now = ctx.clock.now();
   const id = newId();
-  const [organization] = await trx('organizations').insert({ id, name, created_by: founderId, created_at: now, updated_at: now }).returning('*');
+  const [organization] = await trx('organizations')
+    .insert({ id, name, created_by: founderId, created_at: now, updated_at: now })
+    .returning('*');
   await transact(actingAs(ctx, trx, founderId, id), async (tx) => {
     const roles = SYSTEM_ROLES.map((role) => ({
-      id: newId(), name: role.name, permissions: [...role.permissions], is_owner: role.isOwner, is_system: true, created_at: now, updated_at: now,
+      id: newId(),
+      name: role.name,
+      permissions: [...role.permissions],
+      is_owner: role.isOwner,
+      is_system: true,
+      created_at: now,
+      updated_at: now,
     }));
     await tx.org.insert('roles', roles);
-    await tx.org.insert('memberships', { user_id: founderId, role_id: roles.find((role) => role.is_owner)!.id, created_at: now });
+    await tx.org.insert('memberships', {
+      user_id: founderId,
+      role_id: roles.find((role) => role.is_owner)!.id,
+      created_at: now,
+    });
     tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: { name } });
   });
   return organization as OrganizationRow;
@@ -70,7 +92,10 @@ export async function createOrganization(ctx: Ctx, input: { name: string }): Pro
   await throttle(ctx, 'organizations', ctx.actor.userId!);
   return ctx.db.transaction(async (trx) => {
     const { id } = await foundOrganization(ctx, trx, ctx.actor.userId!, input.name);
-    await trx('sessions').where('id', ctx.actor.sessionId!).whereNull('organization_id').update({ organization_id: id });
+    await trx('sessions')
+      .where('id', ctx.actor.sessionId!)
+      .whereNull('organization_id')
+      .update({ organization_id: id });
     return readMyOrganization({ ...ctx, trx }, id);
   });
 }

@@ -10,7 +10,9 @@ export type { RoleRow } from '../../db/models/role.ts';
 
 /** The roles of the organization, system roles first, in the order they were made. */
 export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
-  return reader(ctx).query(Roles).orderBy([{ column: 'is_system', order: 'desc' }, { column: 'id' }]);
+  return reader(ctx)
+    .query(Roles)
+    .orderBy([{ column: 'is_system', order: 'desc' }, { column: 'id' }]);
 }
 
 /**
@@ -21,7 +23,12 @@ export async function createRole(ctx: Ctx, input: { name: string; permissions: O
   return transact(ctx, async (tx) => {
     assertMayGrant(ctx.actor, input);
     const role = await tx.org.create(Roles, { id: newId(), ...input, created_at: tx.now, updated_at: tx.now });
-    tx.audit({ action: 'create', entityType: 'role', entityId: role.id, changes: { name: role.name, permissions: role.permissions } });
+    tx.audit({
+      action: 'create',
+      entityType: 'role',
+      entityId: role.id,
+      changes: { name: role.name, permissions: role.permissions },
+    });
     tx.emit('role.created', { role_id: role.id, name: role.name, permissions: role.permissions });
     return role;
   });
@@ -30,7 +37,8 @@ export async function createRole(ctx: Ctx, input: { name: string; permissions: O
 async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
   const role = isUuid(id) ? await tx.org.query(Roles).findById(id) : undefined;
   if (!role) throw notFound('Role');
-  if (role.is_system) throw new AppError('conflict', 'System roles cannot be changed', { fix: 'Create a role of your own.' });
+  if (role.is_system)
+    throw new AppError('conflict', 'System roles cannot be changed', { fix: 'Create a role of your own.' });
   return role;
 }
 
@@ -47,14 +55,19 @@ export async function updateRole(
     await lockOrganization(tx);
     const role = await findOwnRole(tx, id);
     if (changes.permissions) {
-      assertMayGrant(ctx.actor, { permissions: changes.permissions.filter((permission) => !role.permissions.includes(permission)) });
+      assertMayGrant(ctx.actor, {
+        permissions: changes.permissions.filter((permission) => !role.permissions.includes(permission)),
+      });
     }
     const set = {
       ...(changes.name === undefined ? {} : { name: changes.name }),
       ...(changes.permissions === undefined ? {} : { permissions: changes.permissions }),
     };
     if (Object.keys(set).length === 0) return role;
-    await tx.org.query(Roles).findById(id).patch({ ...set, updated_at: tx.now });
+    await tx.org
+      .query(Roles)
+      .findById(id)
+      .patch({ ...set, updated_at: tx.now });
     tx.audit({ action: 'update', entityType: 'role', entityId: id, changes: set });
     tx.emit('role.updated', { role_id: id, name: role.name, permissions: role.permissions, ...set });
     return { ...role, ...set, updated_at: tx.now } as RoleRow;
@@ -76,9 +89,13 @@ export async function deleteRole(ctx: Ctx, id: string): Promise<void> {
       { id, now: tx.now },
     );
     if (use!.members + use!.invitations > 0) {
-      throw new AppError('conflict', `The role is in use: ${use!.members} members, ${use!.invitations} open invitations`, {
-        fix: 'Give them another role and cancel the invitations first.',
-      });
+      throw new AppError(
+        'conflict',
+        `The role is in use: ${use!.members} members, ${use!.invitations} open invitations`,
+        {
+          fix: 'Give them another role and cancel the invitations first.',
+        },
+      );
     }
     await tx.org.query(Roles).findById(id).delete();
     tx.audit({ action: 'delete', entityType: 'role', entityId: id, metadata: { name: role.name } });

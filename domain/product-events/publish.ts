@@ -2,7 +2,7 @@ import { ProductEvents, type ProductEventRow } from '../../db/models/product-eve
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { jsonProblem } from '../../lib/storable-json.ts';
-import { nudgeEnrollment } from '../enrollment/signals.ts';
+import { nudgeEnrollment } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 
@@ -45,16 +45,31 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
     const contactId = await lockContact(tx, report);
     const occurredAt = report.occurredAt ?? tx.now;
     const event = await tx.org.create(ProductEvents, {
-      id: newId(), contact_id: contactId, name: report.name, data: report.data, occurred_at: occurredAt, received_at: tx.now,
+      id: newId(),
+      contact_id: contactId,
+      name: report.name,
+      data: report.data,
+      occurred_at: occurredAt,
+      received_at: tx.now,
     });
     const resumed = await resumeWaits(tx, event);
     for (const wait of resumed) {
       nudgeEnrollment(tx, { id: wait.enrollment_id, campaign_id: wait.campaign_id, contact_id: wait.contact_id });
     }
     tx.emit('custom.event', {
-      event_id: event.id, name: event.name, contact_id: contactId, occurred_at: occurredAt.toISOString(), received_at: tx.now.toISOString(), data: report.data,
+      event_id: event.id,
+      name: event.name,
+      contact_id: contactId,
+      occurred_at: occurredAt.toISOString(),
+      received_at: tx.now.toISOString(),
+      data: report.data,
     });
-    tx.audit({ action: 'product_event.published', entityType: 'product_event', entityId: event.id, metadata: { name: event.name, matched_waits: resumed.length } });
+    tx.audit({
+      action: 'product_event.published',
+      entityType: 'product_event',
+      entityId: event.id,
+      metadata: { name: event.name, matched_waits: resumed.length },
+    });
     return { event, resumed };
   });
 }
@@ -62,10 +77,18 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
 /** Keeps the contact from being deleted before the event that names it is stored. */
 async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<string> {
   const [contact] = contactId
-    ? await tx.org.sql<{ id: string }>(`select id from contacts where organization_id = :org and id = :id for key share`, { id: contactId })
-    : await tx.org.sql<{ id: string }>(`select id from contacts where organization_id = :org and email = :email for key share`, { email: email!.toLowerCase() });
+    ? await tx.org.sql<{ id: string }>(
+        `select id from contacts where organization_id = :org and id = :id for key share`,
+        { id: contactId },
+      )
+    : await tx.org.sql<{ id: string }>(
+        `select id from contacts where organization_id = :org and email = :email for key share`,
+        { email: email!.toLowerCase() },
+      );
   if (!contact) {
-    throw new AppError('event_contact_not_found', 'No contact with this address or id', { fix: 'Create the contact first with POST /v1/contacts.' });
+    throw new AppError('event_contact_not_found', 'No contact with this address or id', {
+      fix: 'Create the contact first with POST /v1/contacts.',
+    });
   }
   return contact.id;
 }
@@ -88,6 +111,7 @@ function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { en
 function dataProblems(data: Record<string, unknown>): Problem[] {
   const problem = jsonProblem(data);
   if (problem) return [{ path: 'body.data', message: problem }];
-  if (Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES) return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
+    return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
   return [];
 }

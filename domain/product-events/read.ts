@@ -1,6 +1,6 @@
 import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
-import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { AppError, badRequest } from '../../lib/errors.ts';
+import { badCursor, decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
@@ -22,7 +22,13 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
   const org = reader(ctx);
   const bound = { ...filter, since: filter.since?.toISOString() };
   const after = decodeCursor('product_events', bound, request.cursor, 2);
-  const query = org.query(ProductEvents).orderBy([{ column: 'received_at', order: 'desc' }, { column: 'id', order: 'desc' }]).limit(request.limit + 1);
+  const query = org
+    .query(ProductEvents)
+    .orderBy([
+      { column: 'received_at', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .limit(request.limit + 1);
   if (filter.name !== undefined) void query.where('name', filter.name);
   if (filter.contactId !== undefined) void query.where('contact_id', filter.contactId);
   if (filter.email !== undefined) {
@@ -32,7 +38,9 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
   }
   if (filter.since !== undefined) void query.where('received_at', '>', filter.since);
   if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', positionOf(after));
-  return pageOf(await query, request.limit, (last) => encodeCursor('product_events', bound, [last.received_at.toISOString(), last.id]));
+  return pageOf(await query, request.limit, (last) =>
+    encodeCursor('product_events', bound, [last.received_at.toISOString(), last.id]),
+  );
 }
 
 /**
@@ -47,6 +55,6 @@ export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
 
 /** Only values this list made itself reach the database. */
 function positionOf([receivedAt, id]: readonly unknown[]): [string, string] {
-  if (typeof receivedAt !== 'string' || Number.isNaN(Date.parse(receivedAt)) || !isUuid(id)) throw badRequest('The cursor is not valid for this list');
+  if (typeof receivedAt !== 'string' || Number.isNaN(Date.parse(receivedAt)) || !isUuid(id)) throw badCursor();
   return [receivedAt, id];
 }

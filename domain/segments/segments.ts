@@ -5,8 +5,8 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
-import { conditionProblems } from './compile.ts';
-import { customField, SEGMENT_FIELDS, type SegmentField } from './fields.ts';
+import { conditionProblems } from '../records/segment/compile.ts';
+import { customField, SEGMENT_FIELDS, type SegmentField } from '../records/segment/fields.ts';
 
 export type { SegmentCondition, SegmentRow } from '../../db/models/segment.ts';
 
@@ -32,7 +32,10 @@ export async function listSegmentFields(ctx: Ctx): Promise<SegmentField[]> {
 /** Saved audiences, newest first. */
 export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<SegmentRow>> {
   const after = decodeIdCursor('segments.list', null, page.cursor);
-  const query = reader(ctx).query(Segments).orderBy('id', 'desc').limit(page.limit + 1);
+  const query = reader(ctx)
+    .query(Segments)
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   if (after) query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor('segments.list', null, [last.id]));
 }
@@ -64,7 +67,9 @@ export async function updateSegment(
   return transact(ctx, async (tx) => {
     if (!isUuid(id)) throw notFound('Segment');
     const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
-    const changed = await tx.org.table('segments').where({ id })
+    const changed = await tx.org
+      .table('segments')
+      .where({ id })
       .update({ ...change, ...(edit.conditions ? { conditions: json(edit.conditions) } : {}), updated_at: tx.now });
     if (!changed) throw notFound('Segment');
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });

@@ -3,8 +3,8 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { logCampaign } from '../campaigns/log.ts';
-import { nudgeEnrollment } from '../enrollment/signals.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { nudgeEnrollment } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 
@@ -57,13 +57,30 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
     const run = isUuid(runId) ? await lockRun(tx, campaignId, runId) : undefined;
     if (!run) throw notFound('Step run');
     if (run.state !== 'blocked') {
-      throw new AppError('conflict', 'Only a blocked step run can be retried', { fix: `This one is ${run.state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.` });
+      throw new AppError('conflict', 'Only a blocked step run can be retried', {
+        fix: `This one is ${run.state}. GET /v1/campaigns/:id/step-runs lists the blocked ones.`,
+      });
     }
-    await tx.org.table('step_runs').where({ id: runId }).update({ state: 'running', outcome: null, attempts: 0, error: null, detail: null, completed_at: null });
-    await tx.org.table('enrollments').where({ id: run.enrollment_id }).update({ blocked: false, last_activity_at: tx.now });
+    await tx.org
+      .table('step_runs')
+      .where({ id: runId })
+      .update({ state: 'running', outcome: null, attempts: 0, error: null, detail: null, completed_at: null });
+    await tx.org
+      .table('enrollments')
+      .where({ id: run.enrollment_id })
+      .update({ blocked: false, last_activity_at: tx.now });
     nudgeEnrollment(tx, { id: run.enrollment_id, campaign_id: campaignId, contact_id: run.contact_id });
-    await logCampaign(tx, campaignId, 'step_retried', `Step "${run.step_name ?? ''}" runs again`, { step_id: run.step_id, contact_id: run.contact_id, step_run_id: runId });
-    tx.audit({ action: 'step_run.retried', entityType: 'step_run', entityId: runId, metadata: { campaign_id: campaignId } });
+    await logCampaign(tx, campaignId, 'step_retried', `Step "${run.step_name ?? ''}" runs again`, {
+      step_id: run.step_id,
+      contact_id: run.contact_id,
+      step_run_id: runId,
+    });
+    tx.audit({
+      action: 'step_run.retried',
+      entityType: 'step_run',
+      entityId: runId,
+      metadata: { campaign_id: campaignId },
+    });
     return { ...run, state: 'running', outcome: null, attempts: 0, error: null, detail: null, completed_at: null };
   });
 }

@@ -2,13 +2,13 @@ import { Suppressions, type SuppressionRow } from '../../db/models/suppression.t
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { likeLiteral } from '../contacts/conditions.ts';
-import { announceUpdate, announceUpdates } from '../contacts/announce.ts';
-import { cleanText } from '../contacts/fields.ts';
+import { likeLiteral } from '../records/conditions.ts';
+import { announceUpdate, announceUpdates } from '../records/announce-contact.ts';
+import { cleanText } from '../records/contact-fields.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { suppressedAmong } from './check.ts';
-import { parseSuppression, type SuppressionTarget } from './value.ts';
+import { suppressedAmong } from '../records/suppression-check.ts';
+import { parseSuppression, type SuppressionTarget } from '../records/suppression-value.ts';
 
 export type { SuppressionRow } from '../../db/models/suppression.ts';
 
@@ -16,10 +16,15 @@ export type { SuppressionRow } from '../../db/models/suppression.ts';
  * Entries in force, newest first; `q` is part of the address or host.
  * @throws AppError bad_request for a cursor of another list or filter
  */
-export async function listSuppressions(ctx: Ctx, page: PageRequest, q: string | undefined): Promise<Page<SuppressionRow>> {
+export async function listSuppressions(
+  ctx: Ctx,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Page<SuppressionRow>> {
   const text = cleanText(q ?? '').toLowerCase();
   const after = decodeIdCursor('suppressions.list', text, page.cursor);
-  const query = reader(ctx).query(Suppressions)
+  const query = reader(ctx)
+    .query(Suppressions)
     .where((inForce) => {
       void inForce.whereNull('expires_at').orWhere('expires_at', '>', ctx.clock.now());
     })
@@ -95,7 +100,10 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
     );
     return row!.count;
   };
-  return (await off('email = any(cast(:values as text[]))', of('email'))) + (await off(`split_part(email, '@', 2) = any(cast(:values as text[]))`, of('domain')));
+  return (
+    (await off('email = any(cast(:values as text[]))', of('email'))) +
+    (await off(`split_part(email, '@', 2) = any(cast(:values as text[]))`, of('domain')))
+  );
 }
 
 /**
@@ -106,15 +114,24 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('Suppression');
   await transact(ctx, async (tx) => {
-    const [row] = await tx.org.sql<SuppressionRow>('delete from suppressions where organization_id = :org and id = :id returning *', { id });
+    const [row] = await tx.org.sql<SuppressionRow>(
+      'delete from suppressions where organization_id = :org and id = :id returning *',
+      { id },
+    );
     if (!row) throw notFound('Suppression');
     const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
     if (row.kind === 'email' && !covered) {
-      const [contact] = await tx.org.table('contacts').where({ email: row.email, subscribed: false }).update({ subscribed: true, updated_at: tx.now }).returning('id');
+      const [contact] = await tx.org
+        .table('contacts')
+        .where({ email: row.email, subscribed: false })
+        .update({ subscribed: true, updated_at: tx.now })
+        .returning('id');
       if (contact) await announceUpdate(tx, contact.id);
     }
     tx.audit({
-      action: 'delete', entityType: 'suppression', entityId: id,
+      action: 'delete',
+      entityType: 'suppression',
+      entityId: id,
       changes: { value: row.email, kind: row.kind, source: row.source },
     });
   });

@@ -16,16 +16,24 @@ const STUCK_SECONDS = 30;
  * (contract 3, GET /system/readiness). Never throws: what fails is a check that is not ok.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
-  const database = await timed('database', async () => {
-    await ctx.db.raw('select 1');
-    return 'PostgreSQL answers';
-  }, 'Check PRIMARY_DB and that PostgreSQL is running.');
+  const database = await timed(
+    'database',
+    async () => {
+      await ctx.db.raw('select 1');
+      return 'PostgreSQL answers';
+    },
+    'Check PRIMARY_DB and that PostgreSQL is running.',
+  );
   let workers = 0;
-  const workflow = await timed('workflow_service', async () => {
-    const health = await ctx.workflows.health();
-    workers = health.workers;
-    return 'Temporal answers';
-  }, 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.');
+  const workflow = await timed(
+    'workflow_service',
+    async () => {
+      const health = await ctx.workflows.health();
+      workers = health.workers;
+      return 'Temporal answers';
+    },
+    'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
+  );
   const checks = [database, workflow];
   checks.push({
     name: 'workers',
@@ -33,11 +41,21 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     detail: workers > 0 ? `${workers} worker${workers === 1 ? '' : 's'} polling` : 'No worker polls the task queue',
     ...(workers > 0 ? {} : { fix: 'Start a worker process with the role temporal.' }),
   });
-  checks.push(await timed('scheduler', async () => {
-    const stuck = await ctx.db('outbox').where('created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`)).count({ n: '*' }).first();
-    if (Number(stuck?.n ?? 0) > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
-    return 'The outbox is carried out in time';
-  }, 'Start a worker process with the role relay and check its log.'));
+  checks.push(
+    await timed(
+      'scheduler',
+      async () => {
+        const stuck = await ctx
+          .db('outbox')
+          .where('created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`))
+          .count({ n: '*' })
+          .first();
+        if (Number(stuck?.n ?? 0) > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
+        return 'The outbox is carried out in time';
+      },
+      'Start a worker process with the role relay and check its log.',
+    ),
+  );
   checks.push({
     name: 'event_intake',
     ok: database.ok,
@@ -53,6 +71,12 @@ async function timed(name: string, probe: () => Promise<string>, fix: string): P
     const detail = await probe();
     return { name, ok: true, detail, latencyMs: Math.round(performance.now() - started) };
   } catch (error) {
-    return { name, ok: false, detail: (error as Error).message.split('\n')[0]!.slice(0, 200), fix, latencyMs: Math.round(performance.now() - started) };
+    return {
+      name,
+      ok: false,
+      detail: (error as Error).message.split('\n')[0]!.slice(0, 200),
+      fix,
+      latencyMs: Math.round(performance.now() - started),
+    };
   }
 }

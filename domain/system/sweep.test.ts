@@ -17,38 +17,59 @@ test.serial('what has expired goes, what has not stays', async (t) => {
   const { organizationId } = await world.tenant();
   const now = clock.now();
   const row = (key: string, expiresInMs: number) => ({
-    organization_id: organizationId, actor_id: 'a', operation: 'o', key, request_hash: 'h', created_at: now, expires_at: new Date(now.getTime() + expiresInMs),
+    organization_id: organizationId,
+    actor_id: 'a',
+    operation: 'o',
+    key,
+    request_hash: 'h',
+    created_at: now,
+    expires_at: new Date(now.getTime() + expiresInMs),
   });
   await world.deps.db('idempotency_keys').insert([row('old', -1), row('now', 0), row('fresh', 1_000)]);
-  await world.deps.db('mailbox_checks').insert({ id: newId(), organization_id: organizationId, request: Buffer.from('x'), created_at: now, expires_at: new Date(now.getTime() - 1) });
+  await world.deps.db('mailbox_checks').insert({
+    id: newId(),
+    organization_id: organizationId,
+    request: Buffer.from('x'),
+    created_at: now,
+    expires_at: new Date(now.getTime() - 1),
+  });
   t.is(await sweepExpired(world.deps), 3);
-  t.deepEqual(await world.deps.db('idempotency_keys').where({ organization_id: organizationId }).pluck('key'), ['fresh']);
+  t.deepEqual(await world.deps.db('idempotency_keys').where({ organization_id: organizationId }).pluck('key'), [
+    'fresh',
+  ]);
   clock.advance(1_000);
   t.is(await sweepExpired(world.deps), 1);
   t.is(await sweepExpired(world.deps), 0);
 });
 
-test.serial('of OAuth: tokens go a day after they end, codes later, and clients that registered themselves when nobody let them in', async (t) => {
-  const tenant = await world.tenant();
-  const start = clock.now();
-  const { client } = await createAccessToken(world, tenant);
-  const unused = await createPublicClient(world.deps);
-  const owned = await createApplication(world.deps, tenant.organizationId);
-  const left = async (days: number) => {
-    clock.set(new Date(start.getTime() + days * 86_400_000));
-    await sweepExpired(world.deps);
-    const kinds = await world.deps.db('oauth_tokens').orderBy('kind').pluck('kind');
-    const clients = await world.deps.db('oauth_applications').whereIn('id', [client.id, unused.id, owned.id]).orderBy('id').pluck('id');
-    return { kinds, codes: (await world.deps.db('oauth_codes')).length, clients };
-  };
-  const all = [client.id, unused.id, owned.id].sort();
-  t.deepEqual(await left(1), { kinds: ['access', 'refresh'], codes: 1, clients: all });
-  t.deepEqual(await left(29.9), { kinds: ['refresh'], codes: 1, clients: all });
-  t.deepEqual(await left(30), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
-  t.deepEqual(await left(90), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
-  t.deepEqual(await left(91), { kinds: [], codes: 0, clients: [client.id, owned.id].sort() });
-  clock.set(start);
-});
+test.serial(
+  'of OAuth: tokens go a day after they end, codes later, and clients that registered themselves when nobody let them in',
+  async (t) => {
+    const tenant = await world.tenant();
+    const start = clock.now();
+    const { client } = await createAccessToken(world, tenant);
+    const unused = await createPublicClient(world.deps);
+    const owned = await createApplication(world.deps, tenant.organizationId);
+    const left = async (days: number) => {
+      clock.set(new Date(start.getTime() + days * 86_400_000));
+      await sweepExpired(world.deps);
+      const kinds = await world.deps.db('oauth_tokens').orderBy('kind').pluck('kind');
+      const clients = await world.deps
+        .db('oauth_applications')
+        .whereIn('id', [client.id, unused.id, owned.id])
+        .orderBy('id')
+        .pluck('id');
+      return { kinds, codes: (await world.deps.db('oauth_codes')).length, clients };
+    };
+    const all = [client.id, unused.id, owned.id].sort();
+    t.deepEqual(await left(1), { kinds: ['access', 'refresh'], codes: 1, clients: all });
+    t.deepEqual(await left(29.9), { kinds: ['refresh'], codes: 1, clients: all });
+    t.deepEqual(await left(30), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
+    t.deepEqual(await left(90), { kinds: ['refresh'], codes: 1, clients: [client.id, owned.id].sort() });
+    t.deepEqual(await left(91), { kinds: [], codes: 0, clients: [client.id, owned.id].sort() });
+    clock.set(start);
+  },
+);
 
 test.serial('single requests of API keys are kept for 30 days, their counts for 100', async (t) => {
   const { apiKeyId } = await world.tenant();
@@ -57,12 +78,24 @@ test.serial('single requests of API keys are kept for 30 days, their counts for 
   const day = (days: number) => new Date(start.getTime() + days * 86_400_000);
   for (const days of [0, 1]) {
     clock.set(day(days));
-    usage.record({ apiKeyId, endpoint: '/v1/contacts', method: 'GET', ipAddress: '192.0.2.1', userAgent: 'test', status: 200, durationMs: 1 });
+    usage.record({
+      apiKeyId,
+      endpoint: '/v1/contacts',
+      method: 'GET',
+      ipAddress: '192.0.2.1',
+      userAgent: 'test',
+      status: 200,
+      durationMs: 1,
+    });
   }
   await usage.flush();
   const left = async () => {
     await sweepExpired(world.deps);
-    return Promise.all(['api_key_usage_logs', 'api_key_usage_minutes'].map(async (table) => (await world.deps.db(table).where({ api_key_id: apiKeyId })).length));
+    return Promise.all(
+      ['api_key_usage_logs', 'api_key_usage_minutes'].map(
+        async (table) => (await world.deps.db(table).where({ api_key_id: apiKeyId })).length,
+      ),
+    );
   };
   clock.set(new Date(day(30).getTime() - 1));
   t.deepEqual(await left(), [2, 2]);

@@ -17,7 +17,9 @@ const EXPIRING = [
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
   // Clients that registered themselves and were never let in.
   {
-    table: 'oauth_applications', column: 'created_at', keptMs: 30 * DAY_MS,
+    table: 'oauth_applications',
+    column: 'created_at',
+    keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
@@ -36,16 +38,26 @@ const RETAINED = [
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
  * @param onPage called after each page with the rows removed so far
  */
-export async function sweepExpired({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>, onPage: (removed: number) => void = () => {}): Promise<number> {
+export async function sweepExpired(
+  { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
+  onPage: (removed: number) => void = () => {},
+): Promise<number> {
   let removed = 0;
   const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const expiries = [
     ...EXPIRING.map(({ keptMs, ...rest }) => ({ only: 'true', ...rest, before: ago(keptMs) })),
-    ...RETAINED.map((rest) => ({ only: 'true', ...rest, before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)) })),
+    ...RETAINED.map((rest) => ({
+      only: 'true',
+      ...rest,
+      before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)),
+    })),
   ];
   for (const { table, column, before, only } of expiries) {
     for (;;) {
-      const result = await db.raw(`delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= ? and ${only} limit ${PAGE}))`, [before]);
+      const result = await db.raw(
+        `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= ? and ${only} limit ${PAGE}))`,
+        [before],
+      );
       const count = (result as { rowCount: number }).rowCount;
       removed += count;
       onPage(removed);

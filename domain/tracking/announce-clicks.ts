@@ -25,7 +25,9 @@ interface AnnouncedClick {
  * announced once. Returns how many were.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {
-  const due = (await deps.db.raw(`select distinct organization_id from engagement_events where announce_at <= ?`, [deps.clock.now()])) as { rows: { organization_id: string }[] };
+  const due = (await deps.db.raw(`select distinct organization_id from engagement_events where announce_at <= ?`, [
+    deps.clock.now(),
+  ])) as { rows: { organization_id: string }[] };
   let announced = 0;
   for (const { organization_id: organizationId } of due.rows) {
     for (;;) {
@@ -62,9 +64,18 @@ function announceSome(deps: Deps, organizationId: string, requestId: string): Pr
     for (const click of clicks) {
       if (!click.campaign_id) continue;
       tx.emit('campaign.email_clicked', {
-        campaign_id: click.campaign_id, step_id: click.step_id, contact_id: click.contact_id, contact_email: click.recipient,
-        email_account_id: click.mailbox_id, task_id: click.send_id, message_id: click.message_id, url: click.url, link_label: click.link_label,
-        client: click.client, device_type: click.device_type, clicked_at: click.at.toISOString(),
+        campaign_id: click.campaign_id,
+        step_id: click.step_id,
+        contact_id: click.contact_id,
+        contact_email: click.recipient,
+        email_account_id: click.mailbox_id,
+        task_id: click.send_id,
+        message_id: click.message_id,
+        url: click.url,
+        link_label: click.link_label,
+        client: click.client,
+        device_type: click.device_type,
+        clicked_at: click.at.toISOString(),
       });
     }
     return clicks.length;

@@ -25,12 +25,14 @@ export interface Ticket {
  */
 export async function findTicket(deps: Deps, id: string): Promise<Ticket | undefined> {
   if (!isUuid(id)) return undefined;
-  const [ticket] = ((await deps.db.raw(
-    `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,
+  const [ticket] = (
+    (await deps.db.raw(
+      `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,
        case when s.id is null then l.created_at else s.sent_at end as sent_at
      from tracked_links l left join sends s on s.id = l.send_id where l.id = ?`,
-    [id],
-  )) as { rows: Ticket[] }).rows;
+      [id],
+    )) as { rows: Ticket[] }
+  ).rows;
   return ticket && /^https?:\/\//i.test(ticket.url) ? ticket : undefined;
 }
 
@@ -42,7 +44,10 @@ export async function recordClick(deps: Deps, ticket: Ticket, hit: Hit, requestI
   await transact(systemCtx(deps, ticket.organization_id, requestId), async (tx) => {
     const reason = machineReason(hit, tx.now, ticket.sent_at, deps.config.TRACKING_INSTANT_MS);
     // Of two links hit at the same time, the second must see the first.
-    if (!reason) await tx.org.sql(`select id from sends where organization_id = :org and id = :send for update`, { send: ticket.send_id });
+    if (!reason)
+      await tx.org.sql(`select id from sends where organization_id = :org and id = :send for update`, {
+        send: ticket.send_id,
+      });
     await store(tx, ticket, hit, reason);
   });
 }
@@ -70,9 +75,20 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
      update sends set machine_clicked_at = :now, updated_at = :now
      where organization_id = :org and id = :send and machine_clicked_at is null and exists (select 1 from verdict where reason is not null)`,
     {
-      event: newId(), send: ticket.send_id, campaign: ticket.campaign_id, step: ticket.step_id, contact: ticket.contact_id, mailbox: ticket.mailbox_id,
-      link: ticket.id, reason, agent: hit.userAgent.slice(0, MAX_USER_AGENT), client, device: deviceType,
-      since: new Date(tx.now.getTime() - BURST_MS), due: new Date(tx.now.getTime() + BURST_MS), now: tx.now,
+      event: newId(),
+      send: ticket.send_id,
+      campaign: ticket.campaign_id,
+      step: ticket.step_id,
+      contact: ticket.contact_id,
+      mailbox: ticket.mailbox_id,
+      link: ticket.id,
+      reason,
+      agent: hit.userAgent.slice(0, MAX_USER_AGENT),
+      client,
+      device: deviceType,
+      since: new Date(tx.now.getTime() - BURST_MS),
+      due: new Date(tx.now.getTime() + BURST_MS),
+      now: tx.now,
     },
   );
 }

@@ -2,7 +2,7 @@ import { newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { machineReason, type Hit } from './machine.ts';
-import { readTrackingToken } from './token.ts';
+import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 import { MAX_USER_AGENT, originOf } from './user-agent.ts';
 
 interface SendRow {
@@ -27,9 +27,20 @@ export function sendOfPixel(deps: Deps, token: string): string | undefined {
  * campaign.email_opened (contract 1, "Payload facts").
  */
 export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId: string): Promise<void> {
-  const send = (await deps.db('sends').where({ id: sendId }).first(
-    'id', 'organization_id', 'campaign_id', 'step_id', 'contact_id', 'mailbox_id', 'recipient', 'message_id', 'sent_at',
-  )) as SendRow | undefined;
+  const send = (await deps
+    .db('sends')
+    .where({ id: sendId })
+    .first(
+      'id',
+      'organization_id',
+      'campaign_id',
+      'step_id',
+      'contact_id',
+      'mailbox_id',
+      'recipient',
+      'message_id',
+      'sent_at',
+    )) as SendRow | undefined;
   if (!send) return;
   await transact(systemCtx(deps, send.organization_id, requestId), async (tx) => {
     const reason = machineReason(hit, tx.now, send.sent_at, deps.config.TRACKING_INSTANT_MS);
@@ -43,14 +54,32 @@ export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId
        )
        update sends set ${firstTime} = :now, updated_at = :now where organization_id = :org and id = :send and ${firstTime} is null`,
       {
-        event: newId(), send: send.id, campaign: send.campaign_id, step: send.step_id, contact: send.contact_id, mailbox: send.mailbox_id,
-        machine: reason !== null, reason, agent: hit.userAgent.slice(0, MAX_USER_AGENT), client, device: deviceType, now: tx.now,
+        event: newId(),
+        send: send.id,
+        campaign: send.campaign_id,
+        step: send.step_id,
+        contact: send.contact_id,
+        mailbox: send.mailbox_id,
+        machine: reason !== null,
+        reason,
+        agent: hit.userAgent.slice(0, MAX_USER_AGENT),
+        client,
+        device: deviceType,
+        now: tx.now,
       },
     );
     if (reason || !send.campaign_id) return;
     tx.emit('campaign.email_opened', {
-      campaign_id: send.campaign_id, step_id: send.step_id, contact_id: send.contact_id, contact_email: send.recipient,
-      email_account_id: send.mailbox_id, task_id: send.id, message_id: send.message_id, client, device_type: deviceType, opened_at: tx.now.toISOString(),
+      campaign_id: send.campaign_id,
+      step_id: send.step_id,
+      contact_id: send.contact_id,
+      contact_email: send.recipient,
+      email_account_id: send.mailbox_id,
+      task_id: send.id,
+      message_id: send.message_id,
+      client,
+      device_type: deviceType,
+      opened_at: tx.now.toISOString(),
     });
   });
 }

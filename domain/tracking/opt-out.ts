@@ -1,7 +1,7 @@
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { applyUnsubscribe } from '../replies/effects.ts';
-import { readTrackingToken } from './token.ts';
+import { applyUnsubscribe } from '../engine/outcomes/effects.ts';
+import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 
 /** Whose opt-out an unsubscribe link is. */
 export interface OptOutLink {
@@ -31,6 +31,13 @@ export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink 
  * Unsubscribes the recipient of an email. Doing it again changes nothing.
  * @param source `one_click` for a mail program's RFC 8058 request, `link` for the page's own button
  */
-export async function optOut(deps: Deps, link: OptOutLink, source: 'one_click' | 'link', requestId: string): Promise<void> {
-  await transact(systemCtx(deps, link.organizationId, requestId), (tx) => applyUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source));
+export async function optOut(
+  deps: Deps,
+  link: OptOutLink,
+  source: 'one_click' | 'link',
+  requestId: string,
+): Promise<void> {
+  await transact(systemCtx(deps, link.organizationId, requestId), (tx) =>
+    applyUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source),
+  );
 }

@@ -24,12 +24,51 @@ const CLIENTS: readonly [RegExp, string][] = [
 ];
 
 /** Programs no person reads mail with: link scanners, previewers, HTTP libraries. */
-const MACHINES = new RegExp([
-  'bot\\b', 'crawl', 'spider', 'slurp', 'scanner', 'preview', 'monitor', 'headless', 'phantomjs', 'lighthouse', 'virustotal', 'urlscan',
-  'barracuda', 'mimecast', 'proofpoint', 'ironport', 'symantec', 'trendmicro', 'fortiguard', 'safelinks', 'skypeuripreview',
-  '^curl/', '^wget/', 'python-requests', 'python-urllib', 'aiohttp', 'go-http-client', 'okhttp', '^java/', 'libwww', 'apache-httpclient',
-  'httpclient', 'axios/', 'node-fetch', '^node$', '^undici$', 'guzzlehttp', '^ruby', 'facebookexternalhit', 'whatsapp/',
-].join('|'), 'i');
+const MACHINES = new RegExp(
+  [
+    'bot\\b',
+    'crawl',
+    'spider',
+    'slurp',
+    'scanner',
+    'preview',
+    'monitor',
+    'headless',
+    'phantomjs',
+    'lighthouse',
+    'virustotal',
+    'urlscan',
+    'barracuda',
+    'mimecast',
+    'proofpoint',
+    'ironport',
+    'symantec',
+    'trendmicro',
+    'fortiguard',
+    'safelinks',
+    'skypeuripreview',
+    '^curl/',
+    '^wget/',
+    'python-requests',
+    'python-urllib',
+    'aiohttp',
+    'go-http-client',
+    'okhttp',
+    '^java/',
+    'libwww',
+    'apache-httpclient',
+    'httpclient',
+    'axios/',
+    'node-fetch',
+    '^node$',
+    '^undici$',
+    'guzzlehttp',
+    '^ruby',
+    'facebookexternalhit',
+    'whatsapp/',
+  ].join('|'),
+  'i',
+);
 
 /** Apple's privacy proxy fetches every image with these bare words, whether or not anybody reads the mail. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;

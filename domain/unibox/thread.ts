@@ -1,9 +1,9 @@
-import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { badCursor, decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import type { InboundKind } from '../replies/record-inbound.ts';
+import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 import { readableMailboxes } from './threads.ts';
 
 /** One message of a conversation, theirs or ours. What we sent is on record without its text. */
@@ -40,13 +40,17 @@ const LEFT = `('sent', 'uncertain', 'bounced')`;
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
  *   thread; forbidden for a mailbox the key may not use
  */
-export async function readThread(ctx: Ctx, threadId: string, page: PageRequest, mailboxId?: string): Promise<Page<ThreadMessage>> {
+export async function readThread(
+  ctx: Ctx,
+  threadId: string,
+  page: PageRequest,
+  mailboxId?: string,
+): Promise<Page<ThreadMessage>> {
   const mailboxes = readableMailboxes(ctx, mailboxId === undefined ? undefined : [mailboxId]);
   const bound = [threadId, mailboxes];
   const position = decodeCursor('unibox.thread', bound, page.cursor, 2);
-  if (position && !(typeof position[0] === 'string' && TIMESTAMP.test(position[0]) && isUuid(position[1]))) {
-    throw badRequest('The cursor is not valid for this list', [{ path: 'query.cursor', message: 'Malformed' }]);
-  }
+  if (position && !(typeof position[0] === 'string' && TIMESTAMP.test(position[0]) && isUuid(position[1])))
+    throw badCursor();
   // PostgreSQL cannot store NUL, nor look for it.
   if (threadId.includes('\0')) throw notFound('Thread');
   const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
@@ -71,7 +75,12 @@ export async function readThread(ctx: Ctx, threadId: string, page: PageRequest, 
      select *, ${AT_TEXT} as at_text from messages
      ${position ? `where (${AT_TEXT}, id) > (:at, cast(:id as uuid))` : ''}
      order by ${AT_TEXT}, id limit :limit`,
-    { thread: threadId, limit: page.limit + 1, ...(mailboxes ? { mailboxes } : {}), ...(position ? { at: position[0]!, id: position[1]! } : {}) },
+    {
+      thread: threadId,
+      limit: page.limit + 1,
+      ...(mailboxes ? { mailboxes } : {}),
+      ...(position ? { at: position[0]!, id: position[1]! } : {}),
+    },
   );
   if (rows.length === 0 && !position) throw notFound('Thread');
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));

@@ -1,9 +1,9 @@
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { likeLiteral } from '../contacts/conditions.ts';
+import { likeLiteral } from '../records/conditions.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import type { InboundKind } from '../replies/record-inbound.ts';
+import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 
 /** Characters of a text that are read for a list. */
 const BEGINNING = 400;
@@ -59,8 +59,8 @@ export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFi
     ...(filters.subject ? ['m.subject ilike :subject'] : []),
     ...(filters.unseen === undefined ? [] : ['m.seen = not cast(:unseen as boolean)']),
     ...(filters.kind ? ['m.kind = :kind'] : []),
-    ...(filters.since ? ['m.received_at >= cast(:since as date)::timestamp at time zone \'UTC\''] : []),
-    ...(filters.until ? ['m.received_at < (cast(:until as date) + 1)::timestamp at time zone \'UTC\''] : []),
+    ...(filters.since ? ["m.received_at >= cast(:since as date)::timestamp at time zone 'UTC'"] : []),
+    ...(filters.until ? ["m.received_at < (cast(:until as date) + 1)::timestamp at time zone 'UTC'"] : []),
   ];
   const rows = await reader(ctx).sql<ThreadRow>(
     `select m.id, m.mailbox_id, m.thread_id, m.from_email, m.from_name, m.to_emails, m.subject, left(m.body_plain, ${BEGINNING}) as snippet, m.received_at,

@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { pageOfDeliveries, type DeliveryFilter, type DeliveryView } from './deliveries.ts';
-import { ensureSecret, issueSecret, newestSecret, openWebhookSecret } from './secrets.ts';
+import { ensureSecret, issueSecret, newestSecret, openWebhookSecret } from '../delivery/secrets.ts';
 
 /** The endpoint an application has in one workspace (contract 1, "Per-organization managed endpoint"). */
 export interface ManagedEndpointView {
@@ -42,7 +42,12 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
   return transact(ctx, async (tx) => {
     await lock(tx, id);
     const secret = await issueSecret(tx.trx, ctx.keyring, { applicationId: id }, tx.now);
-    tx.audit({ action: 'rotate_webhook_secret', entityType: 'oauth_application', entityId: id, changes: { webhook_secret: 'changed' } });
+    tx.audit({
+      action: 'rotate_webhook_secret',
+      entityType: 'oauth_application',
+      entityId: id,
+      changes: { webhook_secret: 'changed' },
+    });
     return secret;
   });
 }
@@ -54,8 +59,20 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
  */
 export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<ManagedEndpointView[]> {
   await assertOwn(ctx, id);
-  return ctx.db('webhook_endpoints').where({ application_id: id }).orderBy('id', 'desc')
-    .select('id', 'organization_id', 'url', 'enabled', 'verified_at', 'consecutive_failures', 'last_success_at', 'last_failure_at');
+  return ctx
+    .db('webhook_endpoints')
+    .where({ application_id: id })
+    .orderBy('id', 'desc')
+    .select(
+      'id',
+      'organization_id',
+      'url',
+      'enabled',
+      'verified_at',
+      'consecutive_failures',
+      'last_success_at',
+      'last_failure_at',
+    );
 }
 
 /**
@@ -63,9 +80,20 @@ export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<Ma
  * workspaces' records, and the receiver has had them.
  * @throws AppError not_found, bad_request for a cursor of another list or filter
  */
-export async function listApplicationDeliveries(ctx: Ctx, id: string, filter: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryView>> {
+export async function listApplicationDeliveries(
+  ctx: Ctx,
+  id: string,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryView>> {
   await assertOwn(ctx, id);
-  return pageOfDeliveries(ctx.db('webhook_deliveries').where({ application_id: id }), 'oauth.webhook-deliveries', id, filter, page);
+  return pageOfDeliveries(
+    ctx.db('webhook_deliveries').where({ application_id: id }),
+    'oauth.webhook-deliveries',
+    id,
+    filter,
+    page,
+  );
 }
 
 async function assertOwn(ctx: Ctx, id: string): Promise<void> {
@@ -74,6 +102,8 @@ async function assertOwn(ctx: Ctx, id: string): Promise<void> {
 }
 
 async function lock(tx: Tx, id: string): Promise<void> {
-  const application = isUuid(id) ? await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate().select('id') : undefined;
+  const application = isUuid(id)
+    ? await tx.org.query(OAuthApplications).findById(id).forNoKeyUpdate().select('id')
+    : undefined;
   if (!application) throw notFound('Application');
 }

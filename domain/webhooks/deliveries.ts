@@ -3,7 +3,7 @@ import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } fro
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { getEndpoint } from './endpoints.ts';
-import type { Envelope } from './request.ts';
+import type { Envelope } from '../delivery/request.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -38,23 +38,54 @@ export interface DeliveryFilter {
 }
 
 export const DELIVERY_COLUMNS = [
-  'id', 'organization_id', 'endpoint_id', 'event_id', 'event_type', 'status', 'attempt_count', 'max_attempts', 'next_attempt_at', 'last_attempt_at',
-  'response_status', 'response_body_excerpt', 'error_reason', 'created_at', 'updated_at',
+  'id',
+  'organization_id',
+  'endpoint_id',
+  'event_id',
+  'event_type',
+  'status',
+  'attempt_count',
+  'max_attempts',
+  'next_attempt_at',
+  'last_attempt_at',
+  'response_status',
+  'response_body_excerpt',
+  'error_reason',
+  'created_at',
+  'updated_at',
 ] as const;
 
 /**
  * Deliveries to the workspace's own endpoints, newest first (contract 1, GET /webhooks/deliveries).
  * @throws AppError bad_request for a cursor of another list or filter
  */
-export async function listDeliveries(ctx: Ctx, filter: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryWithPayload>> {
-  return withPayloads(ctx, await pageOfDeliveries(reader(ctx).table('webhook_deliveries').whereNull('application_id'), 'webhooks.deliveries', null, filter, page));
+export async function listDeliveries(
+  ctx: Ctx,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryWithPayload>> {
+  return withPayloads(
+    ctx,
+    await pageOfDeliveries(
+      reader(ctx).table('webhook_deliveries').whereNull('application_id'),
+      'webhooks.deliveries',
+      null,
+      filter,
+      page,
+    ),
+  );
 }
 
 /**
  * Deliveries to one of the workspace's own endpoints, newest first.
  * @throws AppError not_found, bad_request as {@link listDeliveries}
  */
-export async function listEndpointDeliveries(ctx: Ctx, endpointId: string, filter: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryWithPayload>> {
+export async function listEndpointDeliveries(
+  ctx: Ctx,
+  endpointId: string,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryWithPayload>> {
   const { id } = await getEndpoint(ctx, endpointId);
   const deliveries = reader(ctx).table('webhook_deliveries').where({ endpoint_id: id }).whereNull('application_id');
   return withPayloads(ctx, await pageOfDeliveries(deliveries, 'webhooks.endpoint-deliveries', id, filter, page));
@@ -65,20 +96,35 @@ export async function listEndpointDeliveries(ctx: Ctx, endpointId: string, filte
  * @param list names the list in its cursors
  * @param of what the list belongs to, where its cursors must not be used for another
  */
-export async function pageOfDeliveries(query: ReturnType<OrgScope['table']>, list: string, of: string | null, filter: DeliveryFilter, page: PageRequest): Promise<Page<DeliveryView>> {
+export async function pageOfDeliveries(
+  query: ReturnType<OrgScope['table']>,
+  list: string,
+  of: string | null,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<DeliveryView>> {
   const filters = [of, filter.status ?? null, filter.event_type ?? null];
   const after = decodeIdCursor(list, filters, page.cursor);
   if (filter.status) void query.where({ status: filter.status });
   if (filter.event_type) void query.where({ event_type: filter.event_type });
   if (after) void query.where('id', '<', after);
-  const rows = await query.orderByRaw('id desc nulls last').limit(page.limit + 1).select(DELIVERY_COLUMNS) as DeliveryView[];
+  const rows = (await query
+    .orderByRaw('id desc nulls last')
+    .limit(page.limit + 1)
+    .select(DELIVERY_COLUMNS)) as DeliveryView[];
   return pageOf(rows, page.limit, (last) => encodeCursor(list, filters, [last.id]));
 }
 
 /** Adds to a page of the workspace's own deliveries the bodies that are still kept. */
 export async function withPayloads(ctx: Ctx, page: Page<DeliveryView>): Promise<Page<DeliveryWithPayload>> {
   const ids = [...new Set(page.rows.map((row) => row.event_id))];
-  const stored = ids.length === 0 ? [] : await reader(ctx).table('webhook_payloads').whereIn('event_id', ids).select('event_id', 'body') as { event_id: string; body: string }[];
+  const stored =
+    ids.length === 0
+      ? []
+      : ((await reader(ctx).table('webhook_payloads').whereIn('event_id', ids).select('event_id', 'body')) as {
+          event_id: string;
+          body: string;
+        }[]);
   const bodies = new Map(stored.map((row) => [row.event_id, JSON.parse(row.body) as Envelope]));
   return { ...page, rows: page.rows.map((row) => ({ ...row, payload: bodies.get(row.event_id) ?? null })) };
 }

@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { REARMED, sameHost } from './managed.ts';
 import { checkWebhookUrl } from './policy.ts';
-import { issueSecret } from './secrets.ts';
+import { issueSecret } from '../delivery/secrets.ts';
 
 export type { WebhookEndpointRow } from '../../db/models/webhook-endpoint.ts';
 
@@ -54,7 +54,12 @@ export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
 export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<IssuedEndpoint> {
   return transact(ctx, async (tx) => {
     await refuseAtLimit(ctx, tx);
-    const endpoint = await tx.org.create(WebhookEndpoints, { id: newId(), ...columns(input), created_at: tx.now, updated_at: tx.now });
+    const endpoint = await tx.org.create(WebhookEndpoints, {
+      id: newId(),
+      ...columns(input),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
     const secret = await issueSecret(tx.trx, ctx.keyring, { endpointId: endpoint.id }, tx.now);
     tx.audit({ action: 'create', entityType: 'webhook', entityId: endpoint.id, changes: audited(input) });
     return { endpoint, secret };
@@ -71,14 +76,23 @@ export async function updateEndpoint(ctx: Ctx, id: string, input: EndpointInput)
     const before = await locked(tx, id);
     const rearmed = !sameHost(before.url, input.url);
     const revived = input.enabled && !before.enabled;
-    await tx.org.query(WebhookEndpoints).findById(id).patch({
-      ...columns(input),
-      disabled_reason: null,
-      ...(revived ? { consecutive_failures: 0, failing_since: null } : {}),
-      ...(rearmed ? REARMED : {}),
-      updated_at: tx.now,
-    } as object);
-    tx.audit({ action: 'update', entityType: 'webhook', entityId: id, changes: audited(input), ...(rearmed ? { metadata: { verification: 'needed again' } } : {}) });
+    await tx.org
+      .query(WebhookEndpoints)
+      .findById(id)
+      .patch({
+        ...columns(input),
+        disabled_reason: null,
+        ...(revived ? { consecutive_failures: 0, failing_since: null } : {}),
+        ...(rearmed ? REARMED : {}),
+        updated_at: tx.now,
+      } as object);
+    tx.audit({
+      action: 'update',
+      entityType: 'webhook',
+      entityId: id,
+      changes: audited(input),
+      ...(rearmed ? { metadata: { verification: 'needed again' } } : {}),
+    });
     return found(tx.org, id);
   });
 }
@@ -117,7 +131,9 @@ async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
   await tx.trx('organizations').where({ id: tx.org.organizationId }).forNoKeyUpdate().select('id');
   const count = await tx.org.query(WebhookEndpoints).whereNull('application_id').resultSize();
   if (count >= limit) {
-    throw new AppError('conflict', `This workspace has ${count} webhook endpoints, which is the limit`, { fix: 'Delete one that is not needed any more.' });
+    throw new AppError('conflict', `This workspace has ${count} webhook endpoints, which is the limit`, {
+      fix: 'Delete one that is not needed any more.',
+    });
   }
 }
 
@@ -128,7 +144,9 @@ async function found(org: OrgScope, id: string): Promise<WebhookEndpointRow> {
 }
 
 async function locked(tx: Tx, id: string): Promise<WebhookEndpointRow> {
-  const endpoint = isUuid(id) ? await tx.org.query(WebhookEndpoints).findById(id).whereNull('application_id').forNoKeyUpdate() : undefined;
+  const endpoint = isUuid(id)
+    ? await tx.org.query(WebhookEndpoints).findById(id).whereNull('application_id').forNoKeyUpdate()
+    : undefined;
   if (!endpoint) throw notFound('Webhook endpoint');
   return endpoint;
 }
@@ -138,10 +156,18 @@ function refuse(problems: Problem[]): void {
 }
 
 function columns(input: EndpointInput) {
-  return { url: input.url, description: input.description, event_types: [...new Set(input.eventTypes)], enabled: input.enabled };
+  return {
+    url: input.url,
+    description: input.description,
+    event_types: [...new Set(input.eventTypes)],
+    enabled: input.enabled,
+  };
 }
 
 /** What the audit log keeps of an endpoint. Paths and queries of webhook URLs often hold a receiver's secret. */
 function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<EndpointInput>): Record<string, unknown> {
-  return { host: new URL(url).host, ...(rest.eventTypes ? { event_types: rest.eventTypes, enabled: rest.enabled, description: rest.description } : {}) };
+  return {
+    host: new URL(url).host,
+    ...(rest.eventTypes ? { event_types: rest.eventTypes, enabled: rest.enabled, description: rest.description } : {}),
+  };
 }

@@ -27,14 +27,20 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
     await tx.trx('webhook_endpoints').where({ application_id: applicationId }).delete();
     return;
   }
-  await tx.trx.raw(`delete from webhook_endpoints e where e.application_id = :application and not ${GRANTED}`, { application: applicationId });
+  await tx.trx.raw(`delete from webhook_endpoints e where e.application_id = :application and not ${GRANTED}`, {
+    application: applicationId,
+  });
   await repoint(tx, application);
-  const granting = await tx.trx.raw(
+  const granting = (await tx.trx.raw(
     `select distinct g.organization_id from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
      where g.application_id = :application and g.revoked_at is null`,
     { application: applicationId },
-  ) as { rows: { organization_id: string }[] };
-  await createMissing(tx, application, granting.rows.map((row) => row.organization_id));
+  )) as { rows: { organization_id: string }[] };
+  await createMissing(
+    tx,
+    application,
+    granting.rows.map((row) => row.organization_id),
+  );
   await armUnverified(tx, { application_id: applicationId });
 }
 
@@ -47,9 +53,15 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   const application = await lockApplication(tx, applicationId);
   if (!application) return;
   const place = { application: applicationId, organization: organizationId };
-  const { rows } = await tx.trx.raw(`select ${GRANTED} as granted from (select cast(:organization as uuid) as organization_id) e`, place) as { rows: { granted: boolean }[] };
+  const { rows } = (await tx.trx.raw(
+    `select ${GRANTED} as granted from (select cast(:organization as uuid) as organization_id) e`,
+    place,
+  )) as { rows: { granted: boolean }[] };
   if (application.webhook_url === '' || !rows[0]!.granted) {
-    await tx.trx('webhook_endpoints').where({ application_id: applicationId, organization_id: organizationId }).delete();
+    await tx
+      .trx('webhook_endpoints')
+      .where({ application_id: applicationId, organization_id: organizationId })
+      .delete();
     return;
   }
   await createMissing(tx, application, [organizationId]);
@@ -66,27 +78,46 @@ async function createMissing(tx: Tx, application: Application, organizations: re
     `insert into webhook_endpoints (id, organization_id, application_id, url, created_at, updated_at)
      select id, organization_id, :application, :url, :now, :now from unnest(cast(:ids as uuid[]), cast(:organizations as uuid[])) as missing (id, organization_id)
      on conflict (application_id, organization_id) where application_id is not null do nothing`,
-    { application: application.id, url: application.webhook_url, now: tx.now, ids: organizations.map(() => newId()), organizations: [...organizations] },
+    {
+      application: application.id,
+      url: application.webhook_url,
+      now: tx.now,
+      ids: organizations.map(() => newId()),
+      organizations: [...organizations],
+    },
   );
 }
 
 async function repoint(tx: Tx, application: Application): Promise<void> {
   const endpoints = () => tx.trx('webhook_endpoints').where({ application_id: application.id });
   await endpoints().where({ enabled: false }).update({
-    enabled: true, disabled_reason: null, consecutive_failures: 0, failing_since: null, updated_at: tx.now,
+    enabled: true,
+    disabled_reason: null,
+    consecutive_failures: 0,
+    failing_since: null,
+    updated_at: tx.now,
   });
-  const stale = await endpoints().whereNot({ url: application.webhook_url }).distinct('url') as { url: string }[];
+  const stale = (await endpoints().whereNot({ url: application.webhook_url }).distinct('url')) as { url: string }[];
   for (const { url } of stale) {
-    await endpoints().where({ url }).update({
-      url: application.webhook_url, updated_at: tx.now, ...(sameHost(url, application.webhook_url) ? {} : REARMED),
-    });
+    await endpoints()
+      .where({ url })
+      .update({
+        url: application.webhook_url,
+        updated_at: tx.now,
+        ...(sameHost(url, application.webhook_url) ? {} : REARMED),
+      });
   }
 }
 
 /** What becomes of an endpoint whose host is another one: nothing that was proved or counted is true of the new one. */
 export const REARMED = {
-  verified_at: null, ownership_confirmed: false, consecutive_failures: 0, failing_since: null,
-  last_success_at: null, last_failure_at: null, last_failure_reason: null,
+  verified_at: null,
+  ownership_confirmed: false,
+  consecutive_failures: 0,
+  failing_since: null,
+  last_success_at: null,
+  last_failure_at: null,
+  last_failure_reason: null,
 } as const;
 
 /**
@@ -99,8 +130,18 @@ export function sameHost(a: string, b: string): boolean {
 
 /** Has the endpoints that are not verified challenged, from the beginning. */
 async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
-  const endpoints = await tx.trx('webhook_endpoints').where(which).whereNull('verified_at').select('id', 'organization_id') as { id: string; organization_id: string }[];
+  const endpoints = (await tx
+    .trx('webhook_endpoints')
+    .where(which)
+    .whereNull('verified_at')
+    .select('id', 'organization_id')) as { id: string; organization_id: string }[];
   for (const endpoint of endpoints) {
-    tx.intend(signal(webhookVerifyWorkflow, { organizationId: endpoint.organization_id, endpointId: endpoint.id }, ARMED_SIGNAL));
+    tx.intend(
+      signal(
+        webhookVerifyWorkflow,
+        { organizationId: endpoint.organization_id, endpointId: endpoint.id },
+        ARMED_SIGNAL,
+      ),
+    );
   }
 }

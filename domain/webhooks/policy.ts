@@ -18,7 +18,12 @@ export type PolicyDeps = Pick<Deps, 'config' | 'egress'>;
  * (contract 1, "Registration rules"; DECISIONS 7). Call it outside of a transaction: it may wait for DNS.
  * @param allowedDomains an app's list; the host must be covered by it, whatever else is relaxed
  */
-export async function checkWebhookUrl(deps: PolicyDeps, url: string, path = 'body.url', allowedDomains?: readonly string[]): Promise<Problem[]> {
+export async function checkWebhookUrl(
+  deps: PolicyDeps,
+  url: string,
+  path = 'body.url',
+  allowedDomains?: readonly string[],
+): Promise<Problem[]> {
   const allowUnsafe = deps.config.ALLOW_UNSAFE_WEBHOOK_URLS;
   const check = checkOutboundUrl(url, { allowUnsafe, ...(allowedDomains ? { allowedDomains } : {}) });
   if (!check.ok) return [{ path, message: check.problem }];
@@ -55,7 +60,7 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
   for (const [index, type] of events.entries()) {
     if (!isEventType(type)) problems.push({ path: `body.webhook_events.${index}`, message: 'Unknown event type' });
   }
-  if (url !== '') problems.push(...await checkWebhookUrl(deps, url, 'body.webhook_url', domains));
+  if (url !== '') problems.push(...(await checkWebhookUrl(deps, url, 'body.webhook_url', domains)));
   return problems;
 }
 
@@ -65,11 +70,13 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
  * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names may stand too
  */
 export function domainProblem(entry: string, allowUnsafe: boolean): string | undefined {
-  if (!DOMAIN_ENTRY.test(entry)) return 'Must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard';
+  if (!DOMAIN_ENTRY.test(entry))
+    return 'Must be a host name, with a leading dot to cover its subdomains; no scheme, port, path or wildcard';
   const check = checkOutboundUrl(`https://${entry.startsWith('.') ? entry.slice(1) : entry}/`, { allowUnsafe });
   if (!check.ok) return check.problem;
   const host = parse(check.url.hostname, { allowPrivateDomains: true });
   if (host.isIp && !allowUnsafe) return 'Must be a host name, not an address';
-  if (host.hostname === host.publicSuffix && (host.isIcann || host.isPrivate)) return 'Covers a public suffix, under which anybody can register names';
+  if (host.hostname === host.publicSuffix && (host.isIcann || host.isPrivate))
+    return 'Covers a public suffix, under which anybody can register names';
   return undefined;
 }

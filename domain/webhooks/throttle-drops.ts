@@ -4,7 +4,9 @@ import { reader } from '../kernel/transact.ts';
 
 const LIST = 'webhooks.throttle-drops';
 
-const COLUMNS = ['id', 'endpoint_id', 'event_type', 'reason', 'minute', 'dropped', 'last_event_id'].map((column) => `webhook_throttle_drops.${column}`);
+const COLUMNS = ['id', 'endpoint_id', 'event_type', 'reason', 'minute', 'dropped', 'last_event_id'].map(
+  (column) => `webhook_throttle_drops.${column}`,
+);
 
 /** Events of one type that one endpoint did not get in one minute. */
 export interface ThrottleDrop {
@@ -24,9 +26,14 @@ export interface ThrottleDrop {
  */
 export async function listThrottleDrops(ctx: Ctx, page: PageRequest): Promise<Page<ThrottleDrop>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const query = reader(ctx).table('webhook_throttle_drops')
-    .join('webhook_endpoints as e', 'e.id', 'webhook_throttle_drops.endpoint_id').whereNull('e.application_id');
+  const query = reader(ctx)
+    .table('webhook_throttle_drops')
+    .join('webhook_endpoints as e', 'e.id', 'webhook_throttle_drops.endpoint_id')
+    .whereNull('e.application_id');
   if (after) void query.where('webhook_throttle_drops.id', '<', after);
-  const rows = await query.orderByRaw('webhook_throttle_drops.id desc nulls last').limit(page.limit + 1).select(COLUMNS) as ThrottleDrop[];
+  const rows = (await query
+    .orderByRaw('webhook_throttle_drops.id desc nulls last')
+    .limit(page.limit + 1)
+    .select(COLUMNS)) as ThrottleDrop[];
   return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }

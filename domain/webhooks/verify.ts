@@ -6,10 +6,10 @@ import type { ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { TEST_EVENT } from '../kernel/events.ts';
 import { reader, transact } from '../kernel/transact.ts';
-import { nextAttemptAt } from './delivery/schedule.ts';
+import { nextAttemptAt } from '../delivery/schedule.ts';
 import { getEndpoint } from './endpoints.ts';
-import { deliveryRequest, type Envelope } from './request.ts';
-import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from './secrets.ts';
+import { deliveryRequest, type Envelope } from '../delivery/request.ts';
+import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 
 /** Longest answer to a challenge that is read, in bytes: an echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
@@ -71,13 +71,24 @@ export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: nu
 
 async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): Promise<ChallengeResult | undefined> {
   const known = await ctx.db.transaction(async (trx) => {
-    const application = await trx('oauth_applications').where({ id: endpoint.application_id }).forNoKeyUpdate()
-      .first('allowed_webhook_domains') as { allowed_webhook_domains: string[] } | undefined;
-    return application && { ...application, secret: await ensureSecret(trx, ctx.keyring, secretOwner(endpoint), ctx.clock.now()) };
+    const application = (await trx('oauth_applications')
+      .where({ id: endpoint.application_id })
+      .forNoKeyUpdate()
+      .first('allowed_webhook_domains')) as { allowed_webhook_domains: string[] } | undefined;
+    return (
+      application && {
+        ...application,
+        secret: await ensureSecret(trx, ctx.keyring, secretOwner(endpoint), ctx.clock.now()),
+      }
+    );
   });
   if (!known) return undefined;
-  const check = checkOutboundUrl(endpoint.url, { allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS, allowedDomains: known.allowed_webhook_domains });
-  if (!check.ok) return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: check.problem, latencyMs: 0 };
+  const check = checkOutboundUrl(endpoint.url, {
+    allowUnsafe: ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS,
+    allowedDomains: known.allowed_webhook_domains,
+  });
+  if (!check.ok)
+    return { url: endpoint.url, passed: false, echoed: false, status: 0, reason: check.problem, latencyMs: 0 };
   return challenge(ctx, endpoint, known.secret);
 }
 
@@ -100,18 +111,39 @@ async function challenge(ctx: Ctx, endpoint: WebhookEndpointRow, secret: string)
   };
   const outcome = { url: endpoint.url, latencyMs: 0 };
   try {
-    const response = await ctx.egress.request(deliveryRequest({
-      url: endpoint.url, secret, eventType: TEST_EVENT, eventId: body.id, body: JSON.stringify(body), now,
-      timeoutMs: ctx.config.WEBHOOK_TIMEOUT_MS, maxResponseBytes: MAX_ECHO_BYTES,
-    }));
+    const response = await ctx.egress.request(
+      deliveryRequest({
+        url: endpoint.url,
+        secret,
+        eventType: TEST_EVENT,
+        eventId: body.id,
+        body: JSON.stringify(body),
+        now,
+        timeoutMs: ctx.config.WEBHOOK_TIMEOUT_MS,
+        maxResponseBytes: MAX_ECHO_BYTES,
+      }),
+    );
     outcome.latencyMs = Math.round(performance.now() - started);
     const accepted = response.status >= 200 && response.status < 300;
     const echoed = accepted && echoes(response, token);
     const passed = endpoint.application_id ? echoed : accepted;
-    return { ...outcome, passed, echoed, status: response.status, reason: passed ? null : refusal(response.status, accepted) };
+    return {
+      ...outcome,
+      passed,
+      echoed,
+      status: response.status,
+      reason: passed ? null : refusal(response.status, accepted),
+    };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    return { ...outcome, latencyMs: Math.round(performance.now() - started), passed: false, echoed: false, status: 0, reason: error.message };
+    return {
+      ...outcome,
+      latencyMs: Math.round(performance.now() - started),
+      passed: false,
+      echoed: false,
+      status: 0,
+      reason: error.message,
+    };
   }
 }
 
@@ -140,11 +172,17 @@ async function record(ctx: Ctx, id: string, { url, passed, echoed, reason }: Cha
   await transact(ctx, async (tx) => {
     const endpoint = await tx.org.query(WebhookEndpoints).findById(id).where({ url }).forNoKeyUpdate();
     if (!endpoint) return;
-    await tx.org.query(WebhookEndpoints).findById(id).patch({
-      ...(passed ? { verified_at: endpoint.verified_at ?? tx.now, last_success_at: tx.now } : { last_failure_at: tx.now, last_failure_reason: reason }),
-      ...(echoed ? { ownership_confirmed: true } : {}),
-      updated_at: tx.now,
-    } as object);
-    if (passed && !endpoint.verified_at) tx.audit({ action: 'verify', entityType: 'webhook', entityId: id, metadata: { ownership_confirmed: echoed } });
+    await tx.org
+      .query(WebhookEndpoints)
+      .findById(id)
+      .patch({
+        ...(passed
+          ? { verified_at: endpoint.verified_at ?? tx.now, last_success_at: tx.now }
+          : { last_failure_at: tx.now, last_failure_reason: reason }),
+        ...(echoed ? { ownership_confirmed: true } : {}),
+        updated_at: tx.now,
+      } as object);
+    if (passed && !endpoint.verified_at)
+      tx.audit({ action: 'verify', entityType: 'webhook', entityId: id, metadata: { ownership_confirmed: echoed } });
   });
 }

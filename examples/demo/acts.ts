@@ -33,13 +33,18 @@ const PROXIES = [
 ];
 const SCANNER = 'Mozilla/5.0 (compatible; BarracudaSentinel/1.0)';
 const REPLIES = [
-  'Sounds good, let us talk next week.', 'Yes, please send me the details.', 'What would forty desks cost?', 'Thanks, but not interested.',
+  'Sounds good, let us talk next week.',
+  'Yes, please send me the details.',
+  'What would forty desks cost?',
+  'Thanks, but not interested.',
 ];
 const AWAY_DAYS = 10;
 const DAY_MS = 86_400_000;
 
 type Range = readonly [number, number];
-const act = (name: string, perform: Act['perform']) => (after: Range): Act => ({ name, after, perform });
+const act =
+  (name: string, perform: Act['perform']) =>
+  (after: Range): Act => ({ name, after, perform });
 
 /** The acts of {@link Role}s. */
 export const acts = {
@@ -84,7 +89,9 @@ export const acts = {
     // The shop tells Heron. The order number is its own, so repeating the report can't count twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
     const event = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
-    const { matched_waits: waits } = await api.send<{ matched_waits: number }>('POST', '/events', event, { 'Idempotency-Key': number });
+    const { matched_waits: waits } = await api.send<{ matched_waits: number }>('POST', '/events', event, {
+      'Idempotency-Key': number,
+    });
     diary.write('bought', letter, number);
     expect(waits === 1, `the event of ${letter.to} matched ${waits} waits`);
   }),

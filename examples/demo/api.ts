@@ -4,7 +4,12 @@ import { randomUUID } from 'node:crypto';
 export interface Api {
   get<T>(path: string): Promise<T>;
   /** `body` is sent as JSON, unless it is a FormData. */
-  send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
+  send<T>(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<T>;
   /** Every row of a paged list, page after page. */
   all<T>(path: string): Promise<T[]>;
 }
@@ -23,7 +28,12 @@ interface Failure {
 
 /** A client for `baseUrl` (an origin) that signs in with `key`. */
 export function createApi(baseUrl: string, key: string): Api {
-  const call = async <T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<T> => {
+  const call = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<T> => {
     const isForm = body instanceof FormData;
     const response = await fetch(`${baseUrl}/v1${path}`, {
       method,
@@ -45,7 +55,7 @@ export function createApi(baseUrl: string, key: string): Api {
     send: call,
     async all<T>(path: string) {
       const rows: T[] = [];
-      for (let cursor: string | null = ''; cursor !== null; ) {
+      for (let cursor: string | null = ''; cursor !== null;) {
         const at: string = cursor === '' ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
         const page: Page<T> = await call('GET', path + at);
         rows.push(...page.data);
@@ -60,7 +70,9 @@ export function createApi(baseUrl: string, key: string): Api {
 function explain(text: string): string {
   try {
     const { code, message, problems = [], fix = '' } = JSON.parse(text) as Failure;
-    return [`${message} (${code})`, ...problems.map((problem) => `${problem.path} ${problem.message}`), fix].filter(Boolean).join('; ');
+    return [`${message} (${code})`, ...problems.map((problem) => `${problem.path} ${problem.message}`), fix]
+      .filter(Boolean)
+      .join('; ');
   } catch {
     return text.slice(0, 300);
   }

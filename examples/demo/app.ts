@@ -55,7 +55,13 @@ export async function startApp(): Promise<DemoApp> {
     const known = answered.get(eventId);
     const offer = known ?? makeOffer(contact.email, inputs.plan);
     answered.set(eventId, offer);
-    calls.push({ eventId, email: contact.email, plan: inputs.plan, offerCode: offerCode(contact.email), repeated: known !== undefined });
+    calls.push({
+      eventId,
+      email: contact.email,
+      plan: inputs.plan,
+      offerCode: offerCode(contact.email),
+      repeated: known !== undefined,
+    });
     reply(response, 200, offer);
   };
 

@@ -66,7 +66,10 @@ export function campaignBody(appConnectionId: string): object {
       {
         name: 'ask the app',
         action: {
-          type: 'app_action', app_connection_id: appConnectionId, path: '/offers', output_key: 'offer',
+          type: 'app_action',
+          app_connection_id: appConnectionId,
+          path: '/offers',
+          output_key: 'offer',
           inputs: { plan: '{{.plan | default "free"}}', city: '{{.city | default "unknown"}}' },
         },
         wait_after: 0,
@@ -77,11 +80,22 @@ export function campaignBody(appConnectionId: string): object {
         name: `wait for ${EVENT}`,
         action: { type: 'wait_for_event', wait_event_name: EVENT, timeout_minutes: 1, output_key: 'order' },
         // Steps can be named by their place in this list.
-        conditions: { branches: [{ to: 4, when: outcome('event') }, { to: 5, when: outcome('timeout') }] },
+        conditions: {
+          branches: [
+            { to: 4, when: outcome('event') },
+            { to: 5, when: outcome('timeout') },
+          ],
+        },
         wait_after: 0,
       },
       // A subject of its own begins a new conversation. Nothing comes after it.
-      { name: 'welcome', subject: 'Welcome, {{.FirstName | default "friend"}}!', body_plain: WELCOME_TEXT, wait_after: 0, conditions: { branches: [] } },
+      {
+        name: 'welcome',
+        subject: 'Welcome, {{.FirstName | default "friend"}}!',
+        body_plain: WELCOME_TEXT,
+        wait_after: 0,
+        conditions: { branches: [] },
+      },
       { name: 'nudge', body_plain: NUDGE_TEXT, wait_after: 0 },
     ],
   };

@@ -32,53 +32,98 @@ export type Check = readonly [name: string, differences: (facts: Facts) => strin
 
 /** The reckoning: each line compares the product's numbers with somebody else's record of the same thing. */
 export const CHECKS: readonly Check[] = [
-  ['every row of leads.csv is accounted for', ({ job }) => {
-    const sum = job.imported + job.updated + job.skipped + job.failed;
-    return sum === job.total && job.imported > 300 ? [] : [JSON.stringify(job)];
-  }],
+  [
+    'every row of leads.csv is accounted for',
+    ({ job }) => {
+      const sum = job.imported + job.updated + job.skipped + job.failed;
+      return sum === job.total && job.imported > 300 ? [] : [JSON.stringify(job)];
+    },
+  ],
   ['everybody who was to act could act', ({ diary }) => [...diary.troubles]],
   ['every lead ended the way its recipient behaved', endings],
   ['every recipient got the letters of their way, each once', lettersOfEveryWay],
-  ['emails on record = letters the mail server took, by Message-ID', ({ record, letters, strangers }) => [
-    ...compare(
-      record.sends.filter(({ sentAt }) => sentAt).map((send) => `${send.messageId} ${send.email}/${send.step}`),
-      letters.map((letter) => `${letter.messageId} ${letter.to}/${letter.name}`),
-    ),
-    ...strangers.map((stranger) => `mail that is no letter of the campaign: ${stranger}`),
-  ]],
-  ['no email is in doubt', ({ record }) => record.sends
-    .filter(({ state }) => !['sent', 'bounced'].includes(state)).map(({ email, step, state }) => `${email}/${step} is ${state}`)],
+  [
+    'emails on record = letters the mail server took, by Message-ID',
+    ({ record, letters, strangers }) => [
+      ...compare(
+        record.sends.filter(({ sentAt }) => sentAt).map((send) => `${send.messageId} ${send.email}/${send.step}`),
+        letters.map((letter) => `${letter.messageId} ${letter.to}/${letter.name}`),
+      ),
+      ...strangers.map((stranger) => `mail that is no letter of the campaign: ${stranger}`),
+    ],
+  ],
+  [
+    'no email is in doubt',
+    ({ record }) =>
+      record.sends
+        .filter(({ state }) => !['sent', 'bounced'].includes(state))
+        .map(({ email, step, state }) => `${email}/${step} is ${state}`),
+  ],
   ['opens = images fetched by people', deeds('opened', 'openedAt')],
   ['machine opens = images fetched by proxies', deeds('machine_opened', 'machineOpenedAt')],
   ['clicks = links followed by people', deeds('clicked', 'clickedAt')],
   ['machine clicks = links followed by scanners', deeds('machine_clicked', 'machineClickedAt')],
   ['replies = replies written', deeds('replied', 'repliedAt')],
   ['unsubscribes = one-click requests', deeds('unsubscribed', 'unsubscribedAt')],
-  ['bounces = addresses refused + delivery reports', ({ people, diary, record }) => compare(
-    withMark(record, 'bouncedAt'),
-    [...diary.who('bounced'), ...[...people.values()].filter(({ role }) => role.refused).map(({ email }) => `${email}/hello`)],
-  )],
-  ['resumed and timed out = who bought, and who did not', ({ people, record }) => compare(
-    record.waits.filter(({ state }) => state === 'resumed' || state === 'timed_out').map(({ email, state }) => `${email} ${state}`),
-    [...people.values()].filter(({ role }) => role.wait).map(({ email, role }) => `${email} ${role.wait}`),
-  )],
-  ['product events = orders of the shop', ({ events, diary }) => compare(
-    events.map(({ name, data }) => `${name} ${data.number}`),
-    diary.entries.filter(({ deed }) => deed === 'bought').map(({ detail }) => `${EVENT} ${detail}`),
-  )],
+  [
+    'bounces = addresses refused + delivery reports',
+    ({ people, diary, record }) =>
+      compare(withMark(record, 'bouncedAt'), [
+        ...diary.who('bounced'),
+        ...[...people.values()].filter(({ role }) => role.refused).map(({ email }) => `${email}/hello`),
+      ]),
+  ],
+  [
+    'resumed and timed out = who bought, and who did not',
+    ({ people, record }) =>
+      compare(
+        record.waits
+          .filter(({ state }) => state === 'resumed' || state === 'timed_out')
+          .map(({ email, state }) => `${email} ${state}`),
+        [...people.values()].filter(({ role }) => role.wait).map(({ email, role }) => `${email} ${role.wait}`),
+      ),
+  ],
+  [
+    'product events = orders of the shop',
+    ({ events, diary }) =>
+      compare(
+        events.map(({ name, data }) => `${name} ${data.number}`),
+        diary.entries.filter(({ deed }) => deed === 'bought').map(({ detail }) => `${EVENT} ${detail}`),
+      ),
+  ],
   ['answers of the app on record = the log of the app, all signed', appCalls],
-  ['every offer has the code that the app gave to its reader', ({ letters }) => letters
-    .filter(({ name, text, to }) => (name === 'offer' || name === 'nudge') && !text.includes(offerCode(to))).map(({ to, name }) => `${to}/${name}`)],
-  ['every welcome has the number of its order', ({ letters, diary }) => diary.entries
-    .filter(({ deed, email, detail }) => deed === 'bought' && !letters.some(({ name, to, text }) => name === 'welcome' && to === email && text.includes(detail)))
-    .map(({ email }) => email)],
+  [
+    'every offer has the code that the app gave to its reader',
+    ({ letters }) =>
+      letters
+        .filter(({ name, text, to }) => (name === 'offer' || name === 'nudge') && !text.includes(offerCode(to)))
+        .map(({ to, name }) => `${to}/${name}`),
+  ],
+  [
+    'every welcome has the number of its order',
+    ({ letters, diary }) =>
+      diary.entries
+        .filter(
+          ({ deed, email, detail }) =>
+            deed === 'bought' &&
+            !letters.some(({ name, to, text }) => name === 'welcome' && to === email && text.includes(detail)),
+        )
+        .map(({ email }) => email),
+  ],
   ['every letter stands in its conversation', threading],
   ['the lead who is away is held until a working day after the return', holdOfWhoIsAway],
-  ['who bounced or unsubscribed is suppressed', ({ people, suppressed }) => compare(
-    suppressed.filter(({ source }) => source === 'bounce' || source === 'unsubscribe').map(({ email, source }) => `${email} ${source}`),
-    [...people.values()].filter(({ role }) => role.ends === 'bounced' || role.ends === 'unsubscribed')
-      .map(({ email, role }) => `${email} ${role.ends === 'bounced' ? 'bounce' : 'unsubscribe'}`),
-  )],
+  [
+    'who bounced or unsubscribed is suppressed',
+    ({ people, suppressed }) =>
+      compare(
+        suppressed
+          .filter(({ source }) => source === 'bounce' || source === 'unsubscribe')
+          .map(({ email, source }) => `${email} ${source}`),
+        [...people.values()]
+          .filter(({ role }) => role.ends === 'bounced' || role.ends === 'unsubscribed')
+          .map(({ email, role }) => `${email} ${role.ends === 'bounced' ? 'bounce' : 'unsubscribe'}`),
+      ),
+  ],
   ['nobody was written to after they had left', afterTheFact],
   ['no process of Heron logged an error', ({ complaints }) => [...complaints]],
 ];
@@ -87,7 +132,9 @@ function endings({ people, leads }: Facts): string[] {
   const said = new Map(leads.map((lead) => [lead.contact.email, lead]));
   return [...people.values()].flatMap(({ email, role }) => {
     const lead = said.get(email);
-    return lead?.status === role.ends ? [] : [`${email} (${role.name}) is ${lead?.status}: ${lead?.failure_reason ?? lead?.waiting_for}`];
+    return lead?.status === role.ends
+      ? []
+      : [`${email} (${role.name}) is ${lead?.status}: ${lead?.failure_reason ?? lead?.waiting_for}`];
   });
 }
 
@@ -95,50 +142,71 @@ function endings({ people, leads }: Facts): string[] {
 function lettersOfEveryWay({ people, letters }: Facts): string[] {
   const got = new Map<string, LetterName[]>();
   for (const { to, name } of letters) got.set(to, [...(got.get(to) ?? []), name]);
-  const uninvited = [...got.keys()].filter((email) => !people.has(email)).map((email) => `${email} is no lead and got mail`);
-  return [...uninvited, ...[...people.values()].flatMap(({ email, role }) => {
-    const names = got.get(email) ?? [];
-    const allowed = [...role.gets, ...(role.mayGet ?? [])];
-    const wrong = LETTERS.some((name) => {
-      const times = names.filter((one) => one === name).length;
-      return times > 1 || (times === 0 && role.gets.includes(name)) || (times === 1 && !allowed.includes(name));
-    });
-    return wrong ? [`${email} (${role.name}) got ${names.join(', ') || 'nothing'}`] : [];
-  })];
+  const uninvited = [...got.keys()]
+    .filter((email) => !people.has(email))
+    .map((email) => `${email} is no lead and got mail`);
+  return [
+    ...uninvited,
+    ...[...people.values()].flatMap(({ email, role }) => {
+      const names = got.get(email) ?? [];
+      const allowed = [...role.gets, ...(role.mayGet ?? [])];
+      const wrong = LETTERS.some((name) => {
+        const times = names.filter((one) => one === name).length;
+        return times > 1 || (times === 0 && role.gets.includes(name)) || (times === 1 && !allowed.includes(name));
+      });
+      return wrong ? [`${email} (${role.name}) got ${names.join(', ') || 'nothing'}`] : [];
+    }),
+  ];
 }
 
 /** Somebody may leave while the app is being asked about them; then its answer has nowhere to go. */
 function appCalls({ record, app }: Facts): string[] {
-  const line = (call: { eventId: string; email: string; offerCode: string | null }): string => `${call.eventId} ${call.email} ${call.offerCode}`;
+  const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
+    `${call.eventId} ${call.email} ${call.offerCode}`;
   const used = record.calls.filter(({ state }) => state === 'completed');
   const unused = new Set(record.calls.filter(({ state }) => state === 'skipped').map(({ eventId }) => eventId));
   return [
-    ...compare(used.map(line), app.calls.filter(({ eventId, repeated }) => !repeated && !unused.has(eventId)).map(line)),
+    ...compare(
+      used.map(line),
+      app.calls.filter(({ eventId, repeated }) => !repeated && !unused.has(eventId)).map(line),
+    ),
     ...(app.refused > 0 ? [`${app.refused} requests with a wrong signature`] : []),
   ];
 }
 
 function holdOfWhoIsAway({ diary, leads }: Facts): string[] {
-  return diary.entries.filter(({ deed }) => deed === 'away').flatMap(({ email, detail: back }) => {
-    const hold = leads.find(({ contact }) => contact.email === email)?.hold;
-    const fits = hold?.source === 'out_of_office' && hold.until !== null && hold.until.slice(0, 10) > back;
-    return fits ? [] : [`${email}: hold ${JSON.stringify(hold)}, back on ${back}`];
-  });
+  return diary.entries
+    .filter(({ deed }) => deed === 'away')
+    .flatMap(({ email, detail: back }) => {
+      const hold = leads.find(({ contact }) => contact.email === email)?.hold;
+      const fits = hold?.source === 'out_of_office' && hold.until !== null && hold.until.slice(0, 10) > back;
+      return fits ? [] : [`${email}: hold ${JSON.stringify(hold)}, back on ${back}`];
+    });
 }
 
 function threading({ letters }: Facts): string[] {
   const ids = new Set(letters.map(({ messageId }) => messageId));
   const twice = ids.size === letters.length ? [] : ['a Message-ID was used twice'];
-  return [...twice, ...letters.flatMap((letter) => {
-    const { name, to, inReplyTo, references, subject, from } = letter;
-    const own = (other: LetterName): Letter | undefined => letters.find((one) => one.to === to && one.name === other);
-    const hello = own('hello');
-    const before = name === 'offer' ? [hello] : name === 'nudge' ? [hello, own('offer')] : [];
-    const expected = before.map((one) => one?.messageId);
-    const fits = inReplyTo === expected.at(-1) && references.join(' ') === expected.join(' ') && from === hello?.from
-      && (expected.length === 0 ? !subject.startsWith('Re:') : subject === `Re: ${hello?.subject}`);
-    return fits ? [] : [`${to}/${name}: "${subject}" from ${from} replies to ${inReplyTo ?? 'nothing'}, References ${references.join(' ') || 'none'}`];
-  })];
+  return [
+    ...twice,
+    ...letters.flatMap((letter) => {
+      const { name, to, inReplyTo, references, subject, from } = letter;
+      const own = (other: LetterName): Letter | undefined => letters.find((one) => one.to === to && one.name === other);
+      const hello = own('hello');
+      const before = name === 'offer' ? [hello] : name === 'nudge' ? [hello, own('offer')] : [];
+      const expected = before.map((one) => one?.messageId);
+      const fits =
+        inReplyTo === expected.at(-1) &&
+        references.join(' ') === expected.join(' ') &&
+        from === hello?.from &&
+        (expected.length === 0 ? !subject.startsWith('Re:') : subject === `Re: ${hello?.subject}`);
+      return fits
+        ? []
+        : [
+            `${to}/${name}: "${subject}" from ${from} replies to ${inReplyTo ?? 'nothing'}, References ${references.join(' ') || 'none'}`,
+          ];
+    }),
+  ];
 }
 
 /**
@@ -150,7 +218,10 @@ function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
   for (const { deed, email, at } of diary.entries) if (deed === 'unsubscribed') left.set(email, at);
   return record.sends
     .filter(({ email, claimedAt }) => claimedAt && left.has(email) && claimedAt > left.get(email)!)
-    .map(({ email, step, claimedAt }) => `${email}/${step} was taken in hand at ${claimedAt!.toISOString()}, after ${left.get(email)!.toISOString()}`);
+    .map(
+      ({ email, step, claimedAt }) =>
+        `${email}/${step} was taken in hand at ${claimedAt!.toISOString()}, after ${left.get(email)!.toISOString()}`,
+    );
 }
 
 type Mark = { [K in keyof SendRecord]: SendRecord[K] extends Date | null ? K : never }[keyof SendRecord];
@@ -173,5 +244,8 @@ function compare(product: readonly string[], others: readonly string[]): string[
     return left <= 0;
   });
   const missing = [...rest].filter(([, count]) => count > 0).map(([item]) => item);
-  return [...extra.map((item) => `only the product has ${item}`), ...missing.map((item) => `the product lacks ${item}`)];
+  return [
+    ...extra.map((item) => `only the product has ${item}`),
+    ...missing.map((item) => `the product lacks ${item}`),
+  ];
 }

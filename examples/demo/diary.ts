@@ -2,7 +2,15 @@ import type { LetterName } from './campaign.ts';
 import type { Letter } from './world.ts';
 
 export type Deed =
-  | 'opened' | 'machine_opened' | 'clicked' | 'machine_clicked' | 'replied' | 'away' | 'bounced' | 'unsubscribed' | 'bought';
+  | 'opened'
+  | 'machine_opened'
+  | 'clicked'
+  | 'machine_clicked'
+  | 'replied'
+  | 'away'
+  | 'bounced'
+  | 'unsubscribed'
+  | 'bought';
 
 /** One thing a recipient did. */
 export interface Entry {
@@ -32,8 +40,10 @@ export function startDiary(): Diary {
   return {
     entries,
     troubles,
-    write: (deed, letter, detail = '') => void entries.push({ deed, email: letter.to, letter: letter.name, at: new Date(), detail }),
+    write: (deed, letter, detail = '') =>
+      void entries.push({ deed, email: letter.to, letter: letter.name, at: new Date(), detail }),
     complain: (trouble) => void troubles.push(trouble),
-    who: (deed) => new Set(entries.filter((entry) => entry.deed === deed).map(({ email, letter }) => `${email}/${letter}`)),
+    who: (deed) =>
+      new Set(entries.filter((entry) => entry.deed === deed).map(({ email, letter }) => `${email}/${letter}`)),
   };
 }

@@ -3,15 +3,25 @@ import type { Letter } from './world.ts';
 
 /** A person's answer, as their mail program writes it. */
 export function replyTo(letter: Letter, words: string): Promise<Buffer> {
-  return compose(letter, `Re: ${letter.subject.replace(/^Re: /, '')}`, `${words}\n\nOn ${letter.at.toUTCString()}, ${letter.from} wrote:\n\n${quoted(letter)}`);
+  return compose(
+    letter,
+    `Re: ${letter.subject.replace(/^Re: /, '')}`,
+    `${words}\n\nOn ${letter.at.toUTCString()}, ${letter.from} wrote:\n\n${quoted(letter)}`,
+  );
 }
 
 /** What a mail server answers by itself while its owner is away until `back`. */
 export function awayReply(letter: Letter, back: Date): Promise<Buffer> {
   const date = back.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
-  return compose(letter, `Out of office: ${letter.subject}`, `Hello,\n\nI am out of the office and will be back on ${date}.`, {
-    'Auto-Submitted': 'auto-replied', Precedence: 'bulk',
-  });
+  return compose(
+    letter,
+    `Out of office: ${letter.subject}`,
+    `Hello,\n\nI am out of the office and will be back on ${date}.`,
+    {
+      'Auto-Submitted': 'auto-replied',
+      Precedence: 'bulk',
+    },
+  );
 }
 
 /** What the recipient's mail server sends when it has taken a letter and then finds nobody to give it to (RFC 3464). */
@@ -58,10 +68,22 @@ Message-ID: ${letter.messageId}
 
 function compose(letter: Letter, subject: string, text: string, headers: Record<string, string> = {}): Promise<Buffer> {
   return new MailComposer({
-    from: letter.to, to: letter.from, subject, text, headers, inReplyTo: letter.messageId, references: [...letter.references, letter.messageId],
-  }).compile().build();
+    from: letter.to,
+    to: letter.from,
+    subject,
+    text,
+    headers,
+    inReplyTo: letter.messageId,
+    references: [...letter.references, letter.messageId],
+  })
+    .compile()
+    .build();
 }
 
 function quoted(letter: Letter): string {
-  return letter.text.trimEnd().split('\n').map((line) => `> ${line}`).join('\n');
+  return letter.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n');
 }

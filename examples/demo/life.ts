@@ -21,14 +21,18 @@ export function bringToLife(people: ReadonlyMap<string, Person>, world: World, a
     const person = people.get(letter.to);
     for (const act of person?.role.does[letter.name] ?? []) {
       const [from, to] = act.after;
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        busy += 1;
-        const scene = { world, api, diary, draw: (question: string) => draw(letter.to, question) };
-        act.perform(letter, scene)
-          .catch((error: Error) => diary.complain(`${letter.to} ${act.name} (${letter.name}): ${error.message}`))
-          .finally(() => (busy -= 1));
-      }, from + (to - from) * draw(letter.to, `${letter.name}/${act.name}`));
+      const timer = setTimeout(
+        () => {
+          timers.delete(timer);
+          busy += 1;
+          const scene = { world, api, diary, draw: (question: string) => draw(letter.to, question) };
+          act
+            .perform(letter, scene)
+            .catch((error: Error) => diary.complain(`${letter.to} ${act.name} (${letter.name}): ${error.message}`))
+            .finally(() => (busy -= 1));
+        },
+        from + (to - from) * draw(letter.to, `${letter.name}/${act.name}`),
+      );
       timers.add(timer);
     }
   };

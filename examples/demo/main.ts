@@ -9,8 +9,8 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs, promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { readLogLine } from '../../deploy/child.ts';
-import { startLocalStack, type LocalStack } from '../../deploy/stack.ts';
+import { readLogLine } from '../../local/child.ts';
+import { startLocalStack, type LocalStack } from '../../local/stack.ts';
 import { startApp } from './app.ts';
 import { ROLES } from './people.ts';
 import { runDemo } from './run.ts';
@@ -57,10 +57,13 @@ async function main(): Promise<number> {
   let vigil: NodeJS.Timeout | undefined;
   try {
     stack = await startLocalStack({
-      persistent: false, env: SETTINGS, log: step,
+      persistent: false,
+      env: SETTINGS,
+      log: step,
       onLine: (from, line) => {
         const entry = readLogLine(line);
-        if (!entry || entry.level >= ERROR) complaints.push(`[${from}] ${entry ? [entry.msg, entry.err?.message].filter(Boolean).join(': ') : line}`);
+        if (!entry || entry.level >= ERROR)
+          complaints.push(`[${from}] ${entry ? [entry.msg, entry.err?.message].filter(Boolean).join(': ') : line}`);
       },
     });
     vigil = watchOver(stack);
@@ -68,7 +71,15 @@ async function main(): Promise<number> {
     signal.throwIfAborted();
     const bootstrapKey = await bootstrap(stack.env);
     const { passed, prepared } = await runDemo({
-      apiUrl: stack.urls.api, databaseUrl: stack.env.PRIMARY_DB!, bootstrapKey, world, app, leads: options.leads, complaints, say: step, signal,
+      apiUrl: stack.urls.api,
+      databaseUrl: stack.env.PRIMARY_DB!,
+      bootstrapKey,
+      world,
+      app,
+      leads: options.leads,
+      complaints,
+      say: step,
+      signal,
     });
     say(passed ? '\nEverything adds up.' : '\nSomething does not add up.');
     if (options.keep) {
@@ -101,8 +112,15 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [
-      '--import', import.meta.resolve('tsx'), '--no-deprecation', 'deploy/heron.ts', 'bootstrap',
-      '--email', 'demo@northlight.example', '--organization', 'Northlight',
+      '--import',
+      import.meta.resolve('tsx'),
+      '--no-deprecation',
+      'deploy/heron.ts',
+      'bootstrap',
+      '--email',
+      'demo@northlight.example',
+      '--organization',
+      'Northlight',
     ],
     { cwd: ROOT, env: { ...process.env, ...env } },
   );
@@ -111,18 +129,25 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
 }
 
 function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: string; campaignId: string }): void {
-  say([
-    '', 'It stays up until Ctrl-C:', '',
-    `  Temporal UI   ${urls.temporalUi}`,
-    `  API docs      ${urls.docs}`,
-    `  PostgreSQL    ${env.PRIMARY_DB}`, '',
-    `  curl -H 'Authorization: Bearer ${apiKey}' '${urls.api}/v1/campaigns/${campaignId}/leads?limit=5'`,
-  ].join('\n'));
+  say(
+    [
+      '',
+      'It stays up until Ctrl-C:',
+      '',
+      `  Temporal UI   ${urls.temporalUi}`,
+      `  API docs      ${urls.docs}`,
+      `  PostgreSQL    ${env.PRIMARY_DB}`,
+      '',
+      `  curl -H 'Authorization: Bearer ${apiKey}' '${urls.api}/v1/campaigns/${campaignId}/leads?limit=5'`,
+    ].join('\n'),
+  );
 }
 
 function readOptions(): { keep: boolean; leads: number } {
   try {
-    const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false }, leads: { type: 'string', default: '1000' } } });
+    const { values } = parseArgs({
+      options: { keep: { type: 'boolean', default: false }, leads: { type: 'string', default: '1000' } },
+    });
     const leads = Number(values.leads);
     if (!Number.isSafeInteger(leads) || leads < ROLES.length) {
       throw new Error(`--leads needs a number from ${ROLES.length}: every kind of recipient is played by somebody`);

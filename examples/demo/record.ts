@@ -62,7 +62,8 @@ const CALLS = `
 /** Opens the product's database. */
 export function openRecord(databaseUrl: string): RecordReader {
   const db = connect({ url: databaseUrl, max: 2, name: 'heron-demo' });
-  const rows = async <T>(sql: string, campaignId: string): Promise<T[]> => ((await db.raw(sql, [campaignId])) as { rows: T[] }).rows;
+  const rows = async <T>(sql: string, campaignId: string): Promise<T[]> =>
+    ((await db.raw(sql, [campaignId])) as { rows: T[] }).rows;
   return {
     read: async (campaignId) => ({
       sends: await rows<SendRecord>(SENDS, campaignId),

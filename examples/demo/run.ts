@@ -43,7 +43,8 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   const prepared = await prepare(options);
   const { api, campaignId, addresses, job } = prepared;
   const people = cast(addresses);
-  for (const role of ROLES) say(`  ${String([...people.values()].filter((person) => person.role === role).length).padStart(3)} ${role.name}`);
+  for (const role of ROLES)
+    say(`  ${String([...people.values()].filter((person) => person.role === role).length).padStart(3)} ${role.name}`);
 
   const diary = startDiary();
   const life = bringToLife(people, world, api, diary);
@@ -58,7 +59,14 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     const took = performance.now() - started;
 
     const gather = async (): Promise<Facts> => ({
-      ...(await watch.look()), people, diary, letters: world.letters, strangers: world.strangers, app, job, complaints: options.complaints,
+      ...(await watch.look()),
+      people,
+      diary,
+      letters: world.letters,
+      strangers: world.strangers,
+      app,
+      job,
+      complaints: options.complaints,
       leftSeenAt: watch.leftSeenAt,
       suppressed: await api.all('/suppressions?limit=200'),
       events: await api.all('/events?limit=200'),

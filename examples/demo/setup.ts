@@ -55,7 +55,11 @@ export async function prepare({ apiUrl, bootstrapKey, world, app, leads, say }: 
   const job = await importLeads(api, say);
   const contacts = await api.all<{ id: string; email: string }>('/contacts?limit=100');
   const chosen = contacts.sort((a, b) => (a.email < b.email ? -1 : 1)).slice(0, leads);
-  const campaignId = await createCampaign(api, { appConnectionId, mailboxIds, contactIds: chosen.map(({ id }) => id) }, say);
+  const campaignId = await createCampaign(
+    api,
+    { appConnectionId, mailboxIds, contactIds: chosen.map(({ id }) => id) },
+    say,
+  );
   return { api, apiKey, campaignId, job, addresses: chosen.map(({ email }) => email) };
 }
 
@@ -64,21 +68,30 @@ async function createKey(api: Api): Promise<string> {
   // Every permission there is. A key of a real shop would have WRITE_EVENTS and nothing else.
   const everything = permissions.reduce((mask, { value }) => mask + value, 0);
   const { secret } = await api.send<{ secret: string }>('POST', '/api-keys', {
-    name: 'Demo', permissions: everything, rate_limit_per_minute: REQUESTS_PER_MINUTE,
+    name: 'Demo',
+    permissions: everything,
+    rate_limit_per_minute: REQUESTS_PER_MINUTE,
   });
   return secret;
 }
 
 async function connectMailboxes(api: Api, world: World, say: SetupOptions['say']): Promise<string[]> {
-  const ids = await Promise.all(world.mailboxes.map(async ({ email, password, smtp, imap }) => {
-    const service = { username: email, password, security: 'none' };
-    // Answered when a worker has really signed in to both servers.
-    const { id } = await api.send<{ id: string }>('POST', '/emails', {
-      provider: 'smtp_imap', email, name: nameOf(email), smtp: { ...smtp, ...service }, imap: { ...imap, ...service },
-      campaign_limit: EMAILS_A_DAY, min_wait_time: 0,
-    });
-    return id;
-  }));
+  const ids = await Promise.all(
+    world.mailboxes.map(async ({ email, password, smtp, imap }) => {
+      const service = { username: email, password, security: 'none' };
+      // Answered when a worker has really signed in to both servers.
+      const { id } = await api.send<{ id: string }>('POST', '/emails', {
+        provider: 'smtp_imap',
+        email,
+        name: nameOf(email),
+        smtp: { ...smtp, ...service },
+        imap: { ...imap, ...service },
+        campaign_limit: EMAILS_A_DAY,
+        min_wait_time: 0,
+      });
+      return id;
+    }),
+  );
   say(`${ids.length} mailboxes connected, each signed in to by SMTP and IMAP`);
   return ids;
 }
@@ -88,11 +101,19 @@ function nameOf(email: string): string {
 }
 
 async function connectApp(api: Api, app: DemoApp, say: SetupOptions['say']): Promise<string> {
-  const { connection, secret } = await api.send<{ connection: { id: string }; secret: string }>('POST', '/app-connections', {
-    name: 'Northlight shop', base_url: app.url,
-  });
+  const { connection, secret } = await api.send<{ connection: { id: string }; secret: string }>(
+    'POST',
+    '/app-connections',
+    {
+      name: 'Northlight shop',
+      base_url: app.url,
+    },
+  );
   app.useSecret(secret);
-  const test = await api.send<{ authentication: boolean; error?: { message: string } }>('POST', `/app-connections/${connection.id}/test`);
+  const test = await api.send<{ authentication: boolean; error?: { message: string } }>(
+    'POST',
+    `/app-connections/${connection.id}/test`,
+  );
   if (!test.authentication) throw new Error(`the app did not take the signed ping: ${test.error?.message}`);
   say(`app ${app.url} connected, it believes the signature of a ping`);
   return connection.id;
@@ -101,7 +122,8 @@ async function connectApp(api: Api, app: DemoApp, say: SetupOptions['say']): Pro
 async function suppressSome(api: Api, say: SetupOptions['say']): Promise<void> {
   const values = [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses];
   const { added } = await api.send<{ added: number }>('POST', '/suppressions', {
-    entries: values.map((value) => ({ value })), reason: 'asked us not to write',
+    entries: values.map((value) => ({ value })),
+    reason: 'asked us not to write',
   });
   say(`${added} entries suppressed: a domain and ${added - 1} addresses`);
 }
@@ -110,7 +132,7 @@ async function importLeads(api: Api, say: SetupOptions['say']): Promise<ImportJo
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
   let job = await api.send<ImportJob>('POST', '/contacts/import', form);
-  for (let told = ''; job.status === 'queued' || job.status === 'running'; ) {
+  for (let told = ''; job.status === 'queued' || job.status === 'running';) {
     await sleep(200);
     job = await api.get<ImportJob>(`/contacts/imports/${job.id}`);
     const line = `importing leads.csv: ${Math.round(job.progress * 100)}%, ${job.total} rows`;
@@ -121,7 +143,9 @@ async function importLeads(api: Api, say: SetupOptions['say']): Promise<ImportJo
   say(`leads.csv: ${job.total} rows, ${job.imported} contacts`);
   const problems = await api.all<{ reason: string }>(`/contacts/imports/${job.id}/problems?limit=200`);
   const reasons = [...new Set(problems.map(({ reason }) => reason))];
-  say(`  left out: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`);
+  say(
+    `  left out: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
+  );
   return job;
 }
 
@@ -131,10 +155,20 @@ interface Parts {
   contactIds: string[];
 }
 
-async function createCampaign(api: Api, { appConnectionId, mailboxIds, contactIds }: Parts, say: SetupOptions['say']): Promise<string> {
-  const { id, warnings = [] } = await api.send<{ id: string; warnings?: string[] }>('POST', '/campaigns', campaignBody(appConnectionId));
+async function createCampaign(
+  api: Api,
+  { appConnectionId, mailboxIds, contactIds }: Parts,
+  say: SetupOptions['say'],
+): Promise<string> {
+  const { id, warnings = [] } = await api.send<{ id: string; warnings?: string[] }>(
+    'POST',
+    '/campaigns',
+    campaignBody(appConnectionId),
+  );
   if (warnings.length > 0) throw new Error(`the letters have faults: ${warnings.join('; ')}`);
-  await api.send('PUT', `/campaigns/${id}/senders`, { senders: mailboxIds.map((mailbox) => ({ email_account_id: mailbox })) });
+  await api.send('PUT', `/campaigns/${id}/senders`, {
+    senders: mailboxIds.map((mailbox) => ({ email_account_id: mailbox })),
+  });
   const { added } = await api.send<{ added: number }>('POST', `/campaigns/${id}/leads`, { contact_ids: contactIds });
   say(`campaign created: 6 steps, ${added} leads, ${mailboxIds.length} senders`);
   return id;

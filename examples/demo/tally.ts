@@ -3,7 +3,12 @@ import type { ProductRecord } from './record.ts';
 
 /** Steps of the campaign by name, and as the table calls them. */
 const STEPS: readonly [step: string, label: string][] = [
-  ['hello', 'hello'], ['ask the app', 'ask the app'], ['offer', 'offer'], [`wait for ${EVENT}`, EVENT], ['welcome', 'welcome'], ['nudge', 'nudge'],
+  ['hello', 'hello'],
+  ['ask the app', 'ask the app'],
+  ['offer', 'offer'],
+  [`wait for ${EVENT}`, EVENT],
+  ['welcome', 'welcome'],
+  ['nudge', 'nudge'],
 ];
 const HEAD = ['sent', 'opened', 'clicked', 'replied', 'bounced', 'answered', 'resumed', 'timed out'];
 const LABEL_WIDTH = 12;
@@ -11,13 +16,15 @@ const LABEL_WIDTH = 12;
 /** The table of the demo, from the product's own record: one line per step. Opens and clicks are people's, not machines'. */
 export function stepTable({ sends, waits, calls }: ProductRecord): string[] {
   const cellsOf = (step: string): (number | '')[] => {
-    if (step === 'ask the app') return ['', '', '', '', '', calls.filter(({ state }) => state === 'completed').length, '', ''];
+    if (step === 'ask the app')
+      return ['', '', '', '', '', calls.filter(({ state }) => state === 'completed').length, '', ''];
     if (step.startsWith('wait')) {
       const ended = (state: string): number => waits.filter((wait) => wait.state === state).length;
       return ['', '', '', '', '', '', ended('resumed'), ended('timed_out')];
     }
     const own = sends.filter((send) => send.step === step);
-    const count = (at: 'sentAt' | 'openedAt' | 'clickedAt' | 'repliedAt' | 'bouncedAt'): number => own.filter((send) => send[at]).length;
+    const count = (at: 'sentAt' | 'openedAt' | 'clickedAt' | 'repliedAt' | 'bouncedAt'): number =>
+      own.filter((send) => send[at]).length;
     return [count('sentAt'), count('openedAt'), count('clickedAt'), count('repliedAt'), count('bouncedAt'), '', '', ''];
   };
   const line = (label: string, cells: readonly (string | number)[]): string =>

@@ -71,8 +71,17 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
         lastPlain = elapsedMs;
         return void out.write(`  ${clock(elapsedMs)}  ${progress(view)}  ${states(view)}\n`);
       }
-      const lines = ['', `  ${clock(elapsedMs)}  ${progress(view)}`, `  ${states(view)}`, '', ...stepTable(view.record).map((line) => `  ${line}`), '',
-        ...diary.entries.slice(-EVENTS_SHOWN).map(({ email, deed, letter }) => `  ${email} ${deed.replace('_', ' ')}: ${letter}`)];
+      const lines = [
+        '',
+        `  ${clock(elapsedMs)}  ${progress(view)}`,
+        `  ${states(view)}`,
+        '',
+        ...stepTable(view.record).map((line) => `  ${line}`),
+        '',
+        ...diary.entries
+          .slice(-EVENTS_SHOWN)
+          .map(({ email, deed, letter }) => `  ${email} ${deed.replace('_', ' ')}: ${letter}`),
+      ];
       const width = (out.columns || 80) - 1;
       // Up over what was drawn last time, and away with it.
       const erase = drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '';
@@ -97,14 +106,24 @@ function progress({ leads }: View): string {
 function states({ leads }: View): string {
   const counts = new Map<string, number>();
   for (const lead of leads) {
-    const state = lead.status === 'active' ? lead.current_step ?? 'active' : lead.status;
+    const state = lead.status === 'active' ? (lead.current_step ?? 'active') : lead.status;
     counts.set(state, (counts.get(state) ?? 0) + 1);
   }
-  return [...counts].sort((a, b) => b[1] - a[1]).map(([state, count]) => `${count} ${state}`).join(', ');
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
 }
 
 /** Looks and draws once a second until `done` says so, or for `limitMs`; whether it was done by then is for the checks to say. */
-export async function follow(parts: { watch: Watch; screen: Screen; diary: Diary; done: (view: View) => boolean; limitMs: number; signal: AbortSignal }): Promise<void> {
+export async function follow(parts: {
+  watch: Watch;
+  screen: Screen;
+  diary: Diary;
+  done: (view: View) => boolean;
+  limitMs: number;
+  signal: AbortSignal;
+}): Promise<void> {
   const started = performance.now();
   for (;;) {
     parts.signal.throwIfAborted();

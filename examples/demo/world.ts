@@ -51,11 +51,14 @@ export async function startWorld(): Promise<World> {
   const listeners: ((letter: Letter) => void)[] = [];
 
   mail.onMessage((message) => {
-    readLetter(message).then((letter) => {
-      if (!letter) return strangers.push(`${message.envelope.from} to ${message.envelope.to.join(', ')}`);
-      letters.push(letter);
-      for (const listener of listeners) listener(letter);
-    }, (error: unknown) => strangers.push(String(error)));
+    readLetter(message).then(
+      (letter) => {
+        if (!letter) return strangers.push(`${message.envelope.from} to ${message.envelope.to.join(', ')}`);
+        letters.push(letter);
+        for (const listener of listeners) listener(letter);
+      },
+      (error: unknown) => strangers.push(String(error)),
+    );
   });
 
   return {

@@ -8,7 +8,9 @@ export class ConfigError extends Error {
   readonly faults: string[];
 
   constructor(faults: string[]) {
-    super(`The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  - ${faults.join('\n  - ')}`);
+    super(
+      `The configuration has ${faults.length} fault${faults.length === 1 ? '' : 's'}:\n  - ${faults.join('\n  - ')}`,
+    );
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -44,12 +46,14 @@ function knownSettings(env: Record<string, string | undefined>): Record<string, 
 /** Faults between settings; those that are faulty themselves are missing from `config`. */
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
-  if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST) faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
+  if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
+    faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
   const roles = (config.WORKER_ROLES ?? []).filter((role) => !['temporal', 'relay', 'fanout', 'sync'].includes(role));
   if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
   if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {
     for (const [name, value] of Object.entries(PUBLISHED_DEFAULTS)) {
-      if (config[name as SettingName] === value) faults.push(`${name}: still the published default, which APP_ENV=prod refuses`);
+      if (config[name as SettingName] === value)
+        faults.push(`${name}: still the published default, which APP_ENV=prod refuses`);
     }
     if (config.ALLOW_UNSAFE_WEBHOOK_URLS) faults.push('ALLOW_UNSAFE_WEBHOOK_URLS: refused when APP_ENV is prod');
   }

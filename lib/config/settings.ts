@@ -3,12 +3,23 @@ import { z } from 'zod';
 const flag = z.enum(['true', 'false', '1', '0', '']).transform((v) => v === 'true' || v === '1');
 const port = z.coerce.number().int().min(0).max(65535);
 const count = z.coerce.number().int().min(0);
-const list = z.string().transform((v) => v.split(',').map((s) => s.trim()).filter(Boolean));
+const list = z.string().transform((v) =>
+  v
+    .split(',')
+    .map((s) => s.trim())
+    .filter(Boolean),
+);
 const url = z.url().transform((v) => v.replace(/\/+$/, ''));
 
 /** Marks what `heron config` and the instance pages must show only as a fingerprint. */
 export const SENSITIVE = new Set([
-  'AUTH_SECRET', 'CREDENTIALS_ENCRYPTION_KEY', 'PRIMARY_DB', 'SMTP_PASSWORD', 'TEMPORAL_API_KEY', 'TEMPORAL_TLS_KEY', 'METRICS_TOKEN',
+  'AUTH_SECRET',
+  'CREDENTIALS_ENCRYPTION_KEY',
+  'PRIMARY_DB',
+  'SMTP_PASSWORD',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS_KEY',
+  'METRICS_TOKEN',
 ]);
 
 /**
@@ -30,9 +41,15 @@ export const settingsSchema = z.object({
   /** Signs session tokens; 32 characters or more, the same in every process. */
   AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
   /** Encrypts stored credentials (AES-256-GCM); exactly 64 hex characters. Losing it loses every mailbox password. */
-  CREDENTIALS_ENCRYPTION_KEY: z.string().regex(/^[0-9a-f]{64}$/i, 'needs exactly 64 hex characters').default(PUBLISHED_DEFAULTS.CREDENTIALS_ENCRYPTION_KEY!),
+  CREDENTIALS_ENCRYPTION_KEY: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'needs exactly 64 hex characters')
+    .default(PUBLISHED_DEFAULTS.CREDENTIALS_ENCRYPTION_KEY!),
   /** PostgreSQL connection string, version 15 or later. */
-  PRIMARY_DB: z.string().regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL').default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
+  PRIMARY_DB: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
+    .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /** Connections each process may hold. */
   DB_POOL_MAX: count.min(2).default(20),
   /** Keep the plans of frequent statements on each connection; off behind a pooler that hands connections out per transaction. */

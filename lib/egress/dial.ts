@@ -116,9 +116,8 @@ async function established(
 }
 
 function connectError(code: string | undefined): EgressError {
-  const message = code === 'ECONNREFUSED'
-    ? 'The host refused the connection.'
-    : 'The connection to the host could not be opened.';
+  const message =
+    code === 'ECONNREFUSED' ? 'The host refused the connection.' : 'The connection to the host could not be opened.';
   return new EgressError('connect', 'connect', message, code);
 }
 

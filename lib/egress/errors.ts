@@ -7,8 +7,7 @@
  * - `protocol`: the answer is not HTTP, or the connection closed before the answer was complete;
  * - `aborted`: the caller's signal fired.
  */
-export type EgressErrorKind =
-  | 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'protocol' | 'aborted';
+export type EgressErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'protocol' | 'aborted';
 
 /** How far an attempt came. Each phase starts only when the one before it succeeded. */
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'exchange';

@@ -28,11 +28,7 @@ const NOT_A_HOST = /[\s/:@?#%\\[\]]/;
  *
  * @throws EgressError `blocked` for a host or port we may not connect to, `dns` when the name has no address
  */
-export async function resolveMailHost(
-  host: string,
-  port: number,
-  options: ResolveMailHostOptions,
-): Promise<MailHost> {
+export async function resolveMailHost(host: string, port: number, options: ResolveMailHostOptions): Promise<MailHost> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new EgressError('blocked', 'check', 'The port is not valid.');
   }

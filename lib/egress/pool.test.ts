@@ -16,9 +16,14 @@ function sender(t: ExecutionContext, options: Partial<EgressOptions> = {}) {
   return {
     egress,
     asked: () => asked,
-    send: (receiver: Receiver, host = 'hooks.example.com') => egress.request({
-      method: 'POST', url: `http://${host}:${receiver.port}/`, body: 'x', timeoutMs: 60_000, maxResponseBytes: 1024,
-    }),
+    send: (receiver: Receiver, host = 'hooks.example.com') =>
+      egress.request({
+        method: 'POST',
+        url: `http://${host}:${receiver.port}/`,
+        body: 'x',
+        timeoutMs: 60_000,
+        maxResponseBytes: 1024,
+      }),
   };
 }
 
@@ -114,7 +119,7 @@ test('a connection the server ends, with or without saying so, is not used again
   }
 });
 
-test('an answer after the answer is not taken for the next request\'s', async (t) => {
+test("an answer after the answer is not taken for the next request's", async (t) => {
   const twice = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'.repeat(2);
   const receiver = await tcpReceiver(t, (socket) => socket.on('data', () => socket.write(twice)));
   const { send } = sender(t);
@@ -129,7 +134,9 @@ test('the client of a connection never opens another one', async (t) => {
   await once(socket, 'connect');
   const pool = new ConnectionPool({ maxAgeMs: 60_000, idleMs: 4000, maxIdle: 1 });
   const connection = pool.open(`http://127.0.0.1:${receiver.port}`, {
-    socket, address: '127.0.0.1', timings: { dnsMs: 0, connectMs: 0 },
+    socket,
+    address: '127.0.0.1',
+    timings: { dnsMs: 0, connectMs: 0 },
   });
   const response = await connection.client.request({ method: 'GET', path: '/' });
   t.is(await response.body.text(), 'ok');

@@ -78,8 +78,14 @@ test('refuses a URL, a literal and a name that are not public before any connect
     },
   });
   for (const url of [
-    'http://8.8.8.8/', `https://127.0.0.1:${receiver.port}/`, 'https://127.1/', 'https://[::1]/',
-    'https://localhost/', 'https://u:p@example.com/', 'https://example.com:8443/', 'nonsense',
+    'http://8.8.8.8/',
+    `https://127.0.0.1:${receiver.port}/`,
+    'https://127.1/',
+    'https://[::1]/',
+    'https://localhost/',
+    'https://u:p@example.com/',
+    'https://example.com:8443/',
+    'nonsense',
   ]) {
     await failure(t, egress.request({ ...AMPLE, url }), 'blocked', 'check');
   }
@@ -147,9 +153,12 @@ test('cuts a body at the limit, and closes on an endless one', async (t) => {
     more();
   });
   const egress = unsafeEgress(t);
-  const get = (size: number) => egress.request({
-    ...AMPLE, method: 'GET', url: `http://hooks.example.com:${receiver.port}/?size=${size}`,
-  });
+  const get = (size: number) =>
+    egress.request({
+      ...AMPLE,
+      method: 'GET',
+      url: `http://hooks.example.com:${receiver.port}/?size=${size}`,
+    });
   const exact = await get(1024);
   t.deepEqual([exact.body.length, exact.truncated], [1024, false]);
   const over = await get(1025);
@@ -174,10 +183,12 @@ test('huge headers end the connection', async (t) => {
 });
 
 test('reads headers of 10 KiB and refuses those of 20 KiB', async (t) => {
-  const receiver = await tcpReceiver(t, (socket) => socket.once('data', (request) => {
-    const size = Number(/size=(\d+)/.exec(request.toString())?.[1]);
-    socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nX-Long: ${'a'.repeat(size)}\r\nContent-Length: 0\r\n\r\n`);
-  }));
+  const receiver = await tcpReceiver(t, (socket) =>
+    socket.once('data', (request) => {
+      const size = Number(/size=(\d+)/.exec(request.toString())?.[1]);
+      socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\nX-Long: ${'a'.repeat(size)}\r\nContent-Length: 0\r\n\r\n`);
+    }),
+  );
   const egress = unsafeEgress(t);
   const url = `http://hooks.example.com:${receiver.port}/?size=`;
   t.is((await egress.request({ ...AMPLE, url: `${url}10240` })).headers['x-long']?.length, 10_240);
@@ -186,7 +197,10 @@ test('reads headers of 10 KiB and refuses those of 20 KiB', async (t) => {
 
 test('what is not HTTP, or ends too early, is a protocol error', async (t) => {
   const answers = [
-    'SSH-2.0-OpenSSH_9.2\r\n', '', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', 'HTTP/1.1 200 OK\r\nX: y',
+    'SSH-2.0-OpenSSH_9.2\r\n',
+    '',
+    'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort',
+    'HTTP/1.1 200 OK\r\nX: y',
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
@@ -259,7 +273,9 @@ test('the signal aborts before the start, in the lookup, and in the exchange', a
   const inExchange = new AbortController();
   const receiver = await tcpReceiver(t, (socket) => socket.once('data', () => inExchange.abort()));
   const sent = unsafeEgress(t).request({
-    ...AMPLE, url: `http://hooks.example.com:${receiver.port}/`, signal: inExchange.signal,
+    ...AMPLE,
+    url: `http://hooks.example.com:${receiver.port}/`,
+    signal: inExchange.signal,
   });
   await failure(t, sent, 'aborted', 'exchange');
   await closed(receiver);
@@ -276,7 +292,7 @@ test('an aborted signal does not send on a kept connection either', async (t) =>
   t.is(receiver.connections.length, 1);
 });
 
-test('the headers that frame a request are the egress\'s own', async (t) => {
+test("the headers that frame a request are the egress's own", async (t) => {
   const egress = unsafeEgress(t);
   const url = 'http://hooks.example.com/';
   for (const name of ['Host', 'connection', 'Content-Length', 'Transfer-Encoding', 'Upgrade']) {
@@ -284,7 +300,9 @@ test('the headers that frame a request are the egress\'s own', async (t) => {
   }
   const receiver = await httpReceiver(t, (_message, response) => response.end());
   const split = egress.request({
-    ...AMPLE, url: `http://hooks.example.com:${receiver.port}/`, headers: { 'x-a': 'b\r\nhost: evil' },
+    ...AMPLE,
+    url: `http://hooks.example.com:${receiver.port}/`,
+    headers: { 'x-a': 'b\r\nhost: evil' },
   });
   await failure(t, split, 'protocol', 'exchange');
   await closed(receiver);
@@ -315,11 +333,14 @@ test('measures every attempt, with its outcome', async (t) => {
   await egress.request(request);
   await egress.request(request);
   await t.throwsAsync(egress.request({ ...request, url: 'ftp://x/' }));
-  t.deepEqual(heard.map(({ outcome, status, reused }) => ({ outcome, status, reused })), [
-    { outcome: 'response', status: 500, reused: false },
-    { outcome: 'response', status: 500, reused: true },
-    { outcome: 'blocked', status: undefined, reused: false },
-  ]);
+  t.deepEqual(
+    heard.map(({ outcome, status, reused }) => ({ outcome, status, reused })),
+    [
+      { outcome: 'response', status: 500, reused: false },
+      { outcome: 'response', status: 500, reused: true },
+      { outcome: 'blocked', status: undefined, reused: false },
+    ],
+  );
   t.true(heard.every(({ totalMs }) => totalMs >= 0));
 });
 

@@ -84,7 +84,15 @@ export interface Egress {
 }
 
 const OWN_HEADERS = new Set([
-  'host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer',
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
 ]);
 
 /**
@@ -163,7 +171,10 @@ export function createEgress(options: EgressOptions): Egress {
       if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
       const deadline = startDeadline({ timeoutMs }, { phase: 'dns' });
       try {
-        await untilAborted(resolveChecked(bareHostname(check.url), dialOptions.lookup, options.allowUnsafe), deadline.signal);
+        await untilAborted(
+          resolveChecked(bareHostname(check.url), dialOptions.lookup, options.allowUnsafe),
+          deadline.signal,
+        );
       } finally {
         deadline.clear();
       }
@@ -178,7 +189,10 @@ interface Progress {
   startedAt: number;
 }
 
-function startDeadline(request: Pick<EgressRequest, 'timeoutMs' | 'signal'>, progress: Pick<Progress, 'phase'>): { signal: AbortSignal; clear: () => void } {
+function startDeadline(
+  request: Pick<EgressRequest, 'timeoutMs' | 'signal'>,
+  progress: Pick<Progress, 'phase'>,
+): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const onTimeout = () => {
     controller.abort(new EgressError('timeout', progress.phase, 'The host did not answer in time.'));

@@ -63,7 +63,9 @@ test('a name without addresses, and a name server that never answers, are dns er
   const answering = createDnsLookup({ servers: [await nameServer(t, zone)] });
   const silent = createDnsLookup({ servers: [await nameServer(t, 'silent')], timeoutMs: 50 });
   for (const [lookup, hostname] of [
-    [answering, 'missing.example.com'], [answering, 'empty.example.com'], [silent, 'slow.example.com'],
+    [answering, 'missing.example.com'],
+    [answering, 'empty.example.com'],
+    [silent, 'slow.example.com'],
   ] as const) {
     const error = await t.throwsAsync(resolveChecked(hostname, lookup, false), { instanceOf: EgressError });
     t.is(error.kind, 'dns', hostname);
@@ -85,7 +87,8 @@ test('refuses the whole name when any address is not public', async (t) => {
     t.is((await resolveChecked(hostname, lookup, true)).length, 2);
   }
   t.deepEqual(await resolveChecked('good.example.com', lookup, false), [
-    { address: '8.8.8.8', family: 4 }, { address: '2606:4700::1111', family: 6 },
+    { address: '8.8.8.8', family: 4 },
+    { address: '2606:4700::1111', family: 6 },
   ]);
 });
 

@@ -6,12 +6,20 @@ import { createEgress, type EgressOptions } from './request.ts';
 
 function sender(t: ExecutionContext, options: Partial<EgressOptions> = {}) {
   const egress = createEgress({
-    allowUnsafe: true, lookup: () => Promise.resolve(['127.0.0.1']), extraCa: [fixture('valid.pem')], ...options,
+    allowUnsafe: true,
+    lookup: () => Promise.resolve(['127.0.0.1']),
+    extraCa: [fixture('valid.pem')],
+    ...options,
   });
   t.teardown(() => egress.close());
-  return (receiver: Receiver, host = 'hooks.example.com', timeoutMs = 60_000) => egress.request({
-    method: 'POST', url: `https://${host}:${receiver.port}/`, body: 'x', timeoutMs, maxResponseBytes: 1024,
-  });
+  return (receiver: Receiver, host = 'hooks.example.com', timeoutMs = 60_000) =>
+    egress.request({
+      method: 'POST',
+      url: `https://${host}:${receiver.port}/`,
+      body: 'x',
+      timeoutMs,
+      maxResponseBytes: 1024,
+    });
 }
 
 async function refused(t: ExecutionContext, sent: Promise<unknown>, code: string | undefined, message: string) {
@@ -47,8 +55,12 @@ test('an address in the URL is verified as an address, without a name announced'
   t.is((await send(receiver, '127.0.0.1')).status, 200);
   t.deepEqual(names, [false]);
   const other = await httpsReceiver(t, 'valid.pem', (_message, response) => response.end());
-  await refused(t, send({ ...other, port: other.port }, '127.0.0.1.nip.example'), 'ERR_TLS_CERT_ALTNAME_INVALID',
-    'The TLS certificate does not cover the host name.');
+  await refused(
+    t,
+    send({ ...other, port: other.port }, '127.0.0.1.nip.example'),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'The TLS certificate does not cover the host name.',
+  );
 });
 
 test('refuses a certificate that is untrusted, expired or for another name, and sends it nothing', async (t) => {
@@ -58,8 +70,12 @@ test('refuses a certificate that is untrusted, expired or for another name, and 
   const expired = await httpsReceiver(t, 'expired.pem', count);
   const untrusting = sender(t, { extraCa: [] });
   await refused(t, untrusting(valid), 'DEPTH_ZERO_SELF_SIGNED_CERT', 'The TLS certificate is self-signed.');
-  await refused(t, sender(t)(valid, 'other.example.com'), 'ERR_TLS_CERT_ALTNAME_INVALID',
-    'The TLS certificate does not cover the host name.');
+  await refused(
+    t,
+    sender(t)(valid, 'other.example.com'),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'The TLS certificate does not cover the host name.',
+  );
   const trustingBoth = sender(t, { extraCa: [fixture('expired.pem')] });
   await refused(t, trustingBoth(expired), 'CERT_HAS_EXPIRED', 'The TLS certificate has expired.');
   t.is(calls, 0);
@@ -69,8 +85,12 @@ test.serial('NODE_TLS_REJECT_UNAUTHORIZED does not switch verification off', asy
   const receiver = await httpsReceiver(t, 'valid.pem', (_message, response) => response.end());
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-  await refused(t, sender(t, { extraCa: [] })(receiver), 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'The TLS certificate is self-signed.');
+  await refused(
+    t,
+    sender(t, { extraCa: [] })(receiver),
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'The TLS certificate is self-signed.',
+  );
 });
 
 test('a server that does not speak TLS, or hangs up in the handshake, is a tls error', async (t) => {

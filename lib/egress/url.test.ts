@@ -8,9 +8,16 @@ function problem(url: string, policy?: OutboundUrlPolicy): string | undefined {
 
 test('lets https on the standard port of a public host pass', (t) => {
   const urls = [
-    'https://hooks.example.com', 'https://hooks.example.com:443/in?a=1#x', 'https://EXAMPLE.com/', 'https://8.8.8.8/',
-    'https://[2606:4700::1111]/', 'https://bücher.example/', 'https://under_score.example.com/',
-    'https://local.example.com/', 'https://internal.example.com/', `https://${'a'.repeat(63)}.example.com/`,
+    'https://hooks.example.com',
+    'https://hooks.example.com:443/in?a=1#x',
+    'https://EXAMPLE.com/',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1111]/',
+    'https://bücher.example/',
+    'https://under_score.example.com/',
+    'https://local.example.com/',
+    'https://internal.example.com/',
+    `https://${'a'.repeat(63)}.example.com/`,
   ];
   for (const url of urls) t.is(problem(url), undefined, url);
   t.is(problem(new URL('https://hooks.example.com/').href), undefined);
@@ -22,7 +29,13 @@ test('gives the host in canonical form', (t) => {
 });
 
 test('refuses other schemes, ports and credentials', (t) => {
-  for (const url of ['http://example.com/', 'ftp://example.com/', 'file:///etc/passwd', 'data:,x', 'wss://example.com/']) {
+  for (const url of [
+    'http://example.com/',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'data:,x',
+    'wss://example.com/',
+  ]) {
     t.is(problem(url), 'The URL must use https.', url);
   }
   for (const port of [1, 22, 25, 80, 8443, 65_535]) {
@@ -34,12 +47,30 @@ test('refuses other schemes, ports and credentials', (t) => {
 });
 
 test('refuses what is no URL, or reads differently than it is called', (t) => {
-  for (const url of ['', 'example.com', '/path', 'https://', 'https://exa mple.com', 'https://[::1', 'https://1.2.3.4.5/',
-    'https://256.256.256.256/', 'https://[fe80::1%25eth0]/', 'https://a..b.example:99999/', 'https://%00.example.com/']) {
+  for (const url of [
+    '',
+    'example.com',
+    '/path',
+    'https://',
+    'https://exa mple.com',
+    'https://[::1',
+    'https://1.2.3.4.5/',
+    'https://256.256.256.256/',
+    'https://[fe80::1%25eth0]/',
+    'https://a..b.example:99999/',
+    'https://%00.example.com/',
+  ]) {
     t.truthy(problem(url), url);
   }
-  for (const url of [' https://example.com/', 'https://example.com/ ', 'https://exa\tmple.com/', 'https://example.com/\n',
-    'https://example.com\\@evil.example/', 'https://example.com/\u0000', 'https://example.com/\u0085']) {
+  for (const url of [
+    ' https://example.com/',
+    'https://example.com/ ',
+    'https://exa\tmple.com/',
+    'https://example.com/\n',
+    'https://example.com\\@evil.example/',
+    'https://example.com/\u0000',
+    'https://example.com/\u0085',
+  ]) {
     t.is(problem(url), 'The URL contains whitespace, a control character or a backslash.', JSON.stringify(url));
   }
   t.regex(problem(`https://example.com/${'a'.repeat(2048)}`) ?? '', /longer/);
@@ -47,9 +78,20 @@ test('refuses what is no URL, or reads differently than it is called', (t) => {
 
 test('judges odd IPv4 literals by the address they stand for', (t) => {
   const loopbacks = [
-    'https://127.0.0.1/', 'https://127.1/', 'https://0177.0.0.1/', 'https://0x7f.0.0.1/', 'https://0x7f000001/',
-    'https://2130706433/', 'https://017700000001/', 'https://127.0.0.1./', 'https://%31%32%37.0.0.1/', 'https://0/',
-    'https://１２７.0.0.1/', 'https://①②⑦.0.0.1/', 'https://127。0。0。1/', 'https://0x7f.1/',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://0177.0.0.1/',
+    'https://0x7f.0.0.1/',
+    'https://0x7f000001/',
+    'https://2130706433/',
+    'https://017700000001/',
+    'https://127.0.0.1./',
+    'https://%31%32%37.0.0.1/',
+    'https://0/',
+    'https://１２７.0.0.1/',
+    'https://①②⑦.0.0.1/',
+    'https://127。0。0。1/',
+    'https://0x7f.1/',
   ];
   for (const url of loopbacks) t.is(problem(url), 'The address is not publicly routable.', url);
   const check = checkOutboundUrl('https://0x08080808/');
@@ -58,35 +100,74 @@ test('judges odd IPv4 literals by the address they stand for', (t) => {
 
 test('refuses addresses that are not public', (t) => {
   const hosts = [
-    '10.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '255.255.255.255', '[::1]', '[::]', '[fe80::1]', '[fd00::1]',
-    '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b::8.8.8.8]',
-    '[2002:7f00:1::]', '[2001::1]',
+    '10.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '255.255.255.255',
+    '[::1]',
+    '[::]',
+    '[fe80::1]',
+    '[fd00::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b::8.8.8.8]',
+    '[2002:7f00:1::]',
+    '[2001::1]',
   ];
   for (const host of hosts) t.is(problem(`https://${host}/`), 'The address is not publicly routable.', host);
 });
 
 test('refuses names that are local or malformed', (t) => {
-  const local = ['localhost', 'LOCALHOST', 'a.localhost', 'printer.local', 'metadata.google.internal', 'vault',
-    'nas.home.arpa', 'db.lan', 'x.corp', 'localhost.localdomain', 'ｌｏｃａｌｈｏｓｔ', 'abc.onion'];
+  const local = [
+    'localhost',
+    'LOCALHOST',
+    'a.localhost',
+    'printer.local',
+    'metadata.google.internal',
+    'vault',
+    'nas.home.arpa',
+    'db.lan',
+    'x.corp',
+    'localhost.localdomain',
+    'ｌｏｃａｌｈｏｓｔ',
+    'abc.onion',
+  ];
   for (const host of local) t.is(problem(`https://${host}/`), 'The host is not publicly routable.', host);
   for (const host of ['example.com.', 'localhost.', 'a.local.']) {
     t.is(problem(`https://${host}/`), 'The host must not end in a dot.', host);
   }
-  const malformed = ['a..example.com', '.example.com', '-a.example.com', 'a-.example.com', 'a!.example.com',
-    `${'a'.repeat(64)}.example.com`, `${'a.'.repeat(126)}example.com`];
+  const malformed = [
+    'a..example.com',
+    '.example.com',
+    '-a.example.com',
+    'a-.example.com',
+    'a!.example.com',
+    `${'a'.repeat(64)}.example.com`,
+    `${'a.'.repeat(126)}example.com`,
+  ];
   for (const host of malformed) t.regex(problem(`https://${host}/`) ?? '', /not (a )?valid/, host);
 });
 
 test('the unsafe mode relaxes scheme, host and port together, and nothing else', (t) => {
   const unsafe = { allowUnsafe: true };
-  for (const url of ['http://localhost:3000/in', 'https://127.0.0.1:8443/', 'http://receiver/', 'http://[::1]:1/',
-    'https://app.internal/']) {
+  for (const url of [
+    'http://localhost:3000/in',
+    'https://127.0.0.1:8443/',
+    'http://receiver/',
+    'http://[::1]:1/',
+    'https://app.internal/',
+  ]) {
     t.is(problem(url, unsafe), undefined, url);
   }
   t.is(problem('ftp://localhost/', unsafe), 'The URL must use https.');
   t.is(problem('http://a:b@localhost/', unsafe), 'The URL must not contain credentials.');
-  t.is(problem('http://localhost/', { ...unsafe, allowedDomains: ['example.com'] }),
-    'The host is not in the list of allowed domains.');
+  t.is(
+    problem('http://localhost/', { ...unsafe, allowedDomains: ['example.com'] }),
+    'The host is not in the list of allowed domains.',
+  );
 });
 
 test('app domain policy: a bare entry is that host, a leading dot is the apex and every subdomain', (t) => {

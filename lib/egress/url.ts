@@ -27,7 +27,17 @@ const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
 /** Names that by standard or by custom never mean a host on the public Internet. */
 const LOCAL_SUFFIXES = new Set([
-  'localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan', 'home.arpa', 'onion',
+  'localhost',
+  'local',
+  'localdomain',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'home.arpa',
+  'onion',
 ]);
 
 /**

@@ -56,7 +56,8 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
   try {
     host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
   } catch (error) {
-    if (error instanceof EgressError) throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.message);
+    if (error instanceof EgressError)
+      throw new ImapError('unreachable', error.kind === 'dns' ? 'dns' : 'connect', error.message);
     throw error;
   }
   const client = new ImapFlow({
@@ -113,7 +114,8 @@ function openingError(error: unknown): ImapError {
   const fault = error as Fault;
   const said = clip(fault.responseText ?? '');
   if (fault.authenticationFailed) {
-    if (PASSING.has(fault.serverResponseCode ?? '')) return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
+    if (PASSING.has(fault.serverResponseCode ?? ''))
+      return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
     return new ImapError('auth', 'auth', said || 'The sign-in was refused');
   }
   const code = fault.code ?? '';
@@ -129,7 +131,10 @@ function openingError(error: unknown): ImapError {
 }
 
 function isNetworkCode(code: string | undefined): boolean {
-  return code !== undefined && /^(?:E[A-Z]+|NoConnection|EConnectionClosed|StateLogout|ClosedAfterConnect(?:Text|TLS)|[A-Z]+_TIMEOUT)$/.test(code);
+  return (
+    code !== undefined &&
+    /^(?:E[A-Z]+|NoConnection|EConnectionClosed|StateLogout|ClosedAfterConnect(?:Text|TLS)|[A-Z]+_TIMEOUT)$/.test(code)
+  );
 }
 
 function clip(text: string): string {

@@ -5,7 +5,9 @@ import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../../tes
 import { findInSent, ImapError, openImap, saveToSent, verifyImap, type ImapTarget } from './index.ts';
 
 const OPTIONS = { allowPrivate: true, connectTimeoutMs: 2_000 };
-const RAW = Buffer.from('From: sam@ours.test\r\nTo: lea@lead.test\r\nMessage-ID: <one@ours.test>\r\nSubject: Hi\r\n\r\nHello\r\n');
+const RAW = Buffer.from(
+  'From: sam@ours.test\r\nTo: lea@lead.test\r\nMessage-ID: <one@ours.test>\r\nSubject: Hi\r\n\r\nHello\r\n',
+);
 let mail: MailWorld;
 let count = 0;
 
@@ -66,8 +68,14 @@ test('failures say what kind they are and how far it came', async (t) => {
   t.deepEqual(await failure({ security: 'tls' }), ['unreachable', 'tls']);
   t.deepEqual(await failure({ host: 'no-such-host.invalid' }), ['unreachable', 'dns']);
   t.deepEqual(await failure({ host: '127.0.0.1' }, { ...OPTIONS, allowPrivate: false }), ['unreachable', 'connect']);
-  t.deepEqual(await failure({ port: await portOf(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }), ['unreachable', 'greeting']);
-  t.deepEqual(await failure({ port: await portOf(t, '') }, { ...OPTIONS, connectTimeoutMs: 300 }), ['unreachable', 'greeting']);
+  t.deepEqual(await failure({ port: await portOf(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
+    'unreachable',
+    'greeting',
+  ]);
+  t.deepEqual(await failure({ port: await portOf(t, '') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
+    'unreachable',
+    'greeting',
+  ]);
   t.deepEqual(await failure({ port: await portOf(t, '* BYE closed for today\r\n') }), ['unreachable', 'connect']);
 });
 

@@ -2,7 +2,20 @@ import type { ImapFlow } from 'imapflow';
 import { ImapError, imapError, openImap, type ImapOptions, type ImapTarget } from './connect.ts';
 
 /** Names servers without SPECIAL-USE (RFC 6154) give their Sent folder, lower-case. */
-const SENT_NAMES = ['sent', 'sent items', 'sent mail', 'sent messages', 'gesendet', 'gesendete objekte', 'envoyes', 'éléments envoyés', 'enviados', 'inviati', 'verzonden items', 'elküldött elemek'];
+const SENT_NAMES = [
+  'sent',
+  'sent items',
+  'sent mail',
+  'sent messages',
+  'gesendet',
+  'gesendete objekte',
+  'envoyes',
+  'éléments envoyés',
+  'enviados',
+  'inviati',
+  'verzonden items',
+  'elküldött elemek',
+];
 
 /** The path of a folder by its special use, or (Sent only) by a usual name. Undefined when there is none. */
 export async function findFolder(client: ImapFlow, use: '\\Sent' | '\\Junk'): Promise<string | undefined> {
@@ -38,7 +51,11 @@ export async function appendToSent(client: ImapFlow, raw: Buffer): Promise<boole
  * Whether a message lies in the Sent folder. `unknown` when the mailbox cannot be asked, or has no such folder. A
  * mailbox that keeps no copies answers `absent` for everything: only `found` proves anything.
  */
-export async function findInSent(target: ImapTarget, messageId: string, options: ImapOptions): Promise<'found' | 'absent' | 'unknown'> {
+export async function findInSent(
+  target: ImapTarget,
+  messageId: string,
+  options: ImapOptions,
+): Promise<'found' | 'absent' | 'unknown'> {
   try {
     return await withImap(target, options, async (client) => {
       const folder = await findFolder(client, '\\Sent');
@@ -67,7 +84,11 @@ export async function verifyImap(target: ImapTarget, options: ImapOptions): Prom
   await withImap(target, options, (client) => client.mailboxOpen('INBOX', { readOnly: true }));
 }
 
-async function withImap<T>(target: ImapTarget, options: ImapOptions, work: (client: ImapFlow) => Promise<T>): Promise<T> {
+async function withImap<T>(
+  target: ImapTarget,
+  options: ImapOptions,
+  work: (client: ImapFlow) => Promise<T>,
+): Promise<T> {
   const client = await openImap(target, options);
   try {
     return await work(client);

@@ -23,7 +23,10 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
   if (config.MAIL_TRANSPORT === 'log') {
     return {
       async send(message) {
-        log.info({ mail: { to: message.to, subject: message.subject, text: message.text } }, 'system mail (MAIL_TRANSPORT=log)');
+        log.info(
+          { mail: { to: message.to, subject: message.subject, text: message.text } },
+          'system mail (MAIL_TRANSPORT=log)',
+        );
       },
       close() {},
     };

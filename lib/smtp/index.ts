@@ -85,9 +85,13 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
 
 /** What a kept session says that the server had closed meanwhile. Nothing was handed over, so another may try. */
 function isFarewell(outcome: SmtpOutcome): boolean {
-  return outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data');
+  return (
+    outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data')
+  );
 }
 
 function faultOf(error: unknown): SmtpFault {
-  return error instanceof SmtpFailure ? error.outcome : { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+  return error instanceof SmtpFailure
+    ? error.outcome
+    : { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
 }

@@ -3,7 +3,13 @@ export type SmtpOutcome =
   /** The server took responsibility for the message, for all recipients but the rejected ones. */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[] }
   /** The server said no; nothing left. `permanent` is a 5xx answer. */
-  | { kind: 'refused'; stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data'; code: number; response: string; permanent: boolean }
+  | {
+      kind: 'refused';
+      stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data';
+      code: number;
+      response: string;
+      permanent: boolean;
+    }
   /** The conversation broke before the message was handed over; nothing left. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
   /** The message was handed over, in part at least, but no answer came: it may have left. */
@@ -56,15 +62,29 @@ export function clip(text: string | undefined): string {
 export function openingFault(error: ConversationError): SmtpFault {
   const code = error.responseCode ?? 0;
   if (code >= 400) {
-    const stage = error.code === 'EAUTH' ? 'auth' : error.code === 'ETLS' || error.command === 'STARTTLS' ? 'tls' : 'connect';
+    const stage =
+      error.code === 'EAUTH' ? 'auth' : error.code === 'ETLS' || error.command === 'STARTTLS' ? 'tls' : 'connect';
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
   }
-  if (error.code === 'EAUTH') return { kind: 'refused', stage: 'auth', code: 0, response: 'The server offers no way to sign in that we know', permanent: true };
-  if (error.code === 'EDNS') return { kind: 'unreachable', stage: 'dns', detail: 'The host name could not be resolved' };
+  if (error.code === 'EAUTH')
+    return {
+      kind: 'refused',
+      stage: 'auth',
+      code: 0,
+      response: 'The server offers no way to sign in that we know',
+      permanent: true,
+    };
+  if (error.code === 'EDNS')
+    return { kind: 'unreachable', stage: 'dns', detail: 'The host name could not be resolved' };
   if (error.code === 'ETLS' || error.command === 'STARTTLS' || /certificate|SSL|TLS/i.test(error.message)) {
     return { kind: 'unreachable', stage: 'tls', detail: 'TLS could not be negotiated: ' + clip(error.message) };
   }
-  if (error.code === 'ETIMEDOUT') return { kind: 'unreachable', stage: /greeting/i.test(error.message) ? 'greeting' : 'connect', detail: 'The server did not answer in time' };
+  if (error.code === 'ETIMEDOUT')
+    return {
+      kind: 'unreachable',
+      stage: /greeting/i.test(error.message) ? 'greeting' : 'connect',
+      detail: 'The server did not answer in time',
+    };
   return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
 }
 
@@ -81,7 +101,9 @@ export function sendingFault(error: ConversationError, handedOver: boolean): Smt
   }
   if (handedOver) return { kind: 'unknown', detail: 'The conversation broke after the message was handed over' };
   // Refused on our side already: the message is too large for the server, or an address cannot be put on the line.
-  if (error.code === 'EMESSAGE') return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
-  if (error.code === 'EENVELOPE' && error.command === 'API') return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
+  if (error.code === 'EMESSAGE')
+    return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
+  if (error.code === 'EENVELOPE' && error.command === 'API')
+    return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
   return { kind: 'unreachable', stage: 'session', detail: 'The conversation broke before the message was handed over' };
 }

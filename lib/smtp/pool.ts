@@ -49,7 +49,8 @@ export class SessionPool {
 
   /** Takes a session back: kept for the next message if it is fit for one. */
   async give(session: SmtpSession, afterRefusal: boolean): Promise<void> {
-    const fit = !session.closed && session.messages < this.#limits.maxMessages && (!afterRefusal || (await session.reset()));
+    const fit =
+      !session.closed && session.messages < this.#limits.maxMessages && (!afterRefusal || (await session.reset()));
     if (!fit || this.#closed) session.close();
     else this.#keep(session);
     this.#leave();
@@ -82,7 +83,13 @@ export class SessionPool {
     return new Promise((resolve, reject) => {
       const late = () => {
         this.#waiting = this.#waiting.filter((waiter) => waiter !== turn);
-        reject(new SmtpFailure({ kind: 'unreachable', stage: 'session', detail: 'Every session of the mailbox was in use for too long' }));
+        reject(
+          new SmtpFailure({
+            kind: 'unreachable',
+            stage: 'session',
+            detail: 'Every session of the mailbox was in use for too long',
+          }),
+        );
       };
       const left = until - performance.now();
       const timer = Number.isFinite(left) ? setTimeout(late, Math.max(0, left)) : undefined;

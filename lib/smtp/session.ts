@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
-import { clip, openingFault, sendingFault, SmtpFailure, type ConversationError, type RejectedRecipient, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
+import {
+  clip,
+  openingFault,
+  sendingFault,
+  SmtpFailure,
+  type ConversationError,
+  type RejectedRecipient,
+  type SmtpOutcome,
+  type SmtpTarget,
+} from './outcome.ts';
 
 export interface SessionOptions {
   allowPrivate: boolean;
@@ -56,7 +65,11 @@ export class SmtpSession {
       host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
     } catch (error) {
       const stage = error instanceof EgressError && error.kind === 'dns' ? 'dns' : 'connect';
-      throw new SmtpFailure({ kind: 'unreachable', stage, detail: error instanceof EgressError ? error.message : 'The host could not be looked up' });
+      throw new SmtpFailure({
+        kind: 'unreachable',
+        stage,
+        detail: error instanceof EgressError ? error.message : 'The host could not be looked up',
+      });
     }
     const connection = new SMTPConnection({
       host: host.address,
@@ -83,7 +96,11 @@ export class SmtpSession {
     } catch (error) {
       session.close();
       const fault = openingFault(error as ConversationError);
-      throw new SmtpFailure(fault.kind === 'unreachable' ? { kind: 'unreachable', stage: 'session', detail: 'The conversation broke during the sign-in' } : fault);
+      throw new SmtpFailure(
+        fault.kind === 'unreachable'
+          ? { kind: 'unreachable', stage: 'session', detail: 'The conversation broke during the sign-in' }
+          : fault,
+      );
     }
     return session;
   }
@@ -104,9 +121,19 @@ export class SmtpSession {
       },
     });
     try {
-      const info = await this.#ask((done) => this.#connection.send({ from: envelope.from, to: envelope.to, size: raw.length }, body, done), until);
-      const { response, rejectedErrors = [] } = info as { response?: string; rejectedErrors?: (ConversationError & { recipient?: string })[] };
-      const rejected = rejectedErrors.map((error): RejectedRecipient => ({ recipient: error.recipient ?? '', code: error.responseCode ?? 0, response: clip(error.response) }));
+      const info = await this.#ask(
+        (done) => this.#connection.send({ from: envelope.from, to: envelope.to, size: raw.length }, body, done),
+        until,
+      );
+      const { response, rejectedErrors = [] } = info as {
+        response?: string;
+        rejectedErrors?: (ConversationError & { recipient?: string })[];
+      };
+      const rejected = rejectedErrors.map((error): RejectedRecipient => ({
+        recipient: error.recipient ?? '',
+        code: error.responseCode ?? 0,
+        response: clip(error.response),
+      }));
       return { kind: 'accepted', response: clip(response), rejected };
     } catch (error) {
       const outcome = sendingFault(error as ConversationError, handedOver);
@@ -150,7 +177,10 @@ export class SmtpSession {
         else resolve(value);
       };
       const timer = Number.isFinite(left)
-        ? setTimeout(() => settle(Object.assign(new Error('The server did not answer in time'), { code: 'ETIMEDOUT' })), Math.max(0, left))
+        ? setTimeout(
+            () => settle(Object.assign(new Error('The server did not answer in time'), { code: 'ETIMEDOUT' })),
+            Math.max(0, left),
+          )
         : undefined;
       if (left <= 0) return;
       this.#broken = settle;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
-import { HEARTBEAT_MS } from '../../domain/sending/deliver.ts';
+import { HEARTBEAT_MS } from '../../domain/engine/sending/deliver.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { createWorld, type World } from '../harness/world.ts';
@@ -21,11 +21,13 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const states = (campaignId: string) => world.deps.db('enrollments').where({ campaign_id: campaignId }).select('contact_id', 'state', 'failure_reason');
-const finished = (campaignId: string, count: number) => eventually(async () => {
-  const rows = await states(campaignId);
-  return rows.length === count && rows.every((row) => !['pending', 'active'].includes(row.state)) ? rows : undefined;
-});
+const states = (campaignId: string) =>
+  world.deps.db('enrollments').where({ campaign_id: campaignId }).select('contact_id', 'state', 'failure_reason');
+const finished = (campaignId: string, count: number) =>
+  eventually(async () => {
+    const rows = await states(campaignId);
+    return rows.length === count && rows.every((row) => !['pending', 'active'].includes(row.state)) ? rows : undefined;
+  });
 
 async function sender(email: string): Promise<string> {
   const box = await mail.addMailbox({ email, password: 'secret' });
@@ -33,24 +35,40 @@ async function sender(email: string): Promise<string> {
 }
 
 const explicit = async (campaignId: string, mailboxId: string) => {
-  await world.deps.db('campaign_senders').insert({ organization_id: tenant.organizationId, campaign_id: campaignId, mailbox_id: mailboxId });
+  await world.deps
+    .db('campaign_senders')
+    .insert({ organization_id: tenant.organizationId, campaign_id: campaignId, mailbox_id: mailboxId });
 };
 
 test.serial('a two-step campaign mails everybody once, follows up in the thread, and completes', async (t) => {
   const { organizationId } = tenant;
   const mailboxId = await sender('anna@sender.example.com');
-  const contacts = await Promise.all(['Bea', 'Cem', 'Dora'].map((first_name) =>
-    createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: `${first_name.toLowerCase()}@run.example.org`, first_name })));
-  const { campaignId } = await createCampaign(world.deps, organizationId, [
-    { subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.FirstName}}, see https://example.com/a' },
-    { body_plain: 'Just following up, {{.FirstName}}.' },
-  ], { sender_strategy: 'explicit' });
+  const contacts = await Promise.all(
+    ['Bea', 'Cem', 'Dora'].map((first_name) =>
+      createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+        email: `${first_name.toLowerCase()}@run.example.org`,
+        first_name,
+      }),
+    ),
+  );
+  const { campaignId } = await createCampaign(
+    world.deps,
+    organizationId,
+    [
+      { subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.FirstName}}, see https://example.com/a' },
+      { body_plain: 'Just following up, {{.FirstName}}.' },
+    ],
+    { sender_strategy: 'explicit' },
+  );
   await explicit(campaignId, mailboxId);
   await enroll(world.deps, organizationId, campaignId, contacts);
   await engine.launch(organizationId, campaignId);
 
   const rows = await finished(campaignId, 3);
-  t.deepEqual(rows.map((row) => row.state), ['completed', 'completed', 'completed']);
+  t.deepEqual(
+    rows.map((row) => row.state),
+    ['completed', 'completed', 'completed'],
+  );
   for (const name of ['bea', 'cem', 'dora']) {
     const got = mail.messages.filter((message) => message.envelope.to.includes(`${name}@run.example.org`));
     t.is(got.length, 2, name);
@@ -60,9 +78,14 @@ test.serial('a two-step campaign mails everybody once, follows up in the thread,
     t.is(second!.inReplyTo, first!.messageId);
     t.truthy(first!.headers.get('list'));
   }
-  const campaign = await eventually(() => world.deps.db('campaigns').where({ id: campaignId, status: 'completed' }).first());
+  const campaign = await eventually(() =>
+    world.deps.db('campaigns').where({ id: campaignId, status: 'completed' }).first(),
+  );
   t.truthy(campaign);
-  const sent = world.deps.db('domain_events').where({ type: 'campaign.email_sent' }).whereRaw(`data ->> 'campaign_id' = ?`, [campaignId]);
+  const sent = world.deps
+    .db('domain_events')
+    .where({ type: 'campaign.email_sent' })
+    .whereRaw(`data ->> 'campaign_id' = ?`, [campaignId]);
   t.is((await sent).length, 6);
   t.is(await count('outbox', {}), 0);
 });
@@ -70,10 +93,15 @@ test.serial('a two-step campaign mails everybody once, follows up in the thread,
 test.serial('an email step costs at most three workflow tasks and one normal activity', async (t) => {
   const { organizationId } = tenant;
   const mailboxId = await sender('cost@sender.example.com');
-  const contact = await createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: 'cost@run.example.org' });
-  const { campaignId } = await createCampaign(world.deps, organizationId, [
-    { subject: 'One', body_plain: 'one' }, { body_plain: 'two' }, { body_plain: 'three' },
-  ], { sender_strategy: 'explicit' });
+  const contact = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: 'cost@run.example.org',
+  });
+  const { campaignId } = await createCampaign(
+    world.deps,
+    organizationId,
+    [{ subject: 'One', body_plain: 'one' }, { body_plain: 'two' }, { body_plain: 'three' }],
+    { sender_strategy: 'explicit' },
+  );
   await explicit(campaignId, mailboxId);
   await world.deps.db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 1 });
   await enroll(world.deps, organizationId, campaignId, [contact]);
@@ -87,7 +115,9 @@ test.serial('an email step costs at most three workflow tasks and one normal act
   t.true(counts(WORKFLOW_TASK_COMPLETED) <= 9, `${counts(WORKFLOW_TASK_COMPLETED)} workflow tasks`);
   t.false(JSON.stringify(history).includes('cost@run.example.org'), 'histories hold ids, never addresses');
   // A task that is lost on its way comes back after one timeout; a worker that is slow must be able to miss a beat or two.
-  const timeouts = history.events!.flatMap((event) => event.activityTaskScheduledEventAttributes?.heartbeatTimeout?.seconds ?? []).map(Number);
+  const timeouts = history
+    .events!.flatMap((event) => event.activityTaskScheduledEventAttributes?.heartbeatTimeout?.seconds ?? [])
+    .map(Number);
   t.deepEqual(timeouts, [10, 10, 10]);
   t.true(3 * HEARTBEAT_MS <= 10_000);
 });
@@ -96,8 +126,14 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   const { organizationId } = tenant;
   const mailboxId = await sender('pause@sender.example.com');
   await world.deps.db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 2 });
-  const contacts = await Promise.all([1, 2, 3].map((n) => createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: `p${n}@pause.example.org` })));
-  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], { sender_strategy: 'explicit' });
+  const contacts = await Promise.all(
+    [1, 2, 3].map((n) =>
+      createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: `p${n}@pause.example.org` }),
+    ),
+  );
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], {
+    sender_strategy: 'explicit',
+  });
   await explicit(campaignId, mailboxId);
   await enroll(world.deps, organizationId, campaignId, contacts);
   await engine.launch(organizationId, campaignId);
@@ -105,7 +141,9 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
   const stopped = await call('POST', `/v1/campaigns/${campaignId}/stop`);
   t.is(stopped.status, 200);
   const held = await eventually(async () => {
-    const rows = await world.deps.db('enrollments').where({ campaign_id: campaignId, state: 'active', waiting_for: 'the campaign is paused' });
+    const rows = await world.deps
+      .db('enrollments')
+      .where({ campaign_id: campaignId, state: 'active', waiting_for: 'the campaign is paused' });
     return rows.length > 0 ? rows : undefined;
   });
   t.true(held.length >= 1);
@@ -122,24 +160,44 @@ test.serial('pausing stops mail and resuming goes on where it was', async (t) =>
 test.serial('a refused recipient bounces and is suppressed; a temporary refusal is tried again', async (t) => {
   const { organizationId } = tenant;
   const mailboxId = await sender('bounce@sender.example.com');
-  const gone = await createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: 'gone@bounce.example.org' });
-  const fine = await createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: 'fine@bounce.example.org' });
+  const gone = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: 'gone@bounce.example.org',
+  });
+  const fine = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: 'fine@bounce.example.org',
+  });
   mail.script('gone@bounce.example.org', { kind: 'reject' });
-  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], { sender_strategy: 'explicit' });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], {
+    sender_strategy: 'explicit',
+  });
   await explicit(campaignId, mailboxId);
   await enroll(world.deps, organizationId, campaignId, [gone, fine]);
   await engine.launch(organizationId, campaignId);
   const rows = await finished(campaignId, 2);
-  t.deepEqual(Object.fromEntries(rows.map((row) => [row.contact_id, row.state])), { [gone]: 'bounced', [fine]: 'completed' });
-  t.is(await count('suppressions', { organization_id: organizationId, email: 'gone@bounce.example.org', source: 'bounce' }), 1);
+  t.deepEqual(Object.fromEntries(rows.map((row) => [row.contact_id, row.state])), {
+    [gone]: 'bounced',
+    [fine]: 'completed',
+  });
+  t.is(
+    await count('suppressions', {
+      organization_id: organizationId,
+      email: 'gone@bounce.example.org',
+      source: 'bounce',
+    }),
+    1,
+  );
 });
 
 test.serial('a connection that drops after the body is uncertain, never sent twice', async (t) => {
   const { organizationId } = tenant;
   const mailboxId = await sender('drop@sender.example.com');
-  const contact = await createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: 'x@drop.example.org' });
+  const contact = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: 'x@drop.example.org',
+  });
   mail.script('x@drop.example.org', { kind: 'drop' });
-  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], { sender_strategy: 'explicit' });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], {
+    sender_strategy: 'explicit',
+  });
   await explicit(campaignId, mailboxId);
   await enroll(world.deps, organizationId, campaignId, [contact]);
   await engine.launch(organizationId, campaignId);

@@ -21,27 +21,75 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('run' as const), lead }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('deliverAgain' as const), lead }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('launch' as const), which }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('tick' as const), seconds: fc.constantFrom(1, 30, 65, 100, 310, 1800, 7200) }) },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom('reply' as const, 'hold' as const, 'unhold' as const, 'bounce' as const, 'unsubscribe' as const, 'suppress' as const), lead }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('pause' as const, 'resume' as const, 'resume' as const, 'reschedule' as const, 'editStep' as const), which }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('mailboxOff' as const, 'mailboxOn' as const, 'mailboxHeld' as const), which }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('tick' as const),
+      seconds: fc.constantFrom(1, 30, 65, 100, 310, 1800, 7200),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'reply' as const,
+        'hold' as const,
+        'unhold' as const,
+        'bounce' as const,
+        'unsubscribe' as const,
+        'suppress' as const,
+      ),
+      lead,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'pause' as const,
+        'resume' as const,
+        'resume' as const,
+        'reschedule' as const,
+        'editStep' as const,
+      ),
+      which,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('mailboxOff' as const, 'mailboxOn' as const, 'mailboxHeld' as const),
+      which,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('deleteContact' as const, 'removeLead' as const), lead }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('deleteCampaign' as const, 'removeMailbox' as const, 'deleteStep' as const), which: fc.constant(0) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('deleteCampaign' as const, 'removeMailbox' as const, 'deleteStep' as const),
+      which: fc.constant(0),
+    }),
+  },
 );
 
 const attempt: fc.Arbitrary<Attempt> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<Attempt>('accept') },
-  { weight: 5, arbitrary: fc.constantFrom<Attempt>(
-    'take-unknown', 'die-before', 'die-after',
-    { kind: 'unknown', detail: 'no answer' },
-    { kind: 'unreachable', stage: 'connect', detail: 'nobody there' },
-    { kind: 'refused', stage: 'auth', code: 535, response: '535 no', permanent: true },
-    { kind: 'refused', stage: 'auth', code: 454, response: '454 later', permanent: false },
-    { kind: 'refused', stage: 'recipient', code: 451, response: '451 greylisted', permanent: false },
-    { kind: 'refused', stage: 'recipient', code: 550, response: '550 5.1.1 no such user', permanent: true },
-    { kind: 'refused', stage: 'data', code: 552, response: '552 5.2.2 mailbox full', permanent: true },
-    { kind: 'refused', stage: 'sender', code: 550, response: '550 not you', permanent: true },
-  ) },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom<Attempt>(
+      'take-unknown',
+      'die-before',
+      'die-after',
+      { kind: 'unknown', detail: 'no answer' },
+      { kind: 'unreachable', stage: 'connect', detail: 'nobody there' },
+      { kind: 'refused', stage: 'auth', code: 535, response: '535 no', permanent: true },
+      { kind: 'refused', stage: 'auth', code: 454, response: '454 later', permanent: false },
+      { kind: 'refused', stage: 'recipient', code: 451, response: '451 greylisted', permanent: false },
+      { kind: 'refused', stage: 'recipient', code: 550, response: '550 5.1.1 no such user', permanent: true },
+      { kind: 'refused', stage: 'data', code: 552, response: '552 5.2.2 mailbox full', permanent: true },
+      { kind: 'refused', stage: 'sender', code: 550, response: '550 not you', permanent: true },
+    ),
+  },
 );
 
 /** Rounds of operations that happen at the same time. */
@@ -54,10 +102,14 @@ async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWor
     // Time stands still within a round, so that what the rows say of before and after is the truth.
     for (const one of round.filter(({ kind }) => kind === 'tick')) await engine.perform(one);
     // Some at once, some while the others are half-way.
-    await Promise.all(round.filter(({ kind }) => kind !== 'tick').map(async (one, index) => {
-      await new Promise((resolve) => setTimeout(resolve, (index % 3) * 12));
-      await engine.perform(one);
-    }));
+    await Promise.all(
+      round
+        .filter(({ kind }) => kind !== 'tick')
+        .map(async (one, index) => {
+          await new Promise((resolve) => setTimeout(resolve, (index % 3) * 12));
+          await engine.perform(one);
+        }),
+    );
     engine.assertNoneTwice();
   }
   await engine.assertRecordAgrees();
@@ -72,8 +124,11 @@ async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWor
 test('whatever happens at the same time: no email twice, true records and counts, and everybody comes to an end', async (t) => {
   const runs = Number(process.env.HERON_TEST_RUNS ?? 25);
   let mails = 0;
-  await fc.assert(fc.asyncProperty(rounds, fc.array(attempt, { maxLength: 12 }), async (plan, attempts) => {
-    mails += (await play(plan, attempts)).mails();
-  }), { numRuns: runs, endOnFailure: true, includeErrorInReport: true });
+  await fc.assert(
+    fc.asyncProperty(rounds, fc.array(attempt, { maxLength: 12 }), async (plan, attempts) => {
+      mails += (await play(plan, attempts)).mails();
+    }),
+    { numRuns: runs, endOnFailure: true, includeErrorInReport: true },
+  );
   t.true(mails > runs, 'the model mails too little to show anything');
 });

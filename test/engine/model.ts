@@ -1,18 +1,18 @@
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { pauseLead, removeLead, resumeLead } from '../../domain/campaigns/lead-hold.ts';
+import { pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
 import { deleteStep, updateStep } from '../../domain/campaigns/steps.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { deleteContact } from '../../domain/contacts/remove.ts';
-import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
-import { finishEnrollment } from '../../domain/enrollment/finish.ts';
-import { launchTurn } from '../../domain/enrollment/launch.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { finishEnrollment } from '../../domain/engine/control/finish.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
-import { clearHold, holdMailbox } from '../../domain/mailboxes/hold.ts';
+import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
-import { applyBounce, applyUnsubscribe } from '../../domain/replies/effects.ts';
-import { deliverSend } from '../../domain/sending/deliver.ts';
-import { suppress } from '../../domain/suppressions/suppress.ts';
+import { applyBounce, applyUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { suppress } from '../../domain/engine/outcomes/suppress.ts';
 import type { ManualClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
@@ -21,8 +21,35 @@ import type { World } from '../harness/world.ts';
 
 /** Something that happens. `lead` is one of six leads, `which` one of two campaigns or mailboxes. */
 export type Operation =
-  | { kind: 'run' | 'deliverAgain' | 'reply' | 'hold' | 'unhold' | 'bounce' | 'unsubscribe' | 'suppress' | 'deleteContact' | 'removeLead'; lead: number }
-  | { kind: 'launch' | 'pause' | 'resume' | 'reschedule' | 'editStep' | 'mailboxOff' | 'mailboxOn' | 'mailboxHeld' | 'deleteCampaign' | 'removeMailbox' | 'deleteStep'; which: number }
+  | {
+      kind:
+        | 'run'
+        | 'deliverAgain'
+        | 'reply'
+        | 'hold'
+        | 'unhold'
+        | 'bounce'
+        | 'unsubscribe'
+        | 'suppress'
+        | 'deleteContact'
+        | 'removeLead';
+      lead: number;
+    }
+  | {
+      kind:
+        | 'launch'
+        | 'pause'
+        | 'resume'
+        | 'reschedule'
+        | 'editStep'
+        | 'mailboxOff'
+        | 'mailboxOn'
+        | 'mailboxHeld'
+        | 'deleteCampaign'
+        | 'removeMailbox'
+        | 'deleteStep';
+      which: number;
+    }
   | { kind: 'tick'; seconds: number };
 
 /** Three contacts in two campaigns that share two mailboxes, and a mail server that keeps the only record that counts. */
@@ -38,7 +65,16 @@ export interface EngineWorld {
 }
 
 /** What a caller may be told; anything else is a fault of ours. */
-const EXPECTED = new Set(['not_found', 'bad_request', 'campaign_no_mailbox', 'campaign_invalid', 'no_leads', 'no_remaining_leads', 'leads_undeliverable', 'empty_step_body']);
+const EXPECTED = new Set([
+  'not_found',
+  'bad_request',
+  'campaign_no_mailbox',
+  'campaign_invalid',
+  'no_leads',
+  'no_remaining_leads',
+  'leads_undeliverable',
+  'empty_step_body',
+]);
 const OPEN = ['pending', 'active'];
 const MAX_PASSES = 80;
 
@@ -50,23 +86,42 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   let nth = 0;
   let calm = false;
   smtp.next = async () => {
-    const attempt = calm ? 'accept' : attempts[nth++] ?? 'accept';
+    const attempt = calm ? 'accept' : (attempts[nth++] ?? 'accept');
     // Long enough for others to do what they do while the server thinks.
     if (!calm) await new Promise((resolve) => setTimeout(resolve, (nth % 3) * 15));
     return attempt;
   };
-  const mailboxes = await Promise.all(['a', 'b'].map((name) =>
-    createMailbox(world.deps, organizationId, `${name}@s.example.com`, { smtp: { host: '127.0.0.1', port: 1 } }, { min_wait_time: 1 })));
+  const mailboxes = await Promise.all(
+    ['a', 'b'].map((name) =>
+      createMailbox(
+        world.deps,
+        organizationId,
+        `${name}@s.example.com`,
+        { smtp: { host: '127.0.0.1', port: 1 } },
+        { min_wait_time: 1 },
+      ),
+    ),
+  );
   const campaigns = [
+    await createCampaign(
+      world.deps,
+      organizationId,
+      [
+        { subject: 'S', body_plain: '<<A first>>' },
+        { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } },
+        { body_plain: '<<A second>>' },
+      ],
+      { ramp_enabled: true, ramp_start: 100, ramp_increment: 1 },
+    ),
     await createCampaign(world.deps, organizationId, [
-      { subject: 'S', body_plain: '<<A first>>' },
-      { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } },
-      { body_plain: '<<A second>>' },
-    ], { ramp_enabled: true, ramp_start: 100, ramp_increment: 1 }),
-    await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: '<<B first>>' }, { body_plain: '<<B second>>' }]),
+      { subject: 'S', body_plain: '<<B first>>' },
+      { body_plain: '<<B second>>' },
+    ]),
   ];
   const contacts = await Promise.all([0, 1, 2].map(() => createContact(db, clock.now(), organizationId)));
-  const leads = (await Promise.all(campaigns.map(({ campaignId }) => enroll(world.deps, organizationId, campaignId, contacts)))).flat();
+  const leads = (
+    await Promise.all(campaigns.map(({ campaignId }) => enroll(world.deps, organizationId, campaignId, contacts)))
+  ).flat();
   const campaignOf = (lead: number) => campaigns[Math.floor(lead / 3)]!.campaignId;
   const contactOf = (lead: number) => contacts[lead % 3]!;
 
@@ -83,37 +138,84 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
 
   async function act(operation: Operation): Promise<unknown> {
     switch (operation.kind) {
-      case 'tick': return clock.advance(operation.seconds * 1000);
-      case 'run': return run(leads[operation.lead]!);
+      case 'tick':
+        return clock.advance(operation.seconds * 1000);
+      case 'run':
+        return run(leads[operation.lead]!);
       case 'deliverAgain': {
-        const send = await db('sends').where({ enrollment_id: leads[operation.lead] }).whereIn('state', ['reserved', 'sending']).first();
+        const send = await db('sends')
+          .where({ enrollment_id: leads[operation.lead] })
+          .whereIn('state', ['reserved', 'sending'])
+          .first();
         return send && deliverSend(ctx, { smtp }, send.id);
       }
-      case 'reply': return transact(ctx, (tx) => finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: 'the contact replied' }));
+      case 'reply':
+        return transact(ctx, (tx) =>
+          finishEnrollment(tx, leads[operation.lead]!, 'replied', { reason: 'the contact replied' }),
+        );
       case 'bounce': {
-        const send = await db('sends').where({ enrollment_id: leads[operation.lead] }).whereIn('state', ['sent', 'uncertain', 'sending']).first();
-        return send && transact(ctx, (tx) => applyBounce(tx, send, { hard: true, reason: 'no such user', source: 'dsn' }));
+        const send = await db('sends')
+          .where({ enrollment_id: leads[operation.lead] })
+          .whereIn('state', ['sent', 'uncertain', 'sending'])
+          .first();
+        return (
+          send && transact(ctx, (tx) => applyBounce(tx, send, { hard: true, reason: 'no such user', source: 'dsn' }))
+        );
       }
-      case 'hold': return pauseLead(ctx, campaignOf(operation.lead), contactOf(operation.lead), { until: operation.lead % 2 ? null : new Date(clock.now().getTime() + 600_000), reason: 'held' });
-      case 'unhold': return resumeLead(ctx, campaignOf(operation.lead), contactOf(operation.lead));
+      case 'hold':
+        return pauseLead(ctx, campaignOf(operation.lead), contactOf(operation.lead), {
+          until: operation.lead % 2 ? null : new Date(clock.now().getTime() + 600_000),
+          reason: 'held',
+        });
+      case 'unhold':
+        return resumeLead(ctx, campaignOf(operation.lead), contactOf(operation.lead));
       case 'unsubscribe': {
-        const send = await db('sends').where({ enrollment_id: leads[operation.lead] }).whereIn('state', ['sent', 'uncertain']).first();
+        const send = await db('sends')
+          .where({ enrollment_id: leads[operation.lead] })
+          .whereIn('state', ['sent', 'uncertain'])
+          .first();
         return send && transact(ctx, (tx) => applyUnsubscribe(tx, { sendId: send.id, email: send.recipient }, 'link'));
       }
-      case 'suppress': return transact(ctx, async (tx) => suppress(tx, { email: `${contactOf(operation.lead)}@example.com`, reason: 'asked', source: 'manual' }));
-      case 'deleteContact': return deleteContact(ctx, contactOf(operation.lead));
-      case 'removeLead': return removeLead(ctx, campaignOf(operation.lead), contactOf(operation.lead));
-      case 'launch': return launchTurn(ctx, campaigns[operation.which]!.campaignId);
-      case 'pause': return stopCampaign(ctx, campaigns[operation.which]!.campaignId);
-      case 'resume': return startCampaign(ctx, campaigns[operation.which]!.campaignId);
-      case 'reschedule': return updateCampaign(ctx, campaigns[operation.which]!.campaignId, { timezone: clock.now().getTime() % 2000 ? 'Europe/Budapest' : 'America/New_York' });
-      case 'editStep': return updateStep(ctx, campaigns[operation.which]!.campaignId, campaigns[operation.which]!.stepIds[1]!, { name: `at ${clock.now().toISOString()}` });
-      case 'deleteStep': return deleteStep(ctx, campaigns[0]!.campaignId, campaigns[0]!.stepIds[1]!);
-      case 'mailboxOff': return updateMailbox(ctx, mailboxes[operation.which]!, { status: 'inactive' });
-      case 'mailboxOn': return updateMailbox(ctx, mailboxes[operation.which]!, { status: 'active' });
-      case 'mailboxHeld': return transact(ctx, (tx) => holdMailbox(tx, mailboxes[operation.which]!, { code: 'auth_failed', reason: 'no', until: new Date(clock.now().getTime() + 900_000) }));
-      case 'deleteCampaign': return deleteCampaign(ctx, campaigns[0]!.campaignId);
-      case 'removeMailbox': return removeMailbox(ctx, mailboxes[0]!);
+      case 'suppress':
+        return transact(ctx, async (tx) =>
+          suppress(tx, { email: `${contactOf(operation.lead)}@example.com`, reason: 'asked', source: 'manual' }),
+        );
+      case 'deleteContact':
+        return deleteContact(ctx, contactOf(operation.lead));
+      case 'removeLead':
+        return removeLead(ctx, campaignOf(operation.lead), contactOf(operation.lead));
+      case 'launch':
+        return launchTurn(ctx, campaigns[operation.which]!.campaignId);
+      case 'pause':
+        return stopCampaign(ctx, campaigns[operation.which]!.campaignId);
+      case 'resume':
+        return startCampaign(ctx, campaigns[operation.which]!.campaignId);
+      case 'reschedule':
+        return updateCampaign(ctx, campaigns[operation.which]!.campaignId, {
+          timezone: clock.now().getTime() % 2000 ? 'Europe/Budapest' : 'America/New_York',
+        });
+      case 'editStep':
+        return updateStep(ctx, campaigns[operation.which]!.campaignId, campaigns[operation.which]!.stepIds[1]!, {
+          name: `at ${clock.now().toISOString()}`,
+        });
+      case 'deleteStep':
+        return deleteStep(ctx, campaigns[0]!.campaignId, campaigns[0]!.stepIds[1]!);
+      case 'mailboxOff':
+        return updateMailbox(ctx, mailboxes[operation.which]!, { status: 'inactive' });
+      case 'mailboxOn':
+        return updateMailbox(ctx, mailboxes[operation.which]!, { status: 'active' });
+      case 'mailboxHeld':
+        return transact(ctx, (tx) =>
+          holdMailbox(tx, mailboxes[operation.which]!, {
+            code: 'auth_failed',
+            reason: 'no',
+            until: new Date(clock.now().getTime() + 900_000),
+          }),
+        );
+      case 'deleteCampaign':
+        return deleteCampaign(ctx, campaigns[0]!.campaignId);
+      case 'removeMailbox':
+        return removeMailbox(ctx, mailboxes[0]!);
     }
   }
 
@@ -123,7 +225,8 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   async function heal(): Promise<void> {
     calm = true;
     await db('mailboxes').where({ organization_id: organizationId }).update({ status: 'active' });
-    for (const { id } of await db('mailboxes').where({ organization_id: organizationId })) await transact(ctx, (tx) => clearHold(tx, id));
+    for (const { id } of await db('mailboxes').where({ organization_id: organizationId }))
+      await transact(ctx, (tx) => clearHold(tx, id));
     for (const lead of await openLeads()) await resumeLead(ctx, lead.campaign_id, lead.contact_id);
     for (const { campaignId } of campaigns) {
       if (await db('campaigns').where({ id: campaignId }).whereNot({ status: 'active' }).first()) {
@@ -141,7 +244,10 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         await act(operation);
       } catch (error) {
         if (error instanceof Crash || (error instanceof AppError && EXPECTED.has(error.code))) return;
-        throw new Error(`${JSON.stringify(operation)}: ${(error as Error).stack}\ncaused by ${String((error as Error).cause)}`, { cause: error });
+        throw new Error(
+          `${JSON.stringify(operation)}: ${(error as Error).stack}\ncaused by ${String((error as Error).cause)}`,
+          { cause: error },
+        );
       }
     },
     async settleAll() {
@@ -151,7 +257,10 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         const wakes: number[] = [];
         for (const { id } of open) {
           const { until, done } = await run(id);
-          if (until === null && !done) throw new Error(`enrollment ${id} waits for nobody: ${JSON.stringify(await db('enrollments').where({ id }).first())}`);
+          if (until === null && !done)
+            throw new Error(
+              `enrollment ${id} waits for nobody: ${JSON.stringify(await db('enrollments').where({ id }).first())}`,
+            );
           if (until !== null) wakes.push(until);
         }
         const inHand = await db('sends').where({ organization_id: organizationId, state: 'sending' });
@@ -161,13 +270,20 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
         }
         if (open.length === 0 && inHand.length === 0) break;
         if (pass === MAX_PASSES) throw new Error(`does not come to an end: ${JSON.stringify(await openLeads())}`);
-        clock.set(new Date(Math.max(clock.now().getTime() + 1, Math.min(...wakes, clock.now().getTime() + config.SEND_CLAIM_MS * 20))));
+        clock.set(
+          new Date(
+            Math.max(clock.now().getTime() + 1, Math.min(...wakes, clock.now().getTime() + config.SEND_CLAIM_MS * 20)),
+          ),
+        );
       }
-      const left = await db('sends').where({ organization_id: organizationId }).whereIn('state', ['reserved', 'sending']);
+      const left = await db('sends')
+        .where({ organization_id: organizationId })
+        .whereIn('state', ['reserved', 'sending']);
       if (left.length > 0) throw new Error(`emails nobody will settle: ${JSON.stringify(left)}`);
       for (const { campaignId } of campaigns) {
         const turn = await launchTurn(ctx, campaignId);
-        if (!('report' in turn) || turn.report.kind !== 'done') throw new Error(`the launcher goes on: ${JSON.stringify(turn)}`);
+        if (!('report' in turn) || turn.report.kind !== 'done')
+          throw new Error(`the launcher goes on: ${JSON.stringify(turn)}`);
       }
     },
     assertNoneTwice() {
@@ -179,19 +295,34 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       }
     },
     async assertRecordAgrees() {
-      const rows = await db('sends as s').leftJoin('enrollments as e', 'e.id', 's.enrollment_id').where({ 's.organization_id': organizationId })
+      const rows = await db('sends as s')
+        .leftJoin('enrollments as e', 'e.id', 's.enrollment_id')
+        .where({ 's.organization_id': organizationId })
         .select('s.*', 'e.state as lead_state', 'e.finished_at');
       const taken = new Set(smtp.taken.map(({ messageId }) => messageId));
       for (const row of rows) {
         const isTaken = taken.delete(row.message_id);
-        const mustBe = row.state === 'sent' || (row.state === 'bounced' && row.sent_at !== null && row.smtp_response?.startsWith('250'));
-        const mayBe = mustBe || row.state === 'uncertain' || row.state === 'sending' || (row.state === 'bounced' && row.sent_at !== null);
-        if (mustBe && !isTaken) throw new Error(`recorded as ${row.state}, but the server never took it: ${JSON.stringify(row)}`);
-        if (isTaken && !mayBe) throw new Error(`recorded as ${row.state}, but the server took it: ${JSON.stringify(row)}`);
+        const mustBe =
+          row.state === 'sent' ||
+          (row.state === 'bounced' && row.sent_at !== null && row.smtp_response?.startsWith('250'));
+        const mayBe =
+          mustBe ||
+          row.state === 'uncertain' ||
+          row.state === 'sending' ||
+          (row.state === 'bounced' && row.sent_at !== null);
+        if (mustBe && !isTaken)
+          throw new Error(`recorded as ${row.state}, but the server never took it: ${JSON.stringify(row)}`);
+        if (isTaken && !mayBe)
+          throw new Error(`recorded as ${row.state}, but the server took it: ${JSON.stringify(row)}`);
         // Taken for abandoned, it was claimed once more without being offered.
-        const offeredLater = row.finished_at && row.claimed_at > row.finished_at && row.smtp_response !== 'the worker died before the answer' && row.state !== 'sending';
+        const offeredLater =
+          row.finished_at &&
+          row.claimed_at > row.finished_at &&
+          row.smtp_response !== 'the worker died before the answer' &&
+          row.state !== 'sending';
         if (offeredLater && isTaken) throw new Error(`mailed after the end: ${JSON.stringify(row)}`);
-        if (row.state === 'reserved' && row.lead_state !== null && !OPEN.includes(row.lead_state)) throw new Error(`a slot for a lead that has finished: ${JSON.stringify(row)}`);
+        if (row.state === 'reserved' && row.lead_state !== null && !OPEN.includes(row.lead_state))
+          throw new Error(`a slot for a lead that has finished: ${JSON.stringify(row)}`);
       }
       if (taken.size > 0) throw new Error(`taken by the server and on no record: ${[...taken].join(', ')}`);
     },

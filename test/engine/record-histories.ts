@@ -10,11 +10,11 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { nudgeEnrollment } from '../../domain/enrollment/signals.ts';
+import { nudgeEnrollment } from '../../domain/engine/control/signals.ts';
 import { startImport } from '../../domain/imports/start.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { dialServers } from '../../domain/mailboxes/check.ts';
-import { enqueueRedelivery } from '../../domain/webhooks/delivery/redeliver.ts';
+import { enqueueRedelivery } from '../../domain/webhooks/enqueue-redelivery.ts';
 import { syncApplicationEndpoints } from '../../domain/webhooks/managed.ts';
 import { newId } from '../../lib/ids.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
@@ -46,7 +46,9 @@ async function save(family: string, name: string, workflowId: string): Promise<v
   const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
   mkdirSync(folder, { recursive: true });
   // Where it was recorded is nobody's business: stack traces name folders, identities the machine.
-  const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1).replaceAll(ROOT, '').replaceAll(`@${hostname()}`, '@recorder');
+  const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
+    .replaceAll(ROOT, '')
+    .replaceAll(`@${hostname()}`, '@recorder');
   writeFileSync(new URL(`${label}-${name}.json`, folder), `${text}\n`);
   console.log(`${family}/histories/${label}-${name}.json: ${history.events!.length} events`);
 }
@@ -59,21 +61,36 @@ async function recordEngine(): Promise<void> {
   const connectionId = newId();
   const now = clock.now();
   await db('app_connections').insert({
-    id: connectionId, organization_id: organizationId, name: 'app', base_url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`,
-    secret: world.deps.keyring.seal('ss_app_recorded', `app_connections/${connectionId}`), created_at: now, updated_at: now,
+    id: connectionId,
+    organization_id: organizationId,
+    name: 'app',
+    base_url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`,
+    secret: world.deps.keyring.seal('ss_app_recorded', `app_connections/${connectionId}`),
+    created_at: now,
+    updated_at: now,
   });
   const { campaignId } = await createCampaign(world.deps, organizationId, [
     { name: 'Opening', subject: 'Hello', body_plain: 'Hi' },
-    { name: 'Offer', kind: 'action', action: { type: 'app_action', app_connection_id: connectionId, path: '/offer', output_key: 'offer', inputs: {} } },
-    { name: 'Paid?', kind: 'action', action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' } },
+    {
+      name: 'Offer',
+      kind: 'action',
+      action: { type: 'app_action', app_connection_id: connectionId, path: '/offer', output_key: 'offer', inputs: {} },
+    },
+    {
+      name: 'Paid?',
+      kind: 'action',
+      action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
+    },
     { name: 'Follow-up', body_plain: 'Code {{.App.offer.offer}}' },
   ]);
   const contacts = [];
-  for (const name of ['resumed', 'replied']) contacts.push(await createContact(db, now, organizationId, { email: `${name}@lead.example.org` }));
+  for (const name of ['resumed', 'replied'])
+    contacts.push(await createContact(db, now, organizationId, { email: `${name}@lead.example.org` }));
   const [resumed, replied] = await enroll(world.deps, organizationId, campaignId, contacts);
   await engine.launch(organizationId, campaignId);
   const ctx = world.system(organizationId);
-  const nudge = (id: string, contactId: string) => transact(ctx, async (tx) => nudgeEnrollment(tx, { id, campaign_id: campaignId, contact_id: contactId }));
+  const nudge = (id: string, contactId: string) =>
+    transact(ctx, async (tx) => nudgeEnrollment(tx, { id, campaign_id: campaignId, contact_id: contactId }));
   const waiting = (id: string) => eventually(() => db('waits').where({ enrollment_id: id, state: 'open' }).first());
 
   await waiting(resumed!);
@@ -84,11 +101,17 @@ async function recordEngine(): Promise<void> {
   await db('waits').where({ enrollment_id: resumed }).update({ state: 'resumed', settled_at: now });
   await nudge(resumed!, contacts[0]!);
   await waiting(replied!);
-  const { finishEnrollment } = await import('../../domain/enrollment/finish.ts');
+  const { finishEnrollment } = await import('../../domain/engine/control/finish.ts');
   await transact(ctx, (tx) => finishEnrollment(tx, replied!, 'replied'));
   await eventually(() => db('campaigns').where({ id: campaignId, status: 'completed' }).first());
-  const over = (id: string) => eventually(async () => (await engine.temporal.workflow.getHandle(id).describe()).status.name === 'COMPLETED');
-  for (const id of [`enrollment/${campaignId}/${contacts[0]}`, `enrollment/${campaignId}/${contacts[1]}`, `campaign/${campaignId}`]) await over(id);
+  const over = (id: string) =>
+    eventually(async () => (await engine.temporal.workflow.getHandle(id).describe()).status.name === 'COMPLETED');
+  for (const id of [
+    `enrollment/${campaignId}/${contacts[0]}`,
+    `enrollment/${campaignId}/${contacts[1]}`,
+    `campaign/${campaignId}`,
+  ])
+    await over(id);
   await save('enrollment', 'paused-and-resumed', `enrollment/${campaignId}/${contacts[0]}`);
   await save('enrollment', 'replied-while-waiting', `enrollment/${campaignId}/${contacts[1]}`);
   await save('campaign', 'completed', `campaign/${campaignId}`);
@@ -101,14 +124,22 @@ async function recordImport(): Promise<void> {
   const file = { path, filename: 'leads.csv', size: 20 };
   const { id } = await startImport(ctx, { file });
   await eventually(() => world.deps.db('contact_imports').where({ id, status: 'completed' }).first());
-  const { campaignId } = await createCampaign(world.deps, ctx.actor.organizationId!, [{ subject: 'Hello', body_plain: 'Hi' }]);
+  const { campaignId } = await createCampaign(world.deps, ctx.actor.organizationId!, [
+    { subject: 'Hello', body_plain: 'Hi' },
+  ]);
   const lost = await transact(ctx, async (tx) => {
     const job = await startImport({ ...ctx, trx: tx.trx }, { file, campaignId });
     await tx.org.table('campaigns').where({ id: campaignId }).delete();
     return job.id;
   });
-  for (const [name, importId] of [['completed', id], ['abandoned', lost]]) {
-    await eventually(async () => (await engine.temporal.workflow.getHandle(`contact-import/${importId}`).describe()).status.name === 'COMPLETED');
+  for (const [name, importId] of [
+    ['completed', id],
+    ['abandoned', lost],
+  ]) {
+    await eventually(
+      async () =>
+        (await engine.temporal.workflow.getHandle(`contact-import/${importId}`).describe()).status.name === 'COMPLETED',
+    );
     await save('contact-import', name!, `contact-import/${importId}`);
   }
 }
@@ -126,13 +157,18 @@ async function recordMailboxCheck(): Promise<void> {
     },
   };
   const service = { username: email, security: 'none' as const, password: 'secret' };
-  await dialServers({ ...world.system(organizationId), workflows }, { smtp: { ...smtp, ...service }, imap: { ...imap, ...service } });
+  await dialServers(
+    { ...world.system(organizationId), workflows },
+    { smtp: { ...smtp, ...service }, imap: { ...imap, ...service } },
+  );
   await save('mailbox-check', 'both-answer', workflowId);
 }
 
 async function recordMaintenance(): Promise<void> {
   await engine.temporal.workflow.execute(maintenanceWorkflow.type, {
-    taskQueue: world.deps.config.TEMPORAL_TASK_QUEUE, workflowId: maintenanceWorkflow.id({}), args: [],
+    taskQueue: world.deps.config.TEMPORAL_TASK_QUEUE,
+    workflowId: maintenanceWorkflow.id({}),
+    args: [],
   });
   await save('maintenance', 'swept', maintenanceWorkflow.id({}));
 }
@@ -141,7 +177,10 @@ async function recordMaintenance(): Promise<void> {
 async function recordWebhookVerify(): Promise<void> {
   const receiver = await startReceiver({ respond: 500 });
   const tenant = await world.tenant();
-  const client = await createApplication(world.deps, tenant.organizationId, { allowed_webhook_domains: ['127.0.0.1'], webhook_url: receiver.url });
+  const client = await createApplication(world.deps, tenant.organizationId, {
+    allowed_webhook_domains: ['127.0.0.1'],
+    webhook_url: receiver.url,
+  });
   await approve(world.deps, tenant, client);
   const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
   await receiver.received(2);
@@ -149,10 +188,23 @@ async function recordWebhookVerify(): Promise<void> {
   const ctx = world.system(tenant.organizationId);
   await transact(ctx, (tx) => syncApplicationEndpoints(tx, client.id));
   const gone = newId();
-  await transact(ctx, async (tx) => tx.intend(start(webhookVerifyWorkflow, { organizationId: tenant.organizationId, endpointId: gone })));
-  for (const [name, endpointId] of [['verified-when-armed-again', id], ['gone', gone]]) {
+  await transact(ctx, async (tx) =>
+    tx.intend(start(webhookVerifyWorkflow, { organizationId: tenant.organizationId, endpointId: gone })),
+  );
+  for (const [name, endpointId] of [
+    ['verified-when-armed-again', id],
+    ['gone', gone],
+  ]) {
     const workflowId = `webhook-verify/${endpointId}`;
-    await eventually(async () => (await engine.temporal.workflow.getHandle(workflowId).describe().catch(() => undefined))?.status.name === 'COMPLETED');
+    await eventually(
+      async () =>
+        (
+          await engine.temporal.workflow
+            .getHandle(workflowId)
+            .describe()
+            .catch(() => undefined)
+        )?.status.name === 'COMPLETED',
+    );
     await save('webhook-verify', name!, workflowId);
   }
   await receiver.stop();
@@ -166,7 +218,9 @@ async function recordWebhooks(): Promise<void> {
   const endpoint = await createEndpoint(world.deps, organizationId, receiver.url);
   world.deps.config.WEBHOOK_RETRY_BASE_MS = 60_000;
   await emitEvents(world.deps, organizationId, 2);
-  const failed = await eventually(() => db('webhook_deliveries').where({ endpoint_id: endpoint.id, status: 'failed' }).first());
+  const failed = await eventually(() =>
+    db('webhook_deliveries').where({ endpoint_id: endpoint.id, status: 'failed' }).first(),
+  );
   await save('webhook-batch', 'one-fails', `webhook-batch/${await completedBatch()}`);
   await transact(world.system(organizationId), (tx) => enqueueRedelivery(world.deps, tx, failed.id));
   await eventually(() => db('webhook_deliveries').where({ id: failed.id, status: 'delivered' }).first());
@@ -175,11 +229,20 @@ async function recordWebhooks(): Promise<void> {
   receiver.respond(({ index }) => ({ status: index < 6 ? 500 : 204 }));
   await db('webhook_endpoints').where({ id: endpoint.id }).update({ consecutive_failures: 5 });
   await emitEvents(world.deps, organizationId, 1);
-  const retried = await eventually(() => db('webhook_deliveries').where({ endpoint_id: endpoint.id, status: 'delivered' }).where('attempt_count', '>', 2).first());
+  const retried = await eventually(() =>
+    db('webhook_deliveries')
+      .where({ endpoint_id: endpoint.id, status: 'delivered' })
+      .where('attempt_count', '>', 2)
+      .first(),
+  );
   for (const [family, name, id] of [
-    ['webhook-delivery', 'asked-for-while-waiting', failed.id], ['webhook-delivery', 'third-attempt-succeeds', retried.id], ['webhook-batch', 'of-one-endpoint', endpoint.id],
+    ['webhook-delivery', 'asked-for-while-waiting', failed.id],
+    ['webhook-delivery', 'third-attempt-succeeds', retried.id],
+    ['webhook-batch', 'of-one-endpoint', endpoint.id],
   ]) {
-    await eventually(async () => (await engine.temporal.workflow.getHandle(`${family}/${id}`).describe()).status.name === 'COMPLETED');
+    await eventually(
+      async () => (await engine.temporal.workflow.getHandle(`${family}/${id}`).describe()).status.name === 'COMPLETED',
+    );
     await save(family!, name!, `${family}/${id}`);
   }
   await receiver.stop();
@@ -195,7 +258,12 @@ function completedBatch(): Promise<string> {
 }
 
 const recorders = {
-  maintenance: recordMaintenance, mailboxCheck: recordMailboxCheck, engine: recordEngine, import: recordImport, webhookVerify: recordWebhookVerify, webhooks: recordWebhooks,
+  maintenance: recordMaintenance,
+  mailboxCheck: recordMailboxCheck,
+  engine: recordEngine,
+  import: recordImport,
+  webhookVerify: recordWebhookVerify,
+  webhooks: recordWebhooks,
 };
 
 try {

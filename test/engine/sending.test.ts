@@ -2,13 +2,13 @@ import test from 'ava';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { stopCampaign, startCampaign } from '../../domain/campaigns/start.ts';
 import { deleteContact } from '../../domain/contacts/remove.ts';
-import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { EVENT_PAYLOADS } from '../../domain/kernel/event-payloads.ts';
-import { finishEnrollment } from '../../domain/enrollment/finish.ts';
-import { launchTurn } from '../../domain/enrollment/launch.ts';
+import { finishEnrollment } from '../../domain/engine/control/finish.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
-import { deliverSend } from '../../domain/sending/deliver.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
@@ -29,7 +29,9 @@ test.after.always(() => world?.close());
 /** One contact at its first email, and a mail server that does as told. */
 async function given(steps: StepSpec[] = [{ subject: 'S', body_plain: 'b' }], campaign: Record<string, unknown> = {}) {
   const { organizationId } = await world.tenant();
-  const mailboxId = await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const mailboxId = await createMailbox(world.deps, organizationId, 'm@s.example.com', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
   const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
   const contactId = await createContact(world.deps.db, clock.now(), organizationId);
   const [enrollmentId] = (await enroll(world.deps, organizationId, campaignId, [contactId])) as [string];
@@ -37,7 +39,14 @@ async function given(steps: StepSpec[] = [{ subject: 'S', body_plain: 'b' }], ca
   const ctx = world.system(organizationId);
   const db = world.deps.db;
   return {
-    organizationId, mailboxId, campaignId, stepIds, contactId, enrollmentId, smtp, ctx,
+    organizationId,
+    mailboxId,
+    campaignId,
+    stepIds,
+    contactId,
+    enrollmentId,
+    smtp,
+    ctx,
     advance: () => advanceEnrollment(ctx, enrollmentId),
     /** Moves on to the email and returns its send. */
     async reserve(): Promise<string> {
@@ -52,7 +61,10 @@ async function given(steps: StepSpec[] = [{ subject: 'S', body_plain: 'b' }], ca
     enrollment: () => db('enrollments').where({ id: enrollmentId }).first(),
     /** Daily counts that are not zero, as `scope/day`. */
     async counts() {
-      const rows = await db('daily_counters').where({ organization_id: organizationId }).whereNot({ count: 0 }).orderBy(['scope', 'day']);
+      const rows = await db('daily_counters')
+        .where({ organization_id: organizationId })
+        .whereNot({ count: 0 })
+        .orderBy(['scope', 'day']);
       return Object.fromEntries(rows.map((row) => [`${row.scope}/${row.day}`, row.count]));
     },
   };
@@ -93,7 +105,11 @@ for (const [what, act] of Object.entries({
     lead.smtp.next = () => 'die-after';
     await t.throwsAsync(lead.deliver(sendId), { instanceOf: Crash });
     await act(lead);
-    t.deepEqual(await lead.deliver(sendId), { outcome: 'busy', retryAt: clock.now().getTime() + 15_000 }, 'mostly it is settled long before the claim ends');
+    t.deepEqual(
+      await lead.deliver(sendId),
+      { outcome: 'busy', retryAt: clock.now().getTime() + 15_000 },
+      'mostly it is settled long before the claim ends',
+    );
     clock.advance(world.deps.config.SEND_CLAIM_MS - 5_000);
     t.deepEqual(await lead.deliver(sendId), { outcome: 'busy', retryAt: clock.now().getTime() + 5_000 });
     clock.advance(5_000);
@@ -119,7 +135,10 @@ test.serial('a step that is no email any more is not mailed, and its slot goes b
 test.serial('the same, when the contact looks before the slot comes', async (t) => {
   const { campaignId, stepIds, reserve, advance, sends } = await given();
   await reserve();
-  await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ kind: 'wait', action: JSON.stringify({ type: 'wait', wait_minutes: 5 }) });
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: stepIds[0] })
+    .update({ kind: 'wait', action: JSON.stringify({ type: 'wait', wait_minutes: 5 }) });
   await world.deps.db('campaigns').where({ id: campaignId }).update({ graph_version: 2 });
   t.like(await advance(), { kind: 'sleep' });
   t.deepEqual(await sends(), []);
@@ -149,7 +168,10 @@ test.serial('attempts count on over pauses, so an address that is always deferre
   t.deepEqual(outcomes, ['deferred', 'deferred', 'deferred', 'deferred', 'failed']);
   t.like(await enrollment(), { state: 'failed' });
   t.deepEqual(await advance(), { kind: 'done', outcome: 'failed' });
-  t.like(await world.deps.db('dead_letters').where({ organization_id: ctx.actor.organizationId }).first(), { attempts: 5, max_attempts: 5 });
+  t.like(await world.deps.db('dead_letters').where({ organization_id: ctx.actor.organizationId }).first(), {
+    attempts: 5,
+    max_attempts: 5,
+  });
 });
 
 test.serial('a deferred email keeps the gap of its mailbox to the emails that have slots', async (t) => {
@@ -158,10 +180,14 @@ test.serial('a deferred email keeps the gap of its mailbox to the emails that ha
   await db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 600 });
   const sendId = await reserve();
   const others = await Promise.all([1, 2].map(() => createContact(db, clock.now(), organizationId)));
-  for (const id of await enroll(world.deps, organizationId, campaignId, others)) t.is((await advanceEnrollment(ctx, id)).kind, 'send');
+  for (const id of await enroll(world.deps, organizationId, campaignId, others))
+    t.is((await advanceEnrollment(ctx, id)).kind, 'send');
   smtp.next = () => UNREACHABLE;
   await deliver(sendId);
-  const slots = async () => (await db('sends').where({ mailbox_id: mailboxId }).orderBy('slot_at').pluck('slot_at')).map((at: Date) => at.getTime());
+  const slots = async () =>
+    (await db('sends').where({ mailbox_id: mailboxId }).orderBy('slot_at').pluck('slot_at')).map((at: Date) =>
+      at.getTime(),
+    );
   const spaced = (times: number[]) => times.every((at, index) => index === 0 || at - times[index - 1]! >= 600_000);
   t.true(spaced(await slots()), String(await slots()));
   t.true((await send(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
@@ -189,7 +215,9 @@ test.serial('a slot given back does not let the next email follow the last one t
 
 test.serial('the claim looks at the lead again: one that has ended, or is held, is not mailed', async (t) => {
   const changes = [
-    ['replied', { state: 'replied' }], ['bounced', { state: 'bounced' }], ['pending', { state: 'pending' }],
+    ['replied', { state: 'replied' }],
+    ['bounced', { state: 'bounced' }],
+    ['pending', { state: 'pending' }],
     ['held', { hold_since: MONDAY, hold_until: null, hold_source: 'manual' }],
   ] as const;
   for (const [outcome, change] of changes) {
@@ -207,7 +235,12 @@ test.serial('the claim looks at the lead again: one that has ended, or is held, 
 test.serial('an email that missed its slot by more than its window asks for another', async (t) => {
   const late = async (settings: object | null, lateMs: number) => {
     const lead = await given();
-    if (settings) await world.deps.db('outreach_settings').insert({ organization_id: lead.organizationId, settings: JSON.stringify({ task_reliability: settings }), updated_at: MONDAY });
+    if (settings)
+      await world.deps.db('outreach_settings').insert({
+        organization_id: lead.organizationId,
+        settings: JSON.stringify({ task_reliability: settings }),
+        updated_at: MONDAY,
+      });
     const sendId = await lead.reserve();
     clock.advance(lateMs);
     return (await lead.deliver(sendId)).outcome;
@@ -220,34 +253,50 @@ test.serial('an email that missed its slot by more than its window asks for anot
   t.is(await late({ enabled: false, execution_window_seconds: 60 }, 61_000), 'sent');
 });
 
-test.serial('settling what was accepted is one step: send, run, lead and event agree, and a stale token moves nothing', async (t) => {
-  const { enrollmentId, organizationId, smtp, reserve, deliver, send, enrollment } = await given();
-  const { db } = world.deps;
-  const sendId = await reserve();
-  smtp.next = async () => {
-    // Another worker has taken the email for abandoned meanwhile.
-    await db('sends').where({ id: sendId }).update({ claim_token: newId() });
-    return 'accept' as const;
-  };
-  await deliver(sendId);
-  t.like(await send(sendId), { state: 'sending', sent_at: null });
-  t.deepEqual(await db('domain_events').where({ organization_id: organizationId, type: 'campaign.email_sent' }), []);
-  const other = await given();
-  const otherId = await other.reserve();
-  await other.deliver(otherId);
-  const row = await other.send(otherId);
-  t.like(row, { state: 'sent', sent_at: clock.now() });
-  t.like(await db('step_runs').where({ enrollment_id: other.enrollmentId }).first(), { state: 'completed', outcome: 'sent', detail: null });
-  t.like(await other.enrollment(), { mailbox_id: other.mailboxId, waiting_for: null });
-  const events = await db('domain_events').where({ organization_id: other.organizationId, type: 'campaign.email_sent' });
-  t.is(events.length, 1);
-  t.deepEqual(EVENT_PAYLOADS['campaign.email_sent'].parse(events[0].data), {
-    campaign_id: other.campaignId, step_id: other.stepIds[0], contact_id: other.contactId, contact_email: row.recipient, email_account_id: other.mailboxId,
-    task_id: otherId, message_id: row.message_id, sent_at: clock.now().toISOString(),
-  });
-  t.is(enrollmentId === other.enrollmentId, false);
-  t.like(await enrollment(), { state: 'active' });
-});
+test.serial(
+  'settling what was accepted is one step: send, run, lead and event agree, and a stale token moves nothing',
+  async (t) => {
+    const { enrollmentId, organizationId, smtp, reserve, deliver, send, enrollment } = await given();
+    const { db } = world.deps;
+    const sendId = await reserve();
+    smtp.next = async () => {
+      // Another worker has taken the email for abandoned meanwhile.
+      await db('sends').where({ id: sendId }).update({ claim_token: newId() });
+      return 'accept' as const;
+    };
+    await deliver(sendId);
+    t.like(await send(sendId), { state: 'sending', sent_at: null });
+    t.deepEqual(await db('domain_events').where({ organization_id: organizationId, type: 'campaign.email_sent' }), []);
+    const other = await given();
+    const otherId = await other.reserve();
+    await other.deliver(otherId);
+    const row = await other.send(otherId);
+    t.like(row, { state: 'sent', sent_at: clock.now() });
+    t.like(await db('step_runs').where({ enrollment_id: other.enrollmentId }).first(), {
+      state: 'completed',
+      outcome: 'sent',
+      detail: null,
+    });
+    t.like(await other.enrollment(), { mailbox_id: other.mailboxId, waiting_for: null });
+    const events = await db('domain_events').where({
+      organization_id: other.organizationId,
+      type: 'campaign.email_sent',
+    });
+    t.is(events.length, 1);
+    t.deepEqual(EVENT_PAYLOADS['campaign.email_sent'].parse(events[0].data), {
+      campaign_id: other.campaignId,
+      step_id: other.stepIds[0],
+      contact_id: other.contactId,
+      contact_email: row.recipient,
+      email_account_id: other.mailboxId,
+      task_id: otherId,
+      message_id: row.message_id,
+      sent_at: clock.now().toISOString(),
+    });
+    t.is(enrollmentId === other.enrollmentId, false);
+    t.like(await enrollment(), { state: 'active' });
+  },
+);
 
 test.serial('an attempt that comes again before the retry is due waits for it', async (t) => {
   const { smtp, deliver, reserve, send } = await given();
@@ -262,7 +311,10 @@ test.serial('an attempt that comes again before the retry is due waits for it', 
 test.serial('credentials that cannot be opened hold the mailbox, and nothing is taken for sent', async (t) => {
   const { mailboxId, smtp, deliver, reserve, sends, advance } = await given();
   const sendId = await reserve();
-  await world.deps.db('mailboxes').where({ id: mailboxId }).update({ credentials: Buffer.from('sealed with another key') });
+  await world.deps
+    .db('mailboxes')
+    .where({ id: mailboxId })
+    .update({ credentials: Buffer.from('sealed with another key') });
   t.deepEqual(await deliver(sendId), { outcome: 'mailbox_held' });
   t.is(smtp.offered, 0);
   t.deepEqual(await sends(), []);
@@ -272,7 +324,13 @@ test.serial('credentials that cannot be opened hold the mailbox, and nothing is 
 
 test.serial('a sign-in that may pass later defers; one that is refused holds the mailbox', async (t) => {
   const busy = await given();
-  busy.smtp.next = () => ({ kind: 'refused', stage: 'auth', code: 454, response: '454 4.7.0 try later', permanent: false });
+  busy.smtp.next = () => ({
+    kind: 'refused',
+    stage: 'auth',
+    code: 454,
+    response: '454 4.7.0 try later',
+    permanent: false,
+  });
   t.deepEqual(await busy.deliver(await busy.reserve()), { outcome: 'deferred' });
   t.like(await world.deps.db('mailboxes').where({ id: busy.mailboxId }).first(), { hold_code: null });
   const wrong = await given();
@@ -285,13 +343,19 @@ test.serial('a sign-in that may pass later defers; one that is refused holds the
 test.serial('a contact refused while the copies are taken bounces with the words of the server', async (t) => {
   const { smtp, deliver, reserve, send } = await given(undefined, { cc: ['copy@example.org'] });
   const sendId = await reserve();
-  smtp.next = ({ to }) => ({ kind: 'accepted', response: '250 taken', rejected: [{ recipient: to[0]!, code: 450, response: '450 4.2.2 mailbox full' }] });
+  smtp.next = ({ to }) => ({
+    kind: 'accepted',
+    response: '250 taken',
+    rejected: [{ recipient: to[0]!, code: 450, response: '450 4.2.2 mailbox full' }],
+  });
   t.deepEqual(await deliver(sendId), { outcome: 'bounced' });
   t.like(await send(sendId), { state: 'bounced', smtp_response: '450 4.2.2 mailbox full' });
 });
 
 test.serial('a link that was edited before the retry leads where the mail says', async (t) => {
-  const { stepIds, smtp, deliver, reserve } = await given([{ subject: 'S', body_plain: 'see https://example.com/old' }]);
+  const { stepIds, smtp, deliver, reserve } = await given([
+    { subject: 'S', body_plain: 'see https://example.com/old' },
+  ]);
   const sendId = await reserve();
   smtp.next = () => UNREACHABLE;
   await deliver(sendId);
@@ -299,18 +363,24 @@ test.serial('a link that was edited before the retry leads where the mail says',
   clock.advance(60_000);
   smtp.next = () => 'accept';
   t.deepEqual(await deliver(sendId), { outcome: 'sent' });
-  t.deepEqual((await world.deps.db('tracked_links').where({ send_id: sendId })).map(({ url }) => url), ['https://example.com/new']);
+  t.deepEqual(
+    (await world.deps.db('tracked_links').where({ send_id: sendId })).map(({ url }) => url),
+    ['https://example.com/new'],
+  );
 });
 
-test.serial('two workers with the same email: one speaks to the server, and the retry builds the same Message-ID', async (t) => {
-  const { smtp, deliver, reserve } = await given();
-  const sendId = await reserve();
-  const outcomes = await Promise.all([deliver(sendId), deliver(sendId), deliver(sendId)]);
-  t.is(outcomes.filter(({ outcome }) => outcome === 'sent').length >= 1, true);
-  t.is(smtp.offered, 1);
-  t.deepEqual(await deliver(sendId), { outcome: 'sent' });
-  t.is(smtp.taken.length, 1);
-});
+test.serial(
+  'two workers with the same email: one speaks to the server, and the retry builds the same Message-ID',
+  async (t) => {
+    const { smtp, deliver, reserve } = await given();
+    const sendId = await reserve();
+    const outcomes = await Promise.all([deliver(sendId), deliver(sendId), deliver(sendId)]);
+    t.is(outcomes.filter(({ outcome }) => outcome === 'sent').length >= 1, true);
+    t.is(smtp.offered, 1);
+    t.deepEqual(await deliver(sendId), { outcome: 'sent' });
+    t.is(smtp.taken.length, 1);
+  },
+);
 
 test.serial('the server is given less time than the claim lasts, and heartbeats go on meanwhile', async (t) => {
   const { smtp, ctx, reserve } = await given();
@@ -334,7 +404,8 @@ test.serial('a lead whose run was lost between launch and its first word is woke
   await world.deps.db('outbox').delete();
   clock.advance(11 * 60_000);
   await launchTurn(ctx, campaignId);
-  const woken = () => world.deps.db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}`, kind: 'signal' });
+  const woken = () =>
+    world.deps.db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}`, kind: 'signal' });
   t.is((await woken()).length, 1);
   await launchTurn(ctx, campaignId);
   t.is((await woken()).length, 1, 'once per while, not once per turn');
@@ -343,7 +414,11 @@ test.serial('a lead whose run was lost between launch and its first word is woke
 test.serial('leads no mailbox may write to do not keep the others waiting', async (t) => {
   const { ctx, organizationId, campaignId } = await given(undefined, { esp_match_mode: 'strict' });
   const add = async (espProvider: string, n: number) => {
-    const contacts = await Promise.all(Array.from({ length: n }, () => createContact(world.deps.db, clock.now(), organizationId, { esp_provider: espProvider })));
+    const contacts = await Promise.all(
+      Array.from({ length: n }, () =>
+        createContact(world.deps.db, clock.now(), organizationId, { esp_provider: espProvider }),
+      ),
+    );
     return enroll(world.deps, organizationId, campaignId, contacts);
   };
   await add('gmail', 120);

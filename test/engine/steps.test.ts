@@ -1,9 +1,9 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { deleteStep } from '../../domain/campaigns/steps.ts';
-import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
-import { launchTurn } from '../../domain/enrollment/launch.ts';
-import { finishEnrollment } from '../../domain/enrollment/finish.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -26,7 +26,11 @@ interface Lead {
   enrollmentId: string;
 }
 
-async function lead(steps: Parameters<typeof createCampaign>[2], campaign: Record<string, unknown> = {}, contact: Record<string, unknown> = {}): Promise<Lead> {
+async function lead(
+  steps: Parameters<typeof createCampaign>[2],
+  campaign: Record<string, unknown> = {},
+  contact: Record<string, unknown> = {},
+): Promise<Lead> {
   const tenant = await world.tenant();
   const { organizationId } = tenant;
   await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
@@ -36,7 +40,8 @@ async function lead(steps: Parameters<typeof createCampaign>[2], campaign: Recor
   return { tenant, campaignId, stepIds, contactId, enrollmentId: enrollmentId! };
 }
 
-const advance = ({ tenant, enrollmentId }: Lead) => advanceEnrollment(world.system(tenant.organizationId), enrollmentId);
+const advance = ({ tenant, enrollmentId }: Lead) =>
+  advanceEnrollment(world.system(tenant.organizationId), enrollmentId);
 const row = (table: string, where: Record<string, unknown>) => world.deps.db(table).where(where).first();
 const minutes = (n: number) => clock.advance(n * 60_000);
 
@@ -51,14 +56,33 @@ test.serial('a wait takes its minutes, and asking early changes nothing', async 
   t.like(await row('step_runs', { enrollment_id: given.enrollmentId }), { state: 'completed', outcome: 'elapsed' });
 });
 
-const waitStep = (extra: Record<string, unknown> = {}) => ({ kind: 'action' as const, action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue', output_key: 'order', ...extra } });
+const waitStep = (extra: Record<string, unknown> = {}) => ({
+  kind: 'action' as const,
+  action: {
+    type: 'wait_for_event',
+    wait_event_name: 'order.paid',
+    timeout_minutes: 60,
+    on_timeout: 'continue',
+    output_key: 'order',
+    ...extra,
+  },
+});
 
 async function settle({ tenant, contactId }: Lead, data: Record<string, unknown>): Promise<number> {
   const id = newId();
   await world.deps.db('product_events').insert({
-    id, organization_id: tenant.organizationId, contact_id: contactId, name: 'order.paid', data: JSON.stringify(data), occurred_at: clock.now(), received_at: clock.now(),
+    id,
+    organization_id: tenant.organizationId,
+    contact_id: contactId,
+    name: 'order.paid',
+    data: JSON.stringify(data),
+    occurred_at: clock.now(),
+    received_at: clock.now(),
   });
-  return world.deps.db('waits').where({ contact_id: contactId, state: 'open' }).update({ state: 'resumed', event_id: id, settled_at: clock.now() });
+  return world.deps
+    .db('waits')
+    .where({ contact_id: contactId, state: 'open' })
+    .update({ state: 'resumed', event_id: id, settled_at: clock.now() });
 }
 
 test.serial('an event resumes the wait and its data is there for later steps', async (t) => {
@@ -90,9 +114,15 @@ test.serial('an event that came first wins, even when the run looks after the de
 });
 
 test.serial('a step that is edited is read afresh by contacts who have not passed it', async (t) => {
-  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 10 } }, { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } }]);
+  const given = await lead([
+    { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } },
+    { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } },
+  ]);
   await advance(given);
-  await world.deps.db('campaign_steps').where({ id: given.stepIds[1] }).update({ action: JSON.stringify({ type: 'wait', wait_minutes: 30 }) });
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: given.stepIds[1] })
+    .update({ action: JSON.stringify({ type: 'wait', wait_minutes: 30 }) });
   await world.deps.db('campaigns').where({ id: given.campaignId }).update({ graph_version: 2 });
   minutes(10);
   t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 40 * 60_000 });
@@ -107,7 +137,10 @@ test.serial('an email step reserves a slot once, however often it is asked', asy
 });
 
 test.serial('follow-ups wait their days after the step before', async (t) => {
-  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 1 } }, { subject: 'S', body_plain: 'b', wait_after: 3 }]);
+  const given = await lead([
+    { kind: 'wait', action: { type: 'wait', wait_minutes: 1 } },
+    { subject: 'S', body_plain: 'b', wait_after: 3 },
+  ]);
   await advance(given);
   minutes(1);
   t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
@@ -121,7 +154,13 @@ test.serial('the entry delay holds the first email', async (t) => {
 test.serial('a suppressed contact is never given a slot', async (t) => {
   const given = await lead([{ subject: 'S', body_plain: 'b' }], {}, { email: 'no@blocked.example.org' });
   await world.deps.db('suppressions').insert({
-    id: newId(), organization_id: given.tenant.organizationId, email: 'blocked.example.org', kind: 'domain', source: 'manual', created_at: MONDAY, updated_at: MONDAY,
+    id: newId(),
+    organization_id: given.tenant.organizationId,
+    email: 'blocked.example.org',
+    kind: 'domain',
+    source: 'manual',
+    created_at: MONDAY,
+    updated_at: MONDAY,
   });
   t.deepEqual(await advance(given), { kind: 'done', outcome: 'undeliverable' });
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0);
@@ -131,7 +170,10 @@ test.serial('a hold stops a contact and its end lets it go on', async (t) => {
   const given = await lead([{ subject: 'S', body_plain: 'b' }]);
   await advance(given);
   const until = new Date(MONDAY.getTime() + 3_600_000);
-  await world.deps.db('enrollments').where({ id: given.enrollmentId }).update({ hold_since: MONDAY, hold_until: until, hold_source: 'manual' });
+  await world.deps
+    .db('enrollments')
+    .where({ id: given.enrollmentId })
+    .update({ hold_since: MONDAY, hold_until: until, hold_source: 'manual' });
   t.like(await advance(given), { kind: 'sleep', state: 'held', until: until.getTime() });
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0, 'the slot went back');
   minutes(60);
@@ -142,28 +184,41 @@ test.serial('whoever ends an enrollment first decides', async (t) => {
   const given = await lead([waitStep()]);
   await advance(given);
   const ctx = world.system(given.tenant.organizationId);
-  const results = await Promise.all((['replied', 'bounced', 'unsubscribed'] as const).map((state) => transact(ctx, (tx) => finishEnrollment(tx, given.enrollmentId, state))));
+  const results = await Promise.all(
+    (['replied', 'bounced', 'unsubscribed'] as const).map((state) =>
+      transact(ctx, (tx) => finishEnrollment(tx, given.enrollmentId, state)),
+    ),
+  );
   t.is(results.filter(Boolean).length, 1);
   t.is((await row('waits', { enrollment_id: given.enrollmentId })).state, 'cancelled');
   t.is((await advance(given)).kind, 'done');
 });
 
 test.serial('a contact at a step that is removed moves on to where it led, whatever the step was', async (t) => {
-  const remove = (given: Lead, index: number) => deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[index]!);
-  const send = (given: Lead, index: number) => row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[index] });
+  const remove = (given: Lead, index: number) =>
+    deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[index]!);
+  const send = (given: Lead, index: number) =>
+    row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[index] });
 
   const waiting = await lead([waitStep(), { subject: 'next', body_plain: 'b' }]);
   await advance(waiting);
   await remove(waiting, 0);
   const { organizationId } = waiting.tenant;
   await launchTurn(world.system(organizationId), waiting.campaignId);
-  t.truthy(await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }), 'its run is told');
+  t.truthy(
+    await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }),
+    'its run is told',
+  );
   t.is((await advance(waiting)).kind, 'send');
   t.truthy(await send(waiting, 1));
   t.like(await row('waits', { enrollment_id: waiting.enrollmentId }), { state: 'cancelled' });
   t.like(await row('step_runs', { enrollment_id: waiting.enrollmentId, seq: 1 }), { state: 'skipped' });
 
-  const reserved = await lead([{ subject: 'S', body_plain: 'b' }, { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }, { subject: 'third', body_plain: 'b' }]);
+  const reserved = await lead([
+    { subject: 'S', body_plain: 'b' },
+    { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } },
+    { subject: 'third', body_plain: 'b' },
+  ]);
   await advance(reserved);
   await remove(reserved, 0);
   await remove(reserved, 1);
@@ -172,27 +227,36 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
   t.truthy(await send(reserved, 2));
   await remove(reserved, 2);
   t.deepEqual(await advance(reserved), { kind: 'done', outcome: 'completed' });
-  const counts = await world.deps.db('daily_counters').where({ organization_id: reserved.tenant.organizationId }).whereNot({ count: 0 });
+  const counts = await world.deps
+    .db('daily_counters')
+    .where({ organization_id: reserved.tenant.organizationId })
+    .whereNot({ count: 0 });
   t.deepEqual(counts, []);
 
   const sent = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
   const decision = await advance(sent);
   t.is(decision.kind, 'send');
   await world.deps.db('sends').where({ enrollment_id: sent.enrollmentId }).update({ state: 'sent', sent_at: MONDAY });
-  await world.deps.db('step_runs').where({ enrollment_id: sent.enrollmentId }).update({ state: 'completed', outcome: 'sent' });
+  await world.deps
+    .db('step_runs')
+    .where({ enrollment_id: sent.enrollmentId })
+    .update({ state: 'completed', outcome: 'sent' });
   await remove(sent, 0);
   t.is((await advance(sent)).kind, 'send');
   t.truthy(await send(sent, 1));
 });
 
-test.serial('an email in a worker\'s hands is waited for when its step is removed', async (t) => {
+test.serial("an email in a worker's hands is waited for when its step is removed", async (t) => {
   const given = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
   const { id } = (await advance(given).then(() => row('sends', { enrollment_id: given.enrollmentId })))!;
   await world.deps.db('sends').where({ id }).update({ state: 'sending', claim_token: newId(), claimed_at: MONDAY });
   await deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[0]!);
   t.like(await advance(given), { kind: 'send', sendId: id });
   await world.deps.db('sends').where({ id }).update({ state: 'sent', sent_at: MONDAY });
-  await world.deps.db('step_runs').where({ enrollment_id: given.enrollmentId }).update({ state: 'completed', outcome: 'sent' });
+  await world.deps
+    .db('step_runs')
+    .where({ enrollment_id: given.enrollmentId })
+    .update({ state: 'completed', outcome: 'sent' });
   t.is((await advance(given)).kind, 'send');
   t.truthy(await row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[1] }));
 });
@@ -201,16 +265,25 @@ test.serial('of two last leads that finish at once, one tells the launcher; one 
   for (let round = 0; round < 6; round += 1) {
     const given = await lead([waitStep()]);
     const ctx = world.system(given.tenant.organizationId);
-    const others = await Promise.all([1, 2, 3].map(() => createContact(world.deps.db, clock.now(), given.tenant.organizationId)));
-    const leads = [given.enrollmentId, ...(await enroll(world.deps, given.tenant.organizationId, given.campaignId, others))];
+    const others = await Promise.all(
+      [1, 2, 3].map(() => createContact(world.deps.db, clock.now(), given.tenant.organizationId)),
+    );
+    const leads = [
+      given.enrollmentId,
+      ...(await enroll(world.deps, given.tenant.organizationId, given.campaignId, others)),
+    ];
     for (const id of leads) await advanceEnrollment(ctx, id);
     const told = () => world.deps.db('outbox').where({ workflow_id: `campaign/${given.campaignId}` });
-    const finish = (id: string, wait = 0) => transact(ctx, async (tx) => {
-      await finishEnrollment(tx, id, 'replied');
-      // Both hold their own lead before either looks for another one.
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    });
-    await world.deps.db('outbox').where({ workflow_id: `campaign/${given.campaignId}` }).delete();
+    const finish = (id: string, wait = 0) =>
+      transact(ctx, async (tx) => {
+        await finishEnrollment(tx, id, 'replied');
+        // Both hold their own lead before either looks for another one.
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      });
+    await world.deps
+      .db('outbox')
+      .where({ workflow_id: `campaign/${given.campaignId}` })
+      .delete();
     await finish(leads[0]!);
     await finish(leads[1]!);
     t.deepEqual(await told(), [], 'others are left');
@@ -223,11 +296,26 @@ test.serial('app_action asks the app; tags, notify and end act at once', async (
   const call = await lead([{ kind: 'action', action: { type: 'notify', message: '' } }]);
   const connectionId = newId();
   await world.deps.db('app_connections').insert({
-    id: connectionId, organization_id: call.tenant.organizationId, name: 'app', base_url: 'https://app.example.com', secret: Buffer.from('x'), created_at: MONDAY, updated_at: MONDAY,
+    id: connectionId,
+    organization_id: call.tenant.organizationId,
+    name: 'app',
+    base_url: 'https://app.example.com',
+    secret: Buffer.from('x'),
+    created_at: MONDAY,
+    updated_at: MONDAY,
   });
-  await world.deps.db('campaign_steps').where({ id: call.stepIds[0] }).update({
-    action: JSON.stringify({ type: 'app_action', app_connection_id: connectionId, path: '/x', output_key: 'o', inputs: {} }),
-  });
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: call.stepIds[0] })
+    .update({
+      action: JSON.stringify({
+        type: 'app_action',
+        app_connection_id: connectionId,
+        path: '/x',
+        output_key: 'o',
+        inputs: {},
+      }),
+    });
   t.is((await advance(call)).kind, 'call');
   const tenantLead = await lead([
     { kind: 'action', action: { type: 'notify', message: 'hot' } },
@@ -235,5 +323,7 @@ test.serial('app_action asks the app; tags, notify and end act at once', async (
     { subject: 'never', body_plain: 'never' },
   ]);
   t.deepEqual(await advance(tenantLead), { kind: 'done', outcome: 'completed' });
-  t.like(await row('domain_events', { organization_id: tenantLead.tenant.organizationId, type: 'campaign.action' }), { data: { message: 'hot', contact_id: tenantLead.contactId } });
+  t.like(await row('domain_events', { organization_id: tenantLead.tenant.organizationId, type: 'campaign.action' }), {
+    data: { message: 'hot', contact_id: tenantLead.contactId },
+  });
 });

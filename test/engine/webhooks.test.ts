@@ -1,6 +1,6 @@
 import test from 'ava';
 import { transact } from '../../domain/kernel/transact.ts';
-import { enqueueRedelivery } from '../../domain/webhooks/delivery/redeliver.ts';
+import { enqueueRedelivery } from '../../domain/webhooks/enqueue-redelivery.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
@@ -24,9 +24,15 @@ test.beforeEach(async () => {
 test.afterEach.always(() => receiver.stop());
 
 const PATIENCE_MS = 90_000;
-const deliveries = (endpointId: string) => world.deps.db('webhook_deliveries').where({ endpoint_id: endpointId }).orderBy('id');
-const delivered = (endpointId: string, count: number) => eventually(async () => (await deliveries(endpointId).where({ status: 'delivered' })).length === count, PATIENCE_MS);
-const completed = (workflowId: string) => eventually(async () => (await engine.temporal.workflow.getHandle(workflowId).describe()).status.name === 'COMPLETED', PATIENCE_MS);
+const deliveries = (endpointId: string) =>
+  world.deps.db('webhook_deliveries').where({ endpoint_id: endpointId }).orderBy('id');
+const delivered = (endpointId: string, count: number) =>
+  eventually(async () => (await deliveries(endpointId).where({ status: 'delivered' })).length === count, PATIENCE_MS);
+const completed = (workflowId: string) =>
+  eventually(
+    async () => (await engine.temporal.workflow.getHandle(workflowId).describe()).status.name === 'COMPLETED',
+    PATIENCE_MS,
+  );
 const eventIds = () => receiver.requests.map((request) => request.headers['x-service-event-id'] as string);
 
 test.serial('events reach their endpoint once each, signed, as they are committed', async (t) => {
@@ -34,11 +40,20 @@ test.serial('events reach their endpoint once each, signed, as they are committe
   const { organizationId } = await world.tenant();
   const endpoint = await createEndpoint(world.deps, organizationId, `${receiver.url}/hook`);
   const ids: string[] = [];
-  for (let n = 1; n <= 40; n += 1) ids.push(...await emitEvents(world.deps, organizationId, 1 + (n % 4)));
+  for (let n = 1; n <= 40; n += 1) ids.push(...(await emitEvents(world.deps, organizationId, 1 + (n % 4))));
   await delivered(endpoint.id, ids.length);
   t.deepEqual(eventIds().sort(), [...ids].sort());
-  for (const request of receiver.requests) t.true(verifySignature(request.headers['x-service-signature'] as string, endpoint.secret, request.raw, { now: new Date() }));
-  const [sums] = (await world.deps.db.raw('select count(*)::int as attempts, (select sum(attempt_count)::int from webhook_deliveries) as counted from webhook_attempts')).rows;
+  for (const request of receiver.requests)
+    t.true(
+      verifySignature(request.headers['x-service-signature'] as string, endpoint.secret, request.raw, {
+        now: new Date(),
+      }),
+    );
+  const [sums] = (
+    await world.deps.db.raw(
+      'select count(*)::int as attempts, (select sum(attempt_count)::int from webhook_deliveries) as counted from webhook_attempts',
+    )
+  ).rows;
   t.deepEqual(sums, { attempts: ids.length, counted: ids.length });
 });
 
@@ -52,7 +67,10 @@ test.serial('a delivery that fails has a run of its own, which ends with the att
   const [row] = await deliveries(endpoint.id);
   t.is(row.attempt_count, 3);
   await completed(`webhook-delivery/${row.id}`);
-  t.is(await engine.temporal.workflow.getHandle(`webhook-delivery/${row.id}`).result(), 'delivered, attempt 3 of 8, status 200');
+  t.is(
+    await engine.temporal.workflow.getHandle(`webhook-delivery/${row.id}`).result(),
+    'delivered, attempt 3 of 8, status 200',
+  );
 
   const { events } = await engine.temporal.workflow.getHandle(`webhook-delivery/${row.id}`).fetchHistory();
   const secrets = [endpoint.secret, receiver.url, '127.0.0.1', String(receiver.port), '"n"', 'team.member_joined'];
@@ -83,16 +101,22 @@ test.serial('asked for again, a delivery does not wait for its schedule', async 
   t.is(receiver.requests.length, 4);
 });
 
-test.serial('an endpoint that has failed again and again is served by a batch of its own, until it is well', async (t) => {
-  t.timeout(PATIENCE_MS * 2);
-  const { organizationId } = await world.tenant();
-  const endpoint = await createEndpoint(world.deps, organizationId, `${receiver.url}/hook`, { consecutive_failures: 7, failing_since: new Date() });
-  for (let n = 0; n < 5; n += 1) await emitEvents(world.deps, organizationId, 3);
-  await delivered(endpoint.id, 15);
-  await completed(`webhook-batch/${endpoint.id}`);
-  t.is((await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).first()).consecutive_failures, 0);
-  t.is(new Set(eventIds()).size, 15);
-});
+test.serial(
+  'an endpoint that has failed again and again is served by a batch of its own, until it is well',
+  async (t) => {
+    t.timeout(PATIENCE_MS * 2);
+    const { organizationId } = await world.tenant();
+    const endpoint = await createEndpoint(world.deps, organizationId, `${receiver.url}/hook`, {
+      consecutive_failures: 7,
+      failing_since: new Date(),
+    });
+    for (let n = 0; n < 5; n += 1) await emitEvents(world.deps, organizationId, 3);
+    await delivered(endpoint.id, 15);
+    await completed(`webhook-batch/${endpoint.id}`);
+    t.is((await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).first()).consecutive_failures, 0);
+    t.is(new Set(eventIds()).size, 15);
+  },
+);
 
 test.serial('a worker that stops in the middle of a batch leaves the rest to the next one', async (t) => {
   t.timeout(PATIENCE_MS * 2);

@@ -26,8 +26,17 @@ const startedAt = performance.now();
 const log = (line: string): void => console.log(`${seconds(performance.now() - startedAt).padStart(6)}  ${line}`);
 
 if (values.webhooks) {
-  const { checks, kills: done, events, repeats, tookMs, folder } = await runWebhookFaults({ seed, kills, workers: 2, pauseMs: 3_500, rate: 100, settleMs: 240_000, log });
-  console.log(`\n${done} kills of workers in ${seconds(tookMs)}: ${events} events, ${repeats} receipts more than those\n`);
+  const {
+    checks,
+    kills: done,
+    events,
+    repeats,
+    tookMs,
+    folder,
+  } = await runWebhookFaults({ seed, kills, workers: 2, pauseMs: 3_500, rate: 100, settleMs: 240_000, log });
+  console.log(
+    `\n${done} kills of workers in ${seconds(tookMs)}: ${events} events, ${repeats} receipts more than those\n`,
+  );
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   console.log(`\nTo repeat: npm run test:faults -- --webhooks --seed ${seed} --kills ${kills}`);
@@ -35,21 +44,38 @@ if (values.webhooks) {
 }
 
 const report = await runFaults({
-  seed, kills, contacts, pace, workers: 2, pauseMs: (pace * 1_000) / Math.max(1, kills), slow: true, replies: true, settleMs: 240_000,
+  seed,
+  kills,
+  contacts,
+  pace,
+  workers: 2,
+  pauseMs: (pace * 1_000) / Math.max(1, kills),
+  slow: true,
+  replies: true,
+  settleMs: 240_000,
   log,
 });
 print(report);
-console.log(`\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace}`);
+console.log(
+  `\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace}`,
+);
 process.exit(isClean(report.checks) ? 0 : 1);
 
 function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport): void {
   const perVictim = new Map<string, number>();
   for (const { victim } of done) perVictim.set(victim, (perVictim.get(victim) ?? 0) + 1);
-  console.log(`\n${done.length} kills in ${seconds(tookMs)}: ${[...perVictim].map(([name, times]) => `${name} ${times}`).join(', ')}\n`);
+  console.log(
+    `\n${done.length} kills in ${seconds(tookMs)}: ${[...perVictim].map(([name, times]) => `${name} ${times}`).join(', ')}\n`,
+  );
   printChecks(checks);
   const onServer = uncertain.filter((send) => send.onServer).length;
-  console.log(`\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`);
-  for (const send of uncertain) console.log(`  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`);
+  console.log(
+    `\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`,
+  );
+  for (const send of uncertain)
+    console.log(
+      `  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`,
+    );
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
 }
 

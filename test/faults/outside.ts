@@ -107,12 +107,24 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
         headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify({ name: EVENT_NAME, email: someone.email, data: { order: key } }),
         signal: AbortSignal.timeout(5_000),
-      }).then(async (response) => ({ status: response.status, body: (await response.json()) as Record<string, any> }), () => undefined);
+      }).then(
+        async (response) => ({ status: response.status, body: (await response.json()) as Record<string, any> }),
+        () => undefined,
+      );
       if (answer?.status === 202) {
         const { event_id: eventId, matched_waits: matchedWaits, matched_runs: runs } = answer.body;
-        return { key, email: someone.email, contactId: someone.contactId, requests, eventId, matchedWaits, runIds: runs.map((run: { run_id: string }) => run.run_id) };
+        return {
+          key,
+          email: someone.email,
+          contactId: someone.contactId,
+          requests,
+          eventId,
+          matchedWaits,
+          runIds: runs.map((run: { run_id: string }) => run.run_id),
+        };
       }
-      if (answer && answer.status < 500 && answer.status !== 409) throw new Error(`POST /v1/events answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer && answer.status < 500 && answer.status !== 409)
+        throw new Error(`POST /v1/events answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       await sleep(250);
     }
     return undefined;
@@ -154,8 +166,16 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
 function replyTo(message: ReceivedMessage, { email }: Person): string {
   const original = messageIdOf(message);
   return [
-    `From: ${email}`, `To: ${message.user}`, 'Subject: Re: Hello', `Date: ${new Date().toUTCString()}`,
-    `Message-ID: <reply-${email}>`, `In-Reply-To: ${original}`, `References: ${original}`,
-    'Content-Type: text/plain; charset=utf-8', '', 'Thank you, please call me tomorrow.', '',
+    `From: ${email}`,
+    `To: ${message.user}`,
+    'Subject: Re: Hello',
+    `Date: ${new Date().toUTCString()}`,
+    `Message-ID: <reply-${email}>`,
+    `In-Reply-To: ${original}`,
+    `References: ${original}`,
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    'Thank you, please call me tomorrow.',
+    '',
   ].join('\r\n');
 }

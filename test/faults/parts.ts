@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChild } from '../../deploy/child.ts';
-import { manage, type Managed } from '../../deploy/managed.ts';
-import { startLocalStack, type LocalStack } from '../../deploy/stack.ts';
-import { freePort } from '../../lib/servers.ts';
+import { startChild } from '../../local/child.ts';
+import { manage, type Managed } from '../../local/managed.ts';
+import { startLocalStack, type LocalStack } from '../../local/stack.ts';
+import { freePort } from '../../local/servers.ts';
 
 const WATCH_MS = 500;
 const RESTART_TRIES = 20;
@@ -49,7 +49,14 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
   const folder = await mkdtemp(join(tmpdir(), 'heron-faults-'));
   // PostgreSQL may run under an account of its own.
   await chmod(folder, 0o755);
-  const stack = await startLocalStack({ dataDir: folder, persistent: true, headless: true, supervise: false, env: settings, log });
+  const stack = await startLocalStack({
+    dataDir: folder,
+    persistent: true,
+    headless: true,
+    supervise: false,
+    env: settings,
+    log,
+  });
   const extra: Managed[] = [];
   const deaths: string[] = [];
   const parts: Part[] = [];
@@ -70,8 +77,15 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
     };
     const { api, worker, temporal, postgres } = stack.processes;
     const all: Parts = {
-      env: stack.env, apiUrl: stack.urls.api, deaths, folder, stop,
-      api: part(api), workers: [worker, ...extra].map(part), temporal: part(temporal!), postgres: part(postgres!),
+      env: stack.env,
+      apiUrl: stack.urls.api,
+      deaths,
+      folder,
+      stop,
+      api: part(api),
+      workers: [worker, ...extra].map(part),
+      temporal: part(temporal!),
+      postgres: part(postgres!),
     };
     watch = setInterval(() => parts.forEach((one) => (one as Watched).look()), WATCH_MS);
     return all;
@@ -84,14 +98,18 @@ export async function startParts({ workers, env: settings, log }: PartsOptions):
 function furtherWorker(stack: LocalStack, number: number, log: (line: string) => void): Promise<Managed> {
   const name = `worker-${number}`;
   let port: number | undefined;
-  return manage(name, async () => {
-    port ??= await freePort();
-    return startChild('worker', {
-      env: { ...process.env, ...stack.env, WORKER_PORT: String(port) },
-      logFile: join(stack.dataDir, 'logs', `${name}.log`),
-      graceMs: 15_000,
-    });
-  }, { supervise: false, log });
+  return manage(
+    name,
+    async () => {
+      port ??= await freePort();
+      return startChild('worker', {
+        env: { ...process.env, ...stack.env, WORKER_PORT: String(port) },
+        logFile: join(stack.dataDir, 'logs', `${name}.log`),
+        graceMs: 15_000,
+      });
+    },
+    { supervise: false, log },
+  );
 }
 
 interface Watched extends Part {

@@ -22,6 +22,9 @@ export function seeded(seed: number): Random {
     next,
     between: (from, to) => from + next() * (to - from),
     pick: (list) => list[Math.floor(next() * list.length)]!,
-    fork: (label) => seeded([...label].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193), seed ^ 0x811c9dc5)),
+    fork: (label) =>
+      seeded(
+        [...label].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193), seed ^ 0x811c9dc5),
+      ),
   };
 }

@@ -70,7 +70,12 @@ interface Facts {
 }
 
 /** Compares what the database says with what the outside world has on record. */
-export async function reconcile(db: Db, scenario: Scenario, outside: Outside, record: readonly ReceivedMessage[]): Promise<Reconciliation> {
+export async function reconcile(
+  db: Db,
+  scenario: Scenario,
+  outside: Outside,
+  record: readonly ReceivedMessage[],
+): Promise<Reconciliation> {
   const facts = await collect(db, scenario, outside, record);
   const checks = [
     nobodyTwice(facts),
@@ -89,7 +94,12 @@ export async function reconcile(db: Db, scenario: Scenario, outside: Outside, re
   return { checks, uncertain: uncertainOf(facts) };
 }
 
-async function collect(db: Db, scenario: Scenario, outside: Outside, record: readonly ReceivedMessage[]): Promise<Facts> {
+async function collect(
+  db: Db,
+  scenario: Scenario,
+  outside: Outside,
+  record: readonly ReceivedMessage[],
+): Promise<Facts> {
   const mine = { campaign_id: scenario.campaignId };
   const byMessageId = new Map<string, ReceivedMessage[]>();
   for (const message of record) {
@@ -97,9 +107,15 @@ async function collect(db: Db, scenario: Scenario, outside: Outside, record: rea
     byMessageId.set(id, [...(byMessageId.get(id) ?? []), message]);
   }
   const enrollments: Enrollment[] = await db('enrollments').where(mine);
-  const inbound: { contact_id: string; created_at: Date }[] = await db('inbound_messages').where({ organization_id: scenario.tenant.organizationId, kind: 'reply' });
+  const inbound: { contact_id: string; created_at: Date }[] = await db('inbound_messages').where({
+    organization_id: scenario.tenant.organizationId,
+    kind: 'reply',
+  });
   return {
-    scenario, outside, record, byMessageId,
+    scenario,
+    outside,
+    record,
+    byMessageId,
     sends: await db('sends').where(mine).orderBy('id'),
     enrollments: new Map(enrollments.map((row) => [row.contact_id, row])),
     runs: await db('step_runs').where(mine).orderBy('id'),
@@ -114,12 +130,17 @@ function nobodyTwice({ record }: Facts): Check {
   const faults: string[] = [];
   for (const message of record) {
     const step = stepOf(message);
-    if (step === 0 || message.envelope.to.length !== 1) faults.push(`a message to ${message.envelope.to.join()} is of no step`);
+    if (step === 0 || message.envelope.to.length !== 1)
+      faults.push(`a message to ${message.envelope.to.join()} is of no step`);
     const key = `${message.envelope.to[0]} step ${step}`;
     seen.set(key, (seen.get(key) ?? 0) + 1);
   }
   for (const [key, times] of seen) if (times > 1) faults.push(`${key} was mailed ${times} times`);
-  return { name: 'nobody is mailed a step twice', seen: `${record.length} messages, ${seen.size} (recipient, step)`, faults };
+  return {
+    name: 'nobody is mailed a step twice',
+    seen: `${record.length} messages, ${seen.size} (recipient, step)`,
+    faults,
+  };
 }
 
 function serverToDatabase({ record, sends }: Facts): Check {
@@ -129,8 +150,10 @@ function serverToDatabase({ record, sends }: Facts): Check {
     const id = messageIdOf(message);
     const send = known.get(id);
     if (!send) faults.push(`${id} to ${message.envelope.to.join()} is in no sends row`);
-    else if (send.state !== 'sent' && send.state !== 'uncertain') faults.push(`${id} is on the server, but its sends row says ${send.state}`);
-    else if (send.recipient !== message.envelope.to[0]) faults.push(`${id} went to ${message.envelope.to.join()}, the sends row says ${send.recipient}`);
+    else if (send.state !== 'sent' && send.state !== 'uncertain')
+      faults.push(`${id} is on the server, but its sends row says ${send.state}`);
+    else if (send.recipient !== message.envelope.to[0])
+      faults.push(`${id} went to ${message.envelope.to.join()}, the sends row says ${send.recipient}`);
   }
   return { name: 'every message has its sends row', seen: `${record.length} messages`, faults };
 }
@@ -144,7 +167,9 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
     const fits = { sent: copies === 1, uncertain: copies <= 1, bounced: copies === 0 }[send.state];
     if (!fits) faults.push(`${send.id} to ${send.recipient} is ${send.state}, and ${copies} times on the server`);
   }
-  const seen = Object.entries(counts).map(([state, count]) => `${count} ${state}`).join(', ');
+  const seen = Object.entries(counts)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
   return { name: 'every sends row is true', seen, faults };
 }
 
@@ -156,19 +181,36 @@ function ends(facts: Facts): Check {
   for (const someone of scenario.people) {
     const enrollment = enrollments.get(someone.contactId)!;
     counts[enrollment.state] = (counts[enrollment.state] ?? 0) + 1;
-    const [first, followUp] = [scenario.stepIds[0], scenario.stepIds[3]].map((step) => sends.find((send) => send.contact_id === someone.contactId && send.step_id === step));
+    const [first, followUp] = [scenario.stepIds[0], scenario.stepIds[3]].map((step) =>
+      sends.find((send) => send.contact_id === someone.contactId && send.step_id === step),
+    );
     const expected = expectedEnd(facts, someone, first, followUp);
     if (enrollment.state !== expected) {
-      faults.push(`${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${enrollment.failure_reason}` : ''}`);
+      faults.push(
+        `${someone.email} (${someone.behaviour}, ${someone.transport}) is ${enrollment.state}, not ${expected}; emails ${first?.state}, ${followUp?.state}${enrollment.failure_reason ? `; ${enrollment.failure_reason}` : ''}`,
+      );
     }
-    if (expected === 'completed' && followUp?.state !== 'sent' && followUp?.state !== 'uncertain') faults.push(`${someone.email} has completed, its follow-up is ${followUp?.state ?? 'missing'}`);
+    if (expected === 'completed' && followUp?.state !== 'sent' && followUp?.state !== 'uncertain')
+      faults.push(`${someone.email} has completed, its follow-up is ${followUp?.state ?? 'missing'}`);
     if (first === undefined) faults.push(`${someone.email} has no first email`);
   }
-  return { name: 'every contact ends where it should', seen: Object.entries(counts).map(([state, count]) => `${count} ${state}`).join(', '), faults };
+  return {
+    name: 'every contact ends where it should',
+    seen: Object.entries(counts)
+      .map(([state, count]) => `${count} ${state}`)
+      .join(', '),
+    faults,
+  };
 }
 
-function expectedEnd({ outside, inbound }: Facts, someone: Person, first: Send | undefined, followUp: Send | undefined): string {
-  if (first?.state === 'bounced' || followUp?.state === 'bounced') return someone.behaviour === 'bounce' ? 'bounced' : 'completed';
+function expectedEnd(
+  { outside, inbound }: Facts,
+  someone: Person,
+  first: Send | undefined,
+  followUp: Send | undefined,
+): string {
+  if (first?.state === 'bounced' || followUp?.state === 'bounced')
+    return someone.behaviour === 'bounce' ? 'bounced' : 'completed';
   if (outside.replied.has(someone.email)) {
     const readAt = inbound.get(someone.contactId);
     // A reply that is read after the last email has left finds a contact who is through.
@@ -187,9 +229,11 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
     compared += 1;
     const someone = people.get(message.envelope.to[0]!)!;
     const first = sends.find((send) => send.contact_id === someone.contactId && send.step_id === scenario.stepIds[0]);
-    if (header(message.raw, 'in-reply-to') !== first?.message_id) faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
+    if (header(message.raw, 'in-reply-to') !== first?.message_id)
+      faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
     if (!message.raw.includes(someone.code)) faults.push(`the follow-up to ${someone.email} lacks the app's answer`);
-    if (enrollments.get(someone.contactId)!.app_values.offer?.code !== someone.code) faults.push(`the app's answer for ${someone.email} is not stored`);
+    if (enrollments.get(someone.contactId)!.app_values.offer?.code !== someone.code)
+      faults.push(`the app's answer for ${someone.email} is not stored`);
   }
   return { name: 'follow-ups reply in the thread, with the answer', seen: `${compared} follow-ups`, faults };
 }
@@ -201,18 +245,25 @@ function appCalls({ outside, runs, scenario }: Facts): Check {
   const ids = new Map<string, Set<string>>();
   for (const call of outside.calls) {
     if (!call.signed) faults.push(`a call for ${call.email} is not signed`);
-    if (call.eventId !== call.runId || !appRuns.has(call.eventId)) faults.push(`the event id ${call.eventId} for ${call.email} is no step run`);
+    if (call.eventId !== call.runId || !appRuns.has(call.eventId))
+      faults.push(`the event id ${call.eventId} for ${call.email} is no step run`);
     ids.set(call.email, (ids.get(call.email) ?? new Set()).add(call.eventId));
   }
-  for (const [email, eventIds] of ids) if (eventIds.size > 1) faults.push(`${email} came to the app under ${eventIds.size} event ids`);
+  for (const [email, eventIds] of ids)
+    if (eventIds.size > 1) faults.push(`${email} came to the app under ${eventIds.size} event ids`);
   for (const run of appRuns.values()) {
     const answered = outside.calls.some((call) => call.eventId === run.id && call.status === 200);
-    if (run.state === 'completed' && !answered) faults.push(`step run ${run.id} completed without an answer of the app`);
+    if (run.state === 'completed' && !answered)
+      faults.push(`step run ${run.id} completed without an answer of the app`);
     if (run.state !== 'completed' && run.state !== 'skipped') faults.push(`step run ${run.id} is ${run.state}`);
   }
   const perContact = new Set([...appRuns.values()].map((run) => run.enrollment_id));
   if (perContact.size !== appRuns.size) faults.push('a contact has two runs of the app step');
-  return { name: 'the app sees one event id per step run', seen: `${outside.calls.length} calls, ${ids.size} ids, ${scenario.people.length} contacts`, faults };
+  return {
+    name: 'the app sees one event id per step run',
+    seen: `${outside.calls.length} calls, ${ids.size} ids, ${scenario.people.length} contacts`,
+    faults,
+  };
 }
 
 /** matched_waits is the truth: what the 202 said is what the database did, and nobody else was resumed. */
@@ -224,31 +275,51 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
   const said = new Map(outside.publications.map((publication) => [publication.eventId, publication]));
   for (const publication of outside.publications) {
     const moved = resumed.filter((wait) => wait.event_id === publication.eventId);
-    if (moved.length !== publication.matchedWaits) faults.push(`event ${publication.key} said ${publication.matchedWaits} matched waits, ${moved.length} were resumed`);
-    if (moved.some((wait) => !publication.runIds.includes(wait.step_run_id))) faults.push(`event ${publication.key} names other runs than it resumed`);
+    if (moved.length !== publication.matchedWaits)
+      faults.push(
+        `event ${publication.key} said ${publication.matchedWaits} matched waits, ${moved.length} were resumed`,
+      );
+    if (moved.some((wait) => !publication.runIds.includes(wait.step_run_id)))
+      faults.push(`event ${publication.key} names other runs than it resumed`);
   }
   for (const wait of resumed) {
-    if (!said.has(wait.event_id ?? '')) faults.push(`a wait of contact ${wait.contact_id} was resumed by an event nobody was told of`);
+    if (!said.has(wait.event_id ?? ''))
+      faults.push(`a wait of contact ${wait.contact_id} was resumed by an event nobody was told of`);
     const run = runs.find(({ id }) => id === wait.step_run_id);
-    if (run?.state === 'completed' && run.outcome !== 'event') faults.push(`step run ${wait.step_run_id} had its event but went on with ${run.outcome}`);
+    if (run?.state === 'completed' && run.outcome !== 'event')
+      faults.push(`step run ${wait.step_run_id} had its event but went on with ${run.outcome}`);
     const order = enrollments.get(wait.contact_id)!.app_values.order?.order;
-    if (run?.state === 'completed' && order !== said.get(wait.event_id ?? '')?.key) faults.push(`the event's data of contact ${wait.contact_id} is not stored`);
+    if (run?.state === 'completed' && order !== said.get(wait.event_id ?? '')?.key)
+      faults.push(`the event's data of contact ${wait.contact_id} is not stored`);
   }
   for (const wait of waits.filter(({ state }) => state === 'timed_out')) {
     const run = runs.find(({ id }) => id === wait.step_run_id);
-    if (run?.outcome !== 'timeout') faults.push(`step run ${wait.step_run_id} timed out but went on with ${run?.outcome}`);
+    if (run?.outcome !== 'timeout')
+      faults.push(`step run ${wait.step_run_id} timed out but went on with ${run?.outcome}`);
   }
-  const reporters = new Set(scenario.people.filter(({ behaviour }) => behaviour === 'event').map(({ contactId }) => contactId));
-  for (const wait of resumed) if (!reporters.has(wait.contact_id)) faults.push(`contact ${wait.contact_id} was resumed without an event of its own`);
+  const reporters = new Set(
+    scenario.people.filter(({ behaviour }) => behaviour === 'event').map(({ contactId }) => contactId),
+  );
+  for (const wait of resumed)
+    if (!reporters.has(wait.contact_id))
+      faults.push(`contact ${wait.contact_id} was resumed without an event of its own`);
   const count = (state: string): number => waits.filter((wait) => wait.state === state).length;
-  return { name: 'matched_waits is the truth', seen: `${outside.publications.length} events; waits: ${resumed.length} resumed, ${count('timed_out')} timed out, ${count('cancelled')} cancelled`, faults };
+  return {
+    name: 'matched_waits is the truth',
+    seen: `${outside.publications.length} events; waits: ${resumed.length} resumed, ${count('timed_out')} timed out, ${count('cancelled')} cancelled`,
+    faults,
+  };
 }
 
 /** A key that was sent again and again made one event. */
 async function eventRows(db: Db, { outside, scenario }: Facts): Promise<Check> {
-  const rows: { id: string }[] = await db('product_events').where({ organization_id: scenario.tenant.organizationId }).select('id');
+  const rows: { id: string }[] = await db('product_events')
+    .where({ organization_id: scenario.tenant.organizationId })
+    .select('id');
   const told = new Set(outside.publications.map(({ eventId }) => eventId));
-  const faults = rows.filter(({ id }) => !told.has(id)).map(({ id }) => `event ${id} is stored, nobody was answered with it`);
+  const faults = rows
+    .filter(({ id }) => !told.has(id))
+    .map(({ id }) => `event ${id} is stored, nobody was answered with it`);
   if (told.size !== outside.publications.length) faults.push('two keys were answered with one event');
   if (rows.length !== told.size) faults.push(`${rows.length} events are stored, ${told.size} were answered`);
   const repeated = outside.publications.filter(({ requests }) => requests > 1).length;
@@ -256,7 +327,10 @@ async function eventRows(db: Db, { outside, scenario }: Facts): Promise<Check> {
 }
 
 async function sentEvents(db: Db, { sends, scenario }: Facts): Promise<Check> {
-  const rows: { data: { task_id: string } }[] = await db('domain_events').where({ organization_id: scenario.tenant.organizationId, type: 'campaign.email_sent' });
+  const rows: { data: { task_id: string } }[] = await db('domain_events').where({
+    organization_id: scenario.tenant.organizationId,
+    type: 'campaign.email_sent',
+  });
   const perSend = new Map<string, number>();
   for (const { data } of rows) perSend.set(data.task_id, (perSend.get(data.task_id) ?? 0) + 1);
   const faults: string[] = [];
@@ -285,44 +359,73 @@ async function counters(db: Db, { scenario }: Facts): Promise<Check> {
     { campaign: scenario.campaignId, org: scenario.tenant.organizationId },
   );
   const rows = (result as { rows: { scope: string; day: string; truth: number; counted: number }[] }).rows;
-  const faults = rows.filter((row) => row.truth !== row.counted).map((row) => `${row.scope} on ${row.day} counts ${row.counted}, the sends are ${row.truth}`);
+  const faults = rows
+    .filter((row) => row.truth !== row.counted)
+    .map((row) => `${row.scope} on ${row.day} counts ${row.counted}, the sends are ${row.truth}`);
   if (rows.length === 0) faults.push('nothing was counted');
-  return { name: 'daily counters equal the sends', seen: rows.map((row) => `${row.scope} ${row.counted}`).join(', '), faults };
+  return {
+    name: 'daily counters equal the sends',
+    seen: rows.map((row) => `${row.scope} ${row.counted}`).join(', '),
+    faults,
+  };
 }
 
 async function bounces(db: Db, { sends, scenario }: Facts): Promise<Check> {
   const bounced = new Set(sends.filter(({ state }) => state === 'bounced').map(({ recipient }) => recipient));
-  const rows: { email: string }[] = await db('suppressions').where({ organization_id: scenario.tenant.organizationId, source: 'bounce' }).select('email');
+  const rows: { email: string }[] = await db('suppressions')
+    .where({ organization_id: scenario.tenant.organizationId, source: 'bounce' })
+    .select('email');
   const suppressed = new Set(rows.map(({ email }) => email));
-  const events: { data: { contact_email: string } }[] = await db('domain_events').where({ organization_id: scenario.tenant.organizationId, type: 'campaign.email_bounced' });
+  const events: { data: { contact_email: string } }[] = await db('domain_events').where({
+    organization_id: scenario.tenant.organizationId,
+    type: 'campaign.email_bounced',
+  });
   const faults = [
     ...[...bounced].filter((email) => !suppressed.has(email)).map((email) => `${email} bounced and is not suppressed`),
-    ...[...suppressed].filter((email) => !bounced.has(email)).map((email) => `${email} is suppressed and did not bounce`),
+    ...[...suppressed]
+      .filter((email) => !bounced.has(email))
+      .map((email) => `${email} is suppressed and did not bounce`),
   ];
-  if (events.length !== bounced.size) faults.push(`${bounced.size} emails bounced, ${events.length} campaign.email_bounced events`);
+  if (events.length !== bounced.size)
+    faults.push(`${bounced.size} emails bounced, ${events.length} campaign.email_bounced events`);
   return { name: 'bounces are suppressed and told once', seen: `${bounced.size} bounced`, faults };
 }
 
 async function nothingLeft(db: Db, { scenario }: Facts): Promise<Check> {
   const faults: string[] = [];
-  const outbox: { workflow_id: string; last_error: string | null }[] = await db('outbox').select('workflow_id', 'last_error');
-  for (const row of outbox) faults.push(`the outbox still holds ${row.workflow_id} (${row.last_error ?? 'never tried'})`);
-  const stuck: { contact_id: string; state: string; waiting_for: string | null }[] = await db('enrollments').where({ campaign_id: scenario.campaignId }).whereIn('state', ['pending', 'active']);
-  for (const row of stuck) faults.push(`contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ?? 'waiting for nothing'}`);
+  const outbox: { workflow_id: string; last_error: string | null }[] = await db('outbox').select(
+    'workflow_id',
+    'last_error',
+  );
+  for (const row of outbox)
+    faults.push(`the outbox still holds ${row.workflow_id} (${row.last_error ?? 'never tried'})`);
+  const stuck: { contact_id: string; state: string; waiting_for: string | null }[] = await db('enrollments')
+    .where({ campaign_id: scenario.campaignId })
+    .whereIn('state', ['pending', 'active']);
+  for (const row of stuck)
+    faults.push(`contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ?? 'waiting for nothing'}`);
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
-  const letters: { last_error: string }[] = await db('dead_letters').where({ organization_id: scenario.tenant.organizationId });
+  const letters: { last_error: string }[] = await db('dead_letters').where({
+    organization_id: scenario.tenant.organizationId,
+  });
   for (const letter of letters) faults.push(`a dead letter: ${letter.last_error}`);
-  return { name: 'nothing is left behind', seen: `outbox ${outbox.length}, open contacts ${stuck.length}, campaign ${campaign.status}`, faults };
+  return {
+    name: 'nothing is left behind',
+    seen: `outbox ${outbox.length}, open contacts ${stuck.length}, campaign ${campaign.status}`,
+    faults,
+  };
 }
 
 function uncertainOf({ sends, byMessageId, scenario }: Facts): Reconciliation['uncertain'] {
-  return sends.filter(({ state }) => state === 'uncertain').map((send) => ({
-    email: send.recipient,
-    step: send.step_id === scenario.stepIds[0] ? 1 : 4,
-    onServer: byMessageId.has(send.message_id ?? ''),
-    detail: send.smtp_response ?? '',
-  }));
+  return sends
+    .filter(({ state }) => state === 'uncertain')
+    .map((send) => ({
+      email: send.recipient,
+      step: send.step_id === scenario.stepIds[0] ? 1 : 4,
+      onServer: byMessageId.has(send.message_id ?? ''),
+      detail: send.smtp_response ?? '',
+    }));
 }
 
 /** 1 for the first email, 2 for the follow-up, 0 for anything else. */

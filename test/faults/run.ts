@@ -67,7 +67,11 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   try {
     parts = await startParts({ workers: options.workers, env: SETTINGS, log });
     assembly = assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger });
-    log(`up: ${everyPart(parts).map(({ name, pid }) => `${name} ${pid}`).join(', ')}`);
+    log(
+      `up: ${everyPart(parts)
+        .map(({ name, pid }) => `${name} ${pid}`)
+        .join(', ')}`,
+    );
     const report = await runCampaign({ options, random, mail, outside, parts, assembly });
     clean = report.checks.every(({ faults }) => faults.length === 0);
     return { ...report, folder: clean ? undefined : parts.folder };
@@ -111,7 +115,11 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   const { checks, uncertain } = await reconcile(assembly.deps.db, scenario, outside, mail.messages);
   const openRuns = await openWorkflows(assembly);
   checks.push(
-    { name: 'no workflow is left open', seen: `${openRuns.length} open`, faults: openRuns.map((id) => `${id} is still open`) },
+    {
+      name: 'no workflow is left open',
+      seen: `${openRuns.length} open`,
+      faults: openRuns.map((id) => `${id} is still open`),
+    },
     { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
     { name: 'kills fell into the running campaign', seen: `${kills.length} kills`, faults },
   );
@@ -123,7 +131,12 @@ function everyPart({ api, workers, temporal, postgres }: Parts): Part[] {
 }
 
 /** Kills parts at the seed's moments; the next kill does not wait until the last victim is back. Returns what was wrong with the timing. */
-async function killParts({ options, random, parts, assembly }: Stage, scenario: Scenario, startedAt: number, kills: Kill[]): Promise<string[]> {
+async function killParts(
+  { options, random, parts, assembly }: Stage,
+  scenario: Scenario,
+  startedAt: number,
+  kills: Kill[],
+): Promise<string[]> {
   const draws = random.fork('kills');
   const late: string[] = [];
   const comingBack: Promise<void>[] = [];
@@ -137,7 +150,8 @@ async function killParts({ options, random, parts, assembly }: Stage, scenario: 
     // One that is still down cannot die again: the next in the row dies for it.
     const victim = [...everyone.slice(from), ...everyone.slice(0, from)].find(({ pid }) => pid !== undefined);
     if (!victim) continue;
-    if ((await isRunning(assembly, scenario)) === false) late.push(`the campaign was over before kill ${kills.length + 1}`);
+    if ((await isRunning(assembly, scenario)) === false)
+      late.push(`the campaign was over before kill ${kills.length + 1}`);
     kills.push({ atMs: Math.round(performance.now() - startedAt), victim: victim.name, downMs });
     await victim.kill();
     options.log(`kill ${kills.length}: ${victim.name}, down ${downMs} ms at least`);
@@ -148,12 +162,20 @@ async function killParts({ options, random, parts, assembly }: Stage, scenario: 
 }
 
 /** Somebody stops the campaign in the middle and starts it again. */
-async function pauseOnce({ options, assembly }: Stage, { tenant, campaignId }: Scenario, random: Random): Promise<void> {
+async function pauseOnce(
+  { options, assembly }: Stage,
+  { tenant, campaignId }: Scenario,
+  random: Random,
+): Promise<void> {
   const ctx = systemCtx(assembly.deps, tenant.organizationId, 'faults');
   const insist = async (move: () => Promise<void>, wanted: string): Promise<void> => {
     for (;;) {
       await move().catch(() => {});
-      const row = await assembly.deps.db('campaigns').where({ id: campaignId }).first('status').catch(() => undefined);
+      const row = await assembly.deps
+        .db('campaigns')
+        .where({ id: campaignId })
+        .first('status')
+        .catch(() => undefined);
       if (row?.status === wanted || row?.status === 'completed') return;
       await sleep(300);
     }
@@ -169,7 +191,11 @@ async function pauseOnce({ options, assembly }: Stage, { tenant, campaignId }: S
 /** Whether contacts are under way; undefined while nobody can say. */
 async function isRunning({ deps }: Assembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
-    const open = await deps.db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).first('id');
+    const open = await deps
+      .db('enrollments')
+      .where({ campaign_id: campaignId })
+      .whereIn('state', ['pending', 'active'])
+      .first('id');
     return open !== undefined;
   } catch {
     return undefined;
@@ -182,10 +208,24 @@ async function settle({ options, outside, assembly }: Stage, { campaignId }: Sce
   const deadline = performance.now() + options.settleMs;
   let told = performance.now();
   while (performance.now() < deadline) {
-    const open = await db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']).count({ n: '*' }).first();
-    const [campaign, queued] = await Promise.all([db('campaigns').where({ id: campaignId }).first('status'), db('outbox').first('id')]);
+    const open = await db('enrollments')
+      .where({ campaign_id: campaignId })
+      .whereIn('state', ['pending', 'active'])
+      .count({ n: '*' })
+      .first();
+    const [campaign, queued] = await Promise.all([
+      db('campaigns').where({ id: campaignId }).first('status'),
+      db('outbox').first('id'),
+    ]);
     const left = Number(open!.n);
-    if (left === 0 && campaign.status === 'completed' && !queued && outside.busy === 0 && (await openWorkflows(assembly)).length === 0) return;
+    if (
+      left === 0 &&
+      campaign.status === 'completed' &&
+      !queued &&
+      outside.busy === 0 &&
+      (await openWorkflows(assembly)).length === 0
+    )
+      return;
     if (performance.now() - told > 10_000) {
       options.log(`${left} contacts under way`);
       told = performance.now();

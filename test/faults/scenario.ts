@@ -1,10 +1,17 @@
 import { createAppConnection } from '../../domain/app-connections/connections.ts';
-import { nudgeCampaign } from '../../domain/enrollment/signals.ts';
+import { nudgeCampaign } from '../../domain/engine/control/signals.ts';
 import { systemCtx, type Deps } from '../../domain/kernel/context.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import type { Assembly } from '../../deploy/assemble.ts';
 import { json } from '../../db/connection.ts';
-import { createCampaign, createContact, createMailbox, createTenant, enroll, type Tenant } from '../harness/factories.ts';
+import {
+  createCampaign,
+  createContact,
+  createMailbox,
+  createTenant,
+  enroll,
+  type Tenant,
+} from '../harness/factories.ts';
 import type { MailWorld } from '../harness/mail.ts';
 import type { Outside } from './outside.ts';
 import type { Random } from './random.ts';
@@ -57,7 +64,13 @@ export interface ScenarioOptions {
 }
 
 /** Makes a workspace with mailboxes, an app connection, contacts and an active campaign. Nothing runs yet. */
-export async function prepare({ deps }: Assembly, mail: MailWorld, outside: Outside, random: Random, options: ScenarioOptions): Promise<Scenario> {
+export async function prepare(
+  { deps }: Assembly,
+  mail: MailWorld,
+  outside: Outside,
+  random: Random,
+  options: ScenarioOptions,
+): Promise<Scenario> {
   const tenant = await createTenant(deps, 'Faults');
   const { organizationId } = tenant;
   const ctx = systemCtx(deps, organizationId, 'faults');
@@ -65,21 +78,57 @@ export async function prepare({ deps }: Assembly, mail: MailWorld, outside: Outs
   const { connection, secret } = await createAppConnection(ctx, { name: 'Shop', baseUrl: outside.appUrl });
   outside.trust(secret);
 
-  const { campaignId, stepIds } = await createCampaign(deps, organizationId, [
-    { name: 'Hello', subject: 'Hello {{.FirstName}}', body_plain: `Hi {{.FirstName}}. ${MARKS[0]}` },
-    { name: 'Offer', kind: 'action', action: { type: 'app_action', app_connection_id: connection.id, path: '/offer', output_key: 'offer', inputs: { email: '{{.Email}}' } } },
-    { name: 'Paid?', kind: 'action', action: { type: 'wait_for_event', wait_event_name: EVENT_NAME, timeout_minutes: 1, on_timeout: 'continue', output_key: 'order' } },
-    { name: 'Follow-up', body_plain: `Your code is {{.App.offer.code}}. ${MARKS[1]}` },
-  ], { sender_strategy: 'explicit' });
-  await deps.db('campaign_senders').insert(mailboxIds.map((mailbox_id) => ({ organization_id: organizationId, campaign_id: campaignId, mailbox_id })));
+  const { campaignId, stepIds } = await createCampaign(
+    deps,
+    organizationId,
+    [
+      { name: 'Hello', subject: 'Hello {{.FirstName}}', body_plain: `Hi {{.FirstName}}. ${MARKS[0]}` },
+      {
+        name: 'Offer',
+        kind: 'action',
+        action: {
+          type: 'app_action',
+          app_connection_id: connection.id,
+          path: '/offer',
+          output_key: 'offer',
+          inputs: { email: '{{.Email}}' },
+        },
+      },
+      {
+        name: 'Paid?',
+        kind: 'action',
+        action: {
+          type: 'wait_for_event',
+          wait_event_name: EVENT_NAME,
+          timeout_minutes: 1,
+          on_timeout: 'continue',
+          output_key: 'order',
+        },
+      },
+      { name: 'Follow-up', body_plain: `Your code is {{.App.offer.code}}. ${MARKS[1]}` },
+    ],
+    { sender_strategy: 'explicit' },
+  );
+  await deps
+    .db('campaign_senders')
+    .insert(mailboxIds.map((mailbox_id) => ({ organization_id: organizationId, campaign_id: campaignId, mailbox_id })));
   // A tenth of the addresses bounces by design, which would pause the campaign.
   await deps.db('campaign_advanced').insert({
-    campaign_id: campaignId, organization_id: organizationId, overrides: json({ bounce_pipeline: { auto_pause_campaign_on_spike: false } }), updated_at: deps.clock.now(),
+    campaign_id: campaignId,
+    organization_id: organizationId,
+    overrides: json({ bounce_pipeline: { auto_pause_campaign_on_spike: false } }),
+    updated_at: deps.clock.now(),
   });
 
   const people: Person[] = [];
-  for (let index = 0; index < options.contacts; index += 1) people.push(await person(deps, organizationId, random, index, options));
-  const enrollmentIds = await enroll(deps, organizationId, campaignId, people.map(({ contactId }) => contactId));
+  for (let index = 0; index < options.contacts; index += 1)
+    people.push(await person(deps, organizationId, random, index, options));
+  const enrollmentIds = await enroll(
+    deps,
+    organizationId,
+    campaignId,
+    people.map(({ contactId }) => contactId),
+  );
   for (const [index, enrollmentId] of enrollmentIds.entries()) people[index]!.enrollmentId = enrollmentId;
   for (const someone of people) scriptMail(mail, someone, random);
   return { tenant, campaignId, stepIds: stepIds as Scenario['stepIds'], people, mailboxIds };
@@ -90,27 +139,65 @@ export async function launch({ deps }: Assembly, { tenant, campaignId }: Scenari
   await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) => nudgeCampaign(tx, campaignId));
 }
 
-async function mailboxes(deps: Deps, mail: MailWorld, outside: Outside, organizationId: string, count: number): Promise<string[]> {
+async function mailboxes(
+  deps: Deps,
+  mail: MailWorld,
+  outside: Outside,
+  organizationId: string,
+  count: number,
+): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const box = await mail.addMailbox({ email: `sender${index}@faults.example.com`, password: 'secret' });
     outside.watch(box, { keepsSent: index % 2 === 0 });
-    ids.push(await createMailbox(deps, organizationId, box.email, { smtp: box.smtp, imap: box.imap }, { min_wait_time: 1, campaign_limit: 100_000 }));
+    ids.push(
+      await createMailbox(
+        deps,
+        organizationId,
+        box.email,
+        { smtp: box.smtp, imap: box.imap },
+        { min_wait_time: 1, campaign_limit: 100_000 },
+      ),
+    );
   }
   return ids;
 }
 
-async function person(deps: Deps, organizationId: string, random: Random, index: number, { slow, replies }: ScenarioOptions): Promise<Person> {
+async function person(
+  deps: Deps,
+  organizationId: string,
+  random: Random,
+  index: number,
+  { slow, replies }: ScenarioOptions,
+): Promise<Person> {
   const email = `p${String(index).padStart(4, '0')}@people.example.org`;
   const draw = random.next();
-  let behaviour: Behaviour = draw < 0.1 ? 'bounce' : draw < 0.2 && replies ? 'reply' : draw < 0.45 && slow ? 'timeout' : 'event';
-  let transport = random.pick<Transport>(['plain', 'plain', 'plain', 'plain', 'plain', 'plain', 'delay', 'delay', 'delay', 'delay', 'drop', 'lose']);
+  let behaviour: Behaviour =
+    draw < 0.1 ? 'bounce' : draw < 0.2 && replies ? 'reply' : draw < 0.45 && slow ? 'timeout' : 'event';
+  let transport = random.pick<Transport>([
+    'plain',
+    'plain',
+    'plain',
+    'plain',
+    'plain',
+    'plain',
+    'delay',
+    'delay',
+    'delay',
+    'delay',
+    'drop',
+    'lose',
+  ]);
   if (behaviour === 'bounce') transport = 'plain';
   // A refusal for now costs a minute; early contacts have it to spare.
   if (slow && index < 12 && index % 4 === 0) [behaviour, transport] = ['event', 'defer'];
   const contactId = await createContact(deps.db, deps.clock.now(), organizationId, { email, first_name: `P${index}` });
   return {
-    contactId, enrollmentId: '', email, behaviour, transport,
+    contactId,
+    enrollmentId: '',
+    email,
+    behaviour,
+    transport,
     appFailures: random.next() < 0.15 ? 1 : 0,
     appDelayMs: random.next() < 0.3 ? Math.round(random.between(300, 2000)) : 0,
     code: `CODE${index}X${Math.floor(random.next() * 1e6)}`,

@@ -8,7 +8,15 @@ test('a campaign survives kill -9 of its processes: everybody ends right, nobody
   t.timeout(300_000);
   const lines: string[] = [];
   const { checks, folder } = await runFaults({
-    seed: SEED, kills: 5, contacts: 30, workers: 1, pace: 20, pauseMs: 4_000, slow: false, replies: true, settleMs: 180_000,
+    seed: SEED,
+    kills: 5,
+    contacts: 30,
+    workers: 1,
+    pace: 20,
+    pauseMs: 4_000,
+    slow: false,
+    replies: true,
+    settleMs: 180_000,
     log: (line) => void lines.push(line),
   });
   const faults = checks.flatMap(({ name, faults: found }) => found.map((fault) => `${name}: ${fault}`));

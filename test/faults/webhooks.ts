@@ -72,7 +72,13 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
     await play(stage);
     const report = await compare(stage);
     clean = report.checks.every(({ faults }) => faults.length === 0);
-    return { ...report, kills: options.kills, events: stage.emitted.size, tookMs: performance.now() - startedAt, folder: clean ? undefined : parts.folder };
+    return {
+      ...report,
+      kills: options.kills,
+      events: stage.emitted.size,
+      tookMs: performance.now() - startedAt,
+      folder: clean ? undefined : parts.folder,
+    };
   } finally {
     await assembly?.close();
     await parts?.stop({ keepFolder: !clean });
@@ -82,10 +88,21 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
 
 /** Most requests are taken after a moment; some fail, so that runs with a retry schedule are killed too. */
 function answers(random: Random): (request: { index: number }) => { status: number; delayMs: number } {
-  return () => ({ status: random.next() < 0.04 ? 503 : 204, delayMs: Math.round(random.next() < 0.1 ? random.between(100, 800) : random.between(1, 30)) });
+  return () => ({
+    status: random.next() < 0.04 ? 503 : 204,
+    delayMs: Math.round(random.next() < 0.1 ? random.between(100, 800) : random.between(1, 30)),
+  });
 }
 
-async function play({ options, random, parts, assembly: { deps }, receiver, endpoints, emitted }: Stage): Promise<void> {
+async function play({
+  options,
+  random,
+  parts,
+  assembly: { deps },
+  receiver,
+  endpoints,
+  emitted,
+}: Stage): Promise<void> {
   for (let n = 0; n < ENDPOINTS; n += 1) {
     const { organizationId } = await createTenant(deps, 'Faults');
     const path = `/hook/${n}`;
@@ -123,12 +140,33 @@ async function play({ options, random, parts, assembly: { deps }, receiver, endp
   options.log(`no more kills; ${emitted.size} events were emitted`);
 }
 
-async function compare({ options, parts, assembly: { deps: { db }, temporal }, receiver, endpoints, emitted }: Stage): Promise<Pick<WebhookFaultReport, 'checks' | 'repeats'>> {
-  const open = () => db('webhook_deliveries').whereNotIn('status', ['delivered', 'abandoned']).count({ n: '*' }).first().then((row) => Number(row!.n));
-  const unplaced = () => db('domain_events').whereNull('position').count({ n: '*' }).first().then((row) => Number(row!.n));
+async function compare({
+  options,
+  parts,
+  assembly: {
+    deps: { db },
+    temporal,
+  },
+  receiver,
+  endpoints,
+  emitted,
+}: Stage): Promise<Pick<WebhookFaultReport, 'checks' | 'repeats'>> {
+  const open = () =>
+    db('webhook_deliveries')
+      .whereNotIn('status', ['delivered', 'abandoned'])
+      .count({ n: '*' })
+      .first()
+      .then((row) => Number(row!.n));
+  const unplaced = () =>
+    db('domain_events')
+      .whereNull('position')
+      .count({ n: '*' })
+      .first()
+      .then((row) => Number(row!.n));
   const running = async (): Promise<string[]> => {
     const ids: string[] = [];
-    for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) ids.push(workflowId);
+    for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
+      ids.push(workflowId);
     return ids;
   };
   const deadline = performance.now() + options.settleMs;
@@ -137,9 +175,17 @@ async function compare({ options, parts, assembly: { deps: { db }, temporal }, r
     await sleep(500);
   }
 
-  const deliveries: { id: string; event_id: string; status: string; attempt_count: number; endpoint_id: string }[] = await db('webhook_deliveries').select('id', 'event_id', 'status', 'attempt_count', 'endpoint_id');
-  const attempts: { delivery_id: string; attempt: number; response_status: number | null }[] = await db('webhook_attempts').select('delivery_id', 'attempt', 'response_status');
-  const bodies = new Map((await db('webhook_payloads').select('event_id', 'body') as { event_id: string; body: string }[]).map((row) => [row.event_id, row.body]));
+  const deliveries: { id: string; event_id: string; status: string; attempt_count: number; endpoint_id: string }[] =
+    await db('webhook_deliveries').select('id', 'event_id', 'status', 'attempt_count', 'endpoint_id');
+  const attempts: { delivery_id: string; attempt: number; response_status: number | null }[] = await db(
+    'webhook_attempts',
+  ).select('delivery_id', 'attempt', 'response_status');
+  const bodies = new Map(
+    ((await db('webhook_payloads').select('event_id', 'body')) as { event_id: string; body: string }[]).map((row) => [
+      row.event_id,
+      row.body,
+    ]),
+  );
   const receipts = new Map<string, Receiver['requests']>();
   for (const request of receiver.requests) {
     const id = request.headers['x-service-event-id'] as string;
@@ -157,22 +203,70 @@ async function compare({ options, parts, assembly: { deps: { db }, temporal }, r
   return {
     repeats,
     checks: [
-      { name: 'every event has its place and its delivery', seen: `${emitted.size} events, ${deliveries.length} deliveries`, faults: [...emitted.keys()].filter((id) => !byEvent.has(id)).map((id) => `event ${id} has none`).concat(left > 0 ? [`${left} without a position`] : [], deliveries.length > emitted.size ? ['more deliveries than events'] : []) },
-      { name: 'every delivery arrived', seen: `${receipts.size} received`, faults: [...unsettled.map(({ id, status }) => `delivery ${id} is ${status}`), ...[...emitted.keys()].filter((id) => !receipts.has(id)).map((id) => `event ${id} never came`)] },
       {
-        name: 'only what was in flight or had failed came again', seen: `${repeats} repeats`,
-        faults: [...receipts].filter(([id, came]) => came.length > (byEvent.get(id)?.attempt_count ?? 0)).map(([id, came]) => `event ${id} came ${came.length} times in ${byEvent.get(id)?.attempt_count} attempts`),
+        name: 'every event has its place and its delivery',
+        seen: `${emitted.size} events, ${deliveries.length} deliveries`,
+        faults: [...emitted.keys()]
+          .filter((id) => !byEvent.has(id))
+          .map((id) => `event ${id} has none`)
+          .concat(
+            left > 0 ? [`${left} without a position`] : [],
+            deliveries.length > emitted.size ? ['more deliveries than events'] : [],
+          ),
       },
-      { name: 'a delivery is attempted until it succeeds, and not after', seen: `${attempts.filter(({ response_status: status }) => status === 204).length} successes`, faults: [...successes(attempts)].filter(([, count]) => count !== 1).map(([id, count]) => `delivery ${id} succeeded ${count} times`) },
-      { name: 'every attempt is on record', seen: `${attempts.length} attempts`, faults: deliveries.filter(({ id, attempt_count: count }) => recorded.get(id) !== count).map(({ id, attempt_count: count }) => `delivery ${id}: ${count} counted, ${recorded.get(id) ?? 0} recorded`) },
       {
-        name: 'every request was the stored body, signed', seen: `${receiver.requests.length} requests`,
-        faults: [...receipts].flatMap(([id, came]) => came.filter((request) => {
-          const endpoint = endpointOf.get(byEvent.get(id)?.endpoint_id ?? '');
-          return !endpoint || request.path !== endpoint.path || request.raw.toString() !== bodies.get(id) || !verifySignature(request.headers['x-service-signature'] as string, endpoint.secret, request.raw, { now: new Date(request.receivedAt) });
-        }).map(() => `event ${id} came changed`)),
+        name: 'every delivery arrived',
+        seen: `${receipts.size} received`,
+        faults: [
+          ...unsettled.map(({ id, status }) => `delivery ${id} is ${status}`),
+          ...[...emitted.keys()].filter((id) => !receipts.has(id)).map((id) => `event ${id} never came`),
+        ],
       },
-      { name: 'nothing is left open', seen: `${leftOpen.length} workflows, ${intents.length} intents`, faults: [...leftOpen, ...intents.map((row) => row.workflow_id as string)].map((id) => `${id} is left`) },
+      {
+        name: 'only what was in flight or had failed came again',
+        seen: `${repeats} repeats`,
+        faults: [...receipts]
+          .filter(([id, came]) => came.length > (byEvent.get(id)?.attempt_count ?? 0))
+          .map(([id, came]) => `event ${id} came ${came.length} times in ${byEvent.get(id)?.attempt_count} attempts`),
+      },
+      {
+        name: 'a delivery is attempted until it succeeds, and not after',
+        seen: `${attempts.filter(({ response_status: status }) => status === 204).length} successes`,
+        faults: [...successes(attempts)]
+          .filter(([, count]) => count !== 1)
+          .map(([id, count]) => `delivery ${id} succeeded ${count} times`),
+      },
+      {
+        name: 'every attempt is on record',
+        seen: `${attempts.length} attempts`,
+        faults: deliveries
+          .filter(({ id, attempt_count: count }) => recorded.get(id) !== count)
+          .map(({ id, attempt_count: count }) => `delivery ${id}: ${count} counted, ${recorded.get(id) ?? 0} recorded`),
+      },
+      {
+        name: 'every request was the stored body, signed',
+        seen: `${receiver.requests.length} requests`,
+        faults: [...receipts].flatMap(([id, came]) =>
+          came
+            .filter((request) => {
+              const endpoint = endpointOf.get(byEvent.get(id)?.endpoint_id ?? '');
+              return (
+                !endpoint ||
+                request.path !== endpoint.path ||
+                request.raw.toString() !== bodies.get(id) ||
+                !verifySignature(request.headers['x-service-signature'] as string, endpoint.secret, request.raw, {
+                  now: new Date(request.receivedAt),
+                })
+              );
+            })
+            .map(() => `event ${id} came changed`),
+        ),
+      },
+      {
+        name: 'nothing is left open',
+        seen: `${leftOpen.length} workflows, ${intents.length} intents`,
+        faults: [...leftOpen, ...intents.map((row) => row.workflow_id as string)].map((id) => `${id} is left`),
+      },
       { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
     ],
   };
@@ -181,6 +275,7 @@ async function compare({ options, parts, assembly: { deps: { db }, temporal }, r
 /** Successful attempts by delivery. */
 function successes(attempts: readonly { delivery_id: string; response_status: number | null }[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { delivery_id: id, response_status: status } of attempts) counts.set(id, (counts.get(id) ?? 0) + (status === 204 ? 1 : 0));
+  for (const { delivery_id: id, response_status: status } of attempts)
+    counts.set(id, (counts.get(id) ?? 0) + (status === 204 ? 1 : 0));
   return counts;
 }

@@ -9,14 +9,22 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 /** Nothing in these tests is about speed; a loaded machine may take this long (ms) over one step. */
 const PATIENCE_MS = 60_000;
 const FLAGS = [
-  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
   '--disable-sync',
 ];
 
 /** The Chromium to test with: CHROMIUM_PATH, the usual place, or one on PATH. Undefined when the machine has none. */
 export function findChromium(): string | undefined {
   const named = process.env.CHROMIUM_PATH;
-  const onPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  const onPath = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)));
   return (named ? [named] : [USUAL_PLACE, ...onPath]).find(isExecutable);
 }
 
@@ -38,7 +46,12 @@ export interface TestBrowser {
 
 /** Starts headless Chromium; one per test file. */
 export async function launchBrowser(): Promise<TestBrowser> {
-  const browser = await chromium.launch({ executablePath: findChromium()!, args: FLAGS, headless: true, timeout: PATIENCE_MS });
+  const browser = await chromium.launch({
+    executablePath: findChromium()!,
+    args: FLAGS,
+    headless: true,
+    timeout: PATIENCE_MS,
+  });
   return {
     browser,
     async visit(options) {
@@ -54,7 +67,9 @@ export async function launchBrowser(): Promise<TestBrowser> {
  * Tests that need Chromium: one after the other, with patience. On a machine without it they are skipped, which the end of
  * the run prints by title and CI takes for a failure.
  */
-export function browserTests(test: TestFn): (title: string, implementation: (t: ExecutionContext) => Promise<void>) => void {
+export function browserTests(
+  test: TestFn,
+): (title: string, implementation: (t: ExecutionContext) => Promise<void>) => void {
   const isMissing = findChromium() === undefined;
   return (title, implementation) => {
     if (isMissing) {

@@ -30,7 +30,8 @@ export async function openDesk(world: World): Promise<Desk> {
   const stamped = () => ({ organization_id: org, created_at: clock.now(), updated_at: clock.now() });
   const desk: Desk = {
     tenant,
-    call: (method, path, body, token = tenant.apiKey) => call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) }),
+    call: (method, path, body, token = tenant.apiKey) =>
+      call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) }),
     async campaign(body = {}) {
       const answer = await desk.call('POST', '/campaigns', { name: 'Spring', ...body });
       if (answer.status !== 201) throw new Error(answer.text);
@@ -49,7 +50,14 @@ export async function openDesk(world: World): Promise<Desk> {
       await db('labels').insert({ id, registry, title: registry, color: '#000000', position: 0, ...stamped() });
       return id;
     },
-    mailbox: (fields = {}) => createMailbox(world.deps, org, `m${mailboxes += 1}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } }, { ...fields }),
+    mailbox: (fields = {}) =>
+      createMailbox(
+        world.deps,
+        org,
+        `m${(mailboxes += 1)}@example.com`,
+        { smtp: { host: '127.0.0.1', port: 1 } },
+        { ...fields },
+      ),
     contact: (fields = {}) => createContact(db, clock.now(), org, fields),
     async segment() {
       const id = newId();
@@ -57,9 +65,12 @@ export async function openDesk(world: World): Promise<Desk> {
       return id;
     },
     row: (id) => db('campaigns').where({ id }).first(),
-    logs: async (id) => (await db('campaign_logs').where({ campaign_id: id }).orderBy('id')).map((row) => row.event_type),
-    events: async () => (await db('domain_events').where({ organization_id: org }).orderBy('id')).map((row) => row.type),
-    outbox: (prefix) => db('outbox').where('workflow_id', 'like', `${prefix}%`).orderBy('id').select('kind', 'workflow_id'),
+    logs: async (id) =>
+      (await db('campaign_logs').where({ campaign_id: id }).orderBy('id')).map((row) => row.event_type),
+    events: async () =>
+      (await db('domain_events').where({ organization_id: org }).orderBy('id')).map((row) => row.type),
+    outbox: (prefix) =>
+      db('outbox').where('workflow_id', 'like', `${prefix}%`).orderBy('id').select('kind', 'workflow_id'),
   };
   return desk;
 }

@@ -8,27 +8,56 @@ import type { World } from './world.ts';
 /** A tenant whose owner can sign in with {@link PASSWORD}. */
 export async function tenantWithPassword(world: World, name?: string): Promise<Tenant> {
   const tenant = await world.tenant(name);
-  await world.deps.db('users').where('id', tenant.userId).update({ password_hash: await hashPassword(PASSWORD) });
+  await world.deps
+    .db('users')
+    .where('id', tenant.userId)
+    .update({ password_hash: await hashPassword(PASSWORD) });
   return tenant;
 }
 
 /** Makes a person a member of another tenant's workspace. */
 export async function joinWorkspace(world: World, userId: string, tenant: Tenant, roleName: string): Promise<void> {
-  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: roleName }).first('id');
-  await world.deps.db('memberships').insert({ organization_id: tenant.organizationId, user_id: userId, role_id: role.id, created_at: world.deps.clock.now() });
+  const role = await world.deps
+    .db('roles')
+    .where({ organization_id: tenant.organizationId, name: roleName })
+    .first('id');
+  await world.deps.db('memberships').insert({
+    organization_id: tenant.organizationId,
+    user_id: userId,
+    role_id: role.id,
+    created_at: world.deps.clock.now(),
+  });
 }
 
 /** An application of a tenant that takes its answers at `redirectUri`; with `self_registered` a public one of nobody. */
-export function createApp(world: World, tenant: Tenant, redirectUri: string, fields: Record<string, unknown> = {}): Promise<TestClient> {
+export function createApp(
+  world: World,
+  tenant: Tenant,
+  redirectUri: string,
+  fields: Record<string, unknown> = {},
+): Promise<TestClient> {
   const row = { name: 'Sample App', redirect_uris: [redirectUri], ...fields };
-  return fields.self_registered ? createPublicClient(world.deps, row) : createApplication(world.deps, tenant.organizationId, row);
+  return fields.self_registered
+    ? createPublicClient(world.deps, row)
+    : createApplication(world.deps, tenant.organizationId, row);
 }
 
 /** The address of an authorization request; undefined values are left out. */
-export function authorizeAddress(world: World, app: { clientId: string }, redirectUri: string, fields: Record<string, string | undefined> = {}): string {
+export function authorizeAddress(
+  world: World,
+  app: { clientId: string },
+  redirectUri: string,
+  fields: Record<string, string | undefined> = {},
+): string {
   const parameters = {
-    response_type: 'code', client_id: app.clientId, redirect_uri: redirectUri, scope: 'read_campaigns write_campaigns', state: 'af0ifjsldkj',
-    code_challenge: pkce().challenge, code_challenge_method: 'S256', ...fields,
+    response_type: 'code',
+    client_id: app.clientId,
+    redirect_uri: redirectUri,
+    scope: 'read_campaigns write_campaigns',
+    state: 'af0ifjsldkj',
+    code_challenge: pkce().challenge,
+    code_challenge_method: 'S256',
+    ...fields,
   };
   const sent = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return `${world.url}/oauth/authorize?${new URLSearchParams(sent).toString()}`;

@@ -15,7 +15,10 @@ export interface TestDatabase {
 /** The PostgreSQL the suites run on: `npm test` brings it and hands its address down. */
 export function testPostgresUrl(): string {
   const url = process.env.HERON_TEST_PG;
-  if (!url) throw new Error('HERON_TEST_PG is not set: run the suites with `npm test` (a single file: `npm test -- path/to/file.test.ts`)');
+  if (!url)
+    throw new Error(
+      'HERON_TEST_PG is not set: run the suites with `npm test` (a single file: `npm test -- path/to/file.test.ts`)',
+    );
   return url;
 }
 
@@ -24,13 +27,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = testPostgresUrl();
   const template = `heron_template_${schemaHash()}`;
   const name = `heron_test_${randomBytes(6).toString('hex')}`;
-  await connected(adminUrl, (admin) => admin.transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(?)', [TEMPLATE_LOCK]);
-    const exists = await trx('pg_database').where({ datname: template }).first();
-    if (!exists) await makeTemplate(adminUrl, template);
-    // Not inside the transaction that holds the lock: PostgreSQL creates no database there.
-    await connected(adminUrl, async (copier) => copier.raw(`create database ${name} template ${template}`));
-  }));
+  await connected(adminUrl, (admin) =>
+    admin.transaction(async (trx) => {
+      await trx.raw('select pg_advisory_xact_lock(?)', [TEMPLATE_LOCK]);
+      const exists = await trx('pg_database').where({ datname: template }).first();
+      if (!exists) await makeTemplate(adminUrl, template);
+      // Not inside the transaction that holds the lock: PostgreSQL creates no database there.
+      await connected(adminUrl, async (copier) => copier.raw(`create database ${name} template ${template}`));
+    }),
+  );
   const url = withDatabase(adminUrl, name);
   const db = connect({ url, max: 20, name: 'heron-test', prepared: true });
   return {

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { nudgeCampaign } from '../../domain/enrollment/signals.ts';
+import { nudgeCampaign } from '../../domain/engine/control/signals.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
@@ -22,7 +22,8 @@ export async function startEngine(world: World): Promise<Engine> {
   return {
     temporal,
     worker,
-    launch: (organizationId, campaignId) => transact(world.system(organizationId), async (tx) => nudgeCampaign(tx, campaignId)),
+    launch: (organizationId, campaignId) =>
+      transact(world.system(organizationId), async (tx) => nudgeCampaign(tx, campaignId)),
     async stop() {
       await worker.stop();
       await temporal.connection.close();
@@ -31,7 +32,11 @@ export async function startEngine(world: World): Promise<Engine> {
 }
 
 /** Waits until `probe` gives something other than undefined or false; fails after `timeoutMs` with what it saw last. */
-export async function eventually<T>(probe: () => Promise<T | undefined | false>, timeoutMs = 30_000, everyMs = 50): Promise<T> {
+export async function eventually<T>(
+  probe: () => Promise<T | undefined | false>,
+  timeoutMs = 30_000,
+  everyMs = 50,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await probe();

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/connection.ts';
 import { json } from '../../db/connection.ts';
-import { signSessionToken } from '../../domain/access/session-token.ts';
+import { signSessionToken } from '../../domain/identity/session-token.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -23,28 +23,61 @@ export async function createTenant(deps: Deps, name = 'Acme'): Promise<Tenant> {
   const organizationId = newId();
   const userId = newId();
   const email = `owner-${userId.slice(-12)}@example.com`;
-  await db('users').insert({ id: userId, email, password_hash: 'none', first_name: 'Olivia', last_name: 'Owner', created_at: now, updated_at: now });
+  await db('users').insert({
+    id: userId,
+    email,
+    password_hash: 'none',
+    first_name: 'Olivia',
+    last_name: 'Owner',
+    created_at: now,
+    updated_at: now,
+  });
   await db('organizations').insert({ id: organizationId, name, created_by: userId, created_at: now, updated_at: now });
   const roles = SYSTEM_ROLES.map((role) => ({
-    id: newId(), organization_id: organizationId, name: role.name, permissions: [...role.permissions], is_owner: role.isOwner, is_system: true,
-    created_at: now, updated_at: now,
+    id: newId(),
+    organization_id: organizationId,
+    name: role.name,
+    permissions: [...role.permissions],
+    is_owner: role.isOwner,
+    is_system: true,
+    created_at: now,
+    updated_at: now,
   }));
   await db('roles').insert(roles);
-  await db('memberships').insert({ organization_id: organizationId, user_id: userId, role_id: roles[0]!.id, created_at: now });
+  await db('memberships').insert({
+    organization_id: organizationId,
+    user_id: userId,
+    role_id: roles[0]!.id,
+    created_at: now,
+  });
   return {
-    organizationId, userId, email,
+    organizationId,
+    userId,
+    email,
     sessionToken: await createSession(deps, userId, organizationId),
     ...(await createApiKey(deps, organizationId, userId)),
   };
 }
 
 /** A further member with one of the system roles, and a session of theirs. */
-export async function createMember(deps: Deps, tenant: Tenant, roleName: string): Promise<{ userId: string; sessionToken: string }> {
+export async function createMember(
+  deps: Deps,
+  tenant: Tenant,
+  roleName: string,
+): Promise<{ userId: string; sessionToken: string }> {
   const now = deps.clock.now();
   const userId = newId();
-  await deps.db('users').insert({ id: userId, email: `member-${userId.slice(-12)}@example.com`, password_hash: 'none', created_at: now, updated_at: now });
+  await deps.db('users').insert({
+    id: userId,
+    email: `member-${userId.slice(-12)}@example.com`,
+    password_hash: 'none',
+    created_at: now,
+    updated_at: now,
+  });
   const role = await deps.db('roles').where({ organization_id: tenant.organizationId, name: roleName }).first('id');
-  await deps.db('memberships').insert({ organization_id: tenant.organizationId, user_id: userId, role_id: role.id, created_at: now });
+  await deps
+    .db('memberships')
+    .insert({ organization_id: tenant.organizationId, user_id: userId, role_id: role.id, created_at: now });
   return { userId, sessionToken: await createSession(deps, userId, tenant.organizationId) };
 }
 
@@ -53,8 +86,13 @@ export async function createSession(deps: Deps, userId: string, organizationId: 
   const now = deps.clock.now();
   const id = newId();
   await deps.db('sessions').insert({
-    id, user_id: userId, organization_id: organizationId, refresh_hash: sha256(newSecret()),
-    created_at: now, last_active_at: now, expires_at: new Date(now.getTime() + 30 * 86400_000),
+    id,
+    user_id: userId,
+    organization_id: organizationId,
+    refresh_hash: sha256(newSecret()),
+    created_at: now,
+    last_active_at: now,
+    expires_at: new Date(now.getTime() + 30 * 86400_000),
   });
   return (await signSessionToken(deps.config, deps.clock, { id, userId })).token;
 }
@@ -68,28 +106,51 @@ export interface KeyOptions {
 }
 
 /** An API key; without options it may do everything and has no practical rate limit. */
-export async function createApiKey(deps: Deps, organizationId: string, userId: string, options: KeyOptions = {}): Promise<{ apiKey: string; apiKeyId: string }> {
+export async function createApiKey(
+  deps: Deps,
+  organizationId: string,
+  userId: string,
+  options: KeyOptions = {},
+): Promise<{ apiKey: string; apiKeyId: string }> {
   const now = deps.clock.now();
   const apiKey = newSecret(SECRET_PREFIX.apiKey);
   const apiKeyId = newId();
   await deps.db('api_keys').insert({
-    id: apiKeyId, organization_id: organizationId, user_id: userId, name: 'test', secret_hash: sha256(apiKey),
-    key_prefix: apiKey.slice(0, 7), key_suffix: apiKey.slice(-4),
+    id: apiKeyId,
+    organization_id: organizationId,
+    user_id: userId,
+    name: 'test',
+    secret_hash: sha256(apiKey),
+    key_prefix: apiKey.slice(0, 7),
+    key_suffix: apiKey.slice(-4),
     permissions: options.permissions ?? ALL_PERMISSIONS,
-    allowed_ips: options.allowedIps ?? [], allowed_email_accounts: options.allowedMailboxes ?? [],
-    rate_limit_per_minute: options.ratePerMinute ?? 1_000_000, expires_at: options.expiresAt ?? null,
-    created_at: now, updated_at: now,
+    allowed_ips: options.allowedIps ?? [],
+    allowed_email_accounts: options.allowedMailboxes ?? [],
+    rate_limit_per_minute: options.ratePerMinute ?? 1_000_000,
+    expires_at: options.expiresAt ?? null,
+    created_at: now,
+    updated_at: now,
   });
   return { apiKey, apiKeyId };
 }
 
 /** A contact, straight in the database. */
-export async function createContact(db: Db, now: Date, organizationId: string, fields: Record<string, unknown> = {}): Promise<string> {
+export async function createContact(
+  db: Db,
+  now: Date,
+  organizationId: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
   const id = newId();
   const { custom_fields, ...rest } = fields;
   await db('contacts').insert({
-    id, organization_id: organizationId, email: `${id}@example.com`, created_at: now, updated_at: now,
-    ...(custom_fields ? { custom_fields: json(custom_fields) } : {}), ...rest,
+    id,
+    organization_id: organizationId,
+    email: `${id}@example.com`,
+    created_at: now,
+    updated_at: now,
+    ...(custom_fields ? { custom_fields: json(custom_fields) } : {}),
+    ...rest,
   });
   return id;
 }
@@ -101,17 +162,32 @@ export interface MailboxServers {
 }
 
 /** A connected mailbox, straight in the database. Its credentials open as POST /emails would have sealed them. */
-export async function createMailbox(deps: Deps, organizationId: string, email: string, servers: MailboxServers, fields: Record<string, unknown> = {}): Promise<string> {
+export async function createMailbox(
+  deps: Deps,
+  organizationId: string,
+  email: string,
+  servers: MailboxServers,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
   const id = newId();
   const now = deps.clock.now();
   const password = servers.password ?? 'secret';
   await deps.db('mailboxes').insert({
-    id, organization_id: organizationId, email, name: 'Sam Sender',
+    id,
+    organization_id: organizationId,
+    email,
+    name: 'Sam Sender',
     smtp: json({ ...servers.smtp, username: email, security: 'none' }),
     imap: servers.imap ? json({ ...servers.imap, username: email, security: 'none' }) : null,
-    credentials: deps.keyring.seal(JSON.stringify({ smtp_password: password, imap_password: password }), `mailboxes/${id}`),
-    min_wait_time: 0, campaign_limit: 1000,
-    created_at: now, updated_at: now, ...fields,
+    credentials: deps.keyring.seal(
+      JSON.stringify({ smtp_password: password, imap_password: password }),
+      `mailboxes/${id}`,
+    ),
+    min_wait_time: 0,
+    campaign_limit: 1000,
+    created_at: now,
+    updated_at: now,
+    ...fields,
   });
   if (servers.imap) await deps.db('mailbox_sync').insert({ mailbox_id: id, organization_id: organizationId });
   return id;
@@ -130,34 +206,71 @@ export interface StepSpec {
 }
 
 /** An active campaign whose window is always open, with its steps linked in order, straight in the database. */
-export async function createCampaign(deps: Deps, organizationId: string, steps: StepSpec[], fields: Record<string, unknown> = {}): Promise<{ campaignId: string; stepIds: string[] }> {
+export async function createCampaign(
+  deps: Deps,
+  organizationId: string,
+  steps: StepSpec[],
+  fields: Record<string, unknown> = {},
+): Promise<{ campaignId: string; stepIds: string[] }> {
   const now = deps.clock.now();
   const campaignId = newId();
   const stepIds = steps.map(() => newId());
   await deps.db('campaigns').insert({
-    id: campaignId, organization_id: organizationId, name: 'Spring', status: 'active', days: 127, start_time: '00:00', end_time: '00:00',
-    daily_limit: 100_000, had_leads: true, control_epoch: 1, graph_version: 1, created_at: now, updated_at: now, ...fields,
+    id: campaignId,
+    organization_id: organizationId,
+    name: 'Spring',
+    status: 'active',
+    days: 127,
+    start_time: '00:00',
+    end_time: '00:00',
+    daily_limit: 100_000,
+    had_leads: true,
+    control_epoch: 1,
+    graph_version: 1,
+    created_at: now,
+    updated_at: now,
+    ...fields,
   });
   for (const [index, step] of steps.entries()) {
     const type = step.action?.type;
     const to = stepIds[index + 1] ?? null;
     const when = type === 'app_action' ? [{ field: 'node_outcome', operator: 'equals', value: 'success' }] : undefined;
     await deps.db('campaign_steps').insert({
-      id: stepIds[index]!, organization_id: organizationId, campaign_id: campaignId, position: index + 1, name: step.name ?? '', kind: step.kind ?? 'email',
-      subject: step.subject ?? '', body_plain: step.body_plain ?? '', body_html: step.body_html ?? '', wait_after: step.wait_after ?? 0,
+      id: stepIds[index]!,
+      organization_id: organizationId,
+      campaign_id: campaignId,
+      position: index + 1,
+      name: step.name ?? '',
+      kind: step.kind ?? 'email',
+      subject: step.subject ?? '',
+      body_plain: step.body_plain ?? '',
+      body_html: step.body_html ?? '',
+      wait_after: step.wait_after ?? 0,
       thread_reply: step.thread_reply ?? index > 0,
       conditions: json(step.conditions ?? { branches: to ? [{ to, ...(when ? { when } : {}) }] : [] }),
-      action: step.action ? json(step.action) : null, created_at: now, updated_at: now,
+      action: step.action ? json(step.action) : null,
+      created_at: now,
+      updated_at: now,
     });
   }
   return { campaignId, stepIds };
 }
 
 /** Makes contacts leads of a campaign, straight in the database. Returns enrollment ids in the order of the contacts. */
-export async function enroll(deps: Deps, organizationId: string, campaignId: string, contactIds: readonly string[]): Promise<string[]> {
+export async function enroll(
+  deps: Deps,
+  organizationId: string,
+  campaignId: string,
+  contactIds: readonly string[],
+): Promise<string[]> {
   const now = deps.clock.now();
   const rows = contactIds.map((contactId) => ({
-    id: newId(), organization_id: organizationId, campaign_id: campaignId, contact_id: contactId, entered_at: now, last_activity_at: now,
+    id: newId(),
+    organization_id: organizationId,
+    campaign_id: campaignId,
+    contact_id: contactId,
+    entered_at: now,
+    last_activity_at: now,
   }));
   for (let at = 0; at < rows.length; at += 1000) await deps.db('enrollments').insert(rows.slice(at, at + 1000));
   return rows.map((row) => row.id);

@@ -27,9 +27,14 @@ export function createFakeSmtp(): FakeSmtp {
       fake.offered += 1;
       const attempt = await fake.next(envelope, options);
       if (attempt === 'die-before') throw new Crash('killed before the server had it');
-      const takes = attempt === 'accept' || attempt === 'take-unknown' || attempt === 'die-after' || (typeof attempt === 'object' && attempt.kind === 'accepted');
+      const takes =
+        attempt === 'accept' ||
+        attempt === 'take-unknown' ||
+        attempt === 'die-after' ||
+        (typeof attempt === 'object' && attempt.kind === 'accepted');
       const text = raw.toString('utf8');
-      if (takes) fake.taken.push({ messageId: /^message-id:\s*(<[^>]+>)/im.exec(text)?.[1] ?? '', to: envelope.to, raw: text });
+      if (takes)
+        fake.taken.push({ messageId: /^message-id:\s*(<[^>]+>)/im.exec(text)?.[1] ?? '', to: envelope.to, raw: text });
       if (attempt === 'die-after') throw new Crash('killed after the server had it');
       if (attempt === 'take-unknown') return { kind: 'unknown', detail: 'no answer' };
       return attempt === 'accept' ? { kind: 'accepted', response: '250 taken', rejected: [] } : attempt;

@@ -131,7 +131,10 @@ test('mail between two mailboxes of the world arrives in the INBOX', async (t) =
 test('waitFor says what came instead', async (t) => {
   const quiet = await startMailWorld();
   t.teardown(() => quiet.stop());
-  await t.throwsAsync(quiet.waitFor(() => true, 10), { message: /nothing/ });
+  await t.throwsAsync(
+    quiet.waitFor(() => true, 10),
+    { message: /nothing/ },
+  );
 });
 
 test('IMAP: logs in, refuses a wrong password, and follows a changed one', async (t) => {
@@ -149,7 +152,10 @@ test('IMAP: Sent is found by its special use', async (t) => {
   const folders = await withImap(mailbox, (client) => client.list());
   t.deepEqual(
     folders.map(({ path, specialUse }) => [path, specialUse]),
-    [['INBOX', '\\Inbox'], ['Sent', '\\Sent']],
+    [
+      ['INBOX', '\\Inbox'],
+      ['Sent', '\\Sent'],
+    ],
   );
 });
 

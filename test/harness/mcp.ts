@@ -15,14 +15,20 @@ export interface McpProgram {
 export async function connectMcp(url: string, token: string): Promise<McpProgram> {
   const client = new Client({ name: 'heron-tests', version: '1.0.0' });
   // The transport's declared types leave undefined out of optional members, which exactOptionalPropertyTypes minds.
-  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${token}` } } });
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
   await client.connect(transport as Parameters<Client['connect']>[0]);
   return {
     client,
     async call(name, args = {}) {
       const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
       const [content] = result.content;
-      return { isError: result.isError === true, data: result.structuredContent, text: content?.type === 'text' ? content.text : '' };
+      return {
+        isError: result.isError === true,
+        data: result.structuredContent,
+        text: content?.type === 'text' ? content.text : '',
+      };
     },
     toolNames: async () => (await client.listTools()).tools.map((tool) => tool.name),
     close: () => client.close(),

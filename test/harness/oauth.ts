@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
 import { approveAuthorization, readAuthorizationRequest } from '../../domain/oauth/authorize.ts';
-import { SELF_REGISTERED_MAX } from '../../domain/oauth/scopes.ts';
+import { SELF_REGISTERED_MAX } from '../../domain/identity/scopes.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, type Permission } from '../../lib/permissions.ts';
 import type { Tenant } from './factories.ts';
-import { call, type Answer } from './world.ts';
+import { call, type Answer, type World } from './world.ts';
 
 /** Where the clients of these tests take their answers; nothing listens there. */
 export const CALLBACK = 'https://client.example.com/callback';
@@ -19,20 +20,46 @@ export interface TestClient {
 }
 
 /** A confidential application of an organization, straight in the database; without fields it may hold every scope. */
-export async function createApplication(deps: Pick<Deps, 'db' | 'clock'>, organizationId: string, fields: Record<string, unknown> = {}): Promise<TestClient> {
+export async function createApplication(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  organizationId: string,
+  fields: Record<string, unknown> = {},
+): Promise<TestClient> {
   const secret = newSecret(SECRET_PREFIX.clientSecret);
-  const client = await insertClient(deps, { organization_id: organizationId, client_secret_hash: sha256(secret), scopes: ALL_PERMISSIONS, ...fields });
+  const client = await insertClient(deps, {
+    organization_id: organizationId,
+    client_secret_hash: sha256(secret),
+    scopes: ALL_PERMISSIONS,
+    ...fields,
+  });
   return { ...client, secret };
 }
 
 /** A public client that registered itself, straight in the database. */
-export async function createPublicClient(deps: Pick<Deps, 'db' | 'clock'>, fields: Record<string, unknown> = {}): Promise<TestClient> {
-  return { ...(await insertClient(deps, { self_registered: true, scopes: SELF_REGISTERED_MAX, ...fields })), secret: '' };
+export async function createPublicClient(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  fields: Record<string, unknown> = {},
+): Promise<TestClient> {
+  return {
+    ...(await insertClient(deps, { self_registered: true, scopes: SELF_REGISTERED_MAX, ...fields })),
+    secret: '',
+  };
 }
 
-async function insertClient({ db, clock }: Pick<Deps, 'db' | 'clock'>, fields: Record<string, unknown>): Promise<{ id: string; clientId: string }> {
+async function insertClient(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  fields: Record<string, unknown>,
+): Promise<{ id: string; clientId: string }> {
   const now = clock.now();
-  const row = { id: newId(), client_id: newSecret(SECRET_PREFIX.clientId), name: 'Client', redirect_uris: [CALLBACK], created_at: now, updated_at: now, ...fields };
+  const row = {
+    id: newId(),
+    client_id: newSecret(SECRET_PREFIX.clientId),
+    name: 'Client',
+    redirect_uris: [CALLBACK],
+    created_at: now,
+    updated_at: now,
+    ...fields,
+  };
   await db('oauth_applications').insert(row);
   return { id: row.id, clientId: row.client_id };
 }
@@ -48,8 +75,16 @@ export function personCtx(deps: Deps, tenant: { userId: string; organizationId: 
     ...deps,
     requestId: 'test',
     actor: {
-      kind: 'session', userId: tenant.userId, organizationId: tenant.organizationId, permissions: 0, orgPermissions: new Set(), isOwner: false,
-      isPlatformAdmin: false, allowedMailboxes: null, ipAddress: '127.0.0.1', userAgent: 'test',
+      kind: 'session',
+      userId: tenant.userId,
+      organizationId: tenant.organizationId,
+      permissions: 0,
+      orgPermissions: new Set(),
+      isOwner: false,
+      isPlatformAdmin: false,
+      allowedMailboxes: null,
+      ipAddress: '127.0.0.1',
+      userAgent: 'test',
     },
   };
 }
@@ -64,7 +99,12 @@ export async function approve(
   client: TestClient,
   options: { scopes?: readonly Permission[]; query?: Record<string, string | readonly string[]> } = {},
 ): Promise<URL> {
-  const request = await readAuthorizationRequest(deps, { response_type: 'code', client_id: client.clientId, redirect_uri: CALLBACK, ...options.query });
+  const request = await readAuthorizationRequest(deps, {
+    response_type: 'code',
+    client_id: client.clientId,
+    redirect_uri: CALLBACK,
+    ...options.query,
+  });
   if (request.kind !== 'request') throw new Error(`the request was refused: ${JSON.stringify(request)}`);
   const { location } = await approveAuthorization(personCtx(deps, tenant), request, options.scopes ?? request.scopes);
   return new URL(location);
@@ -90,26 +130,83 @@ export async function createAccessToken(
 ): Promise<{ accessToken: string; refreshToken: string; client: TestClient }> {
   const client = await createPublicClient(world.deps);
   const { code, verifier } = await createCode(world.deps, tenant, client, scopes ? { scopes } : {});
-  const answer = await token(world, { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: CALLBACK, client_id: client.clientId });
+  const answer = await token(world, {
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    redirect_uri: CALLBACK,
+    client_id: client.clientId,
+  });
   if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
   return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token, client };
 }
 
 /** Calls the token endpoint; a list sends its field several times. */
-export function token(world: { url: string }, form: Record<string, string | readonly string[]>, headers: Record<string, string> = {}): Promise<Answer> {
+export function token(
+  world: { url: string },
+  form: Record<string, string | readonly string[]>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   return call(world, 'POST', '/v1/oauth/token', { body: formOf(form), headers });
 }
 
 /** Calls the revocation endpoint. */
-export function revoke(world: { url: string }, form: Record<string, string | readonly string[]>, headers: Record<string, string> = {}): Promise<Answer> {
+export function revoke(
+  world: { url: string },
+  form: Record<string, string | readonly string[]>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   return call(world, 'POST', '/v1/oauth/revoke', { body: formOf(form), headers });
 }
 
 function formOf(form: Record<string, string | readonly string[]>): URLSearchParams {
-  return new URLSearchParams(Object.entries(form).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])));
+  return new URLSearchParams(
+    Object.entries(form).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
+  );
 }
 
 /** HTTP Basic as OAuth wants it: both halves form-encoded first. */
 export function basic(client: { clientId: string; secret: string }): Record<string, string> {
-  return { authorization: `Basic ${Buffer.from(`${encodeURIComponent(client.clientId)}:${encodeURIComponent(client.secret)}`).toString('base64')}` };
+  return {
+    authorization: `Basic ${Buffer.from(`${encodeURIComponent(client.clientId)}:${encodeURIComponent(client.secret)}`).toString('base64')}`,
+  };
+}
+
+/** Checks that an answer is the refusal of RFC 6749: status, error code, description, and that it is not stored. */
+export function refused(t: ExecutionContext, answer: Answer, status: number, error: string, what?: string): void {
+  t.is(`${answer.status} ${answer.body?.error}`, `${status} ${error}`, what ?? answer.text);
+  t.is(typeof answer.body.error_description, 'string');
+  t.regex(answer.body.error_description, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  t.is(answer.body.code, undefined);
+  t.is(answer.headers.get('cache-control'), 'no-store');
+}
+
+/** Whether a token is good for a route that needs read_contacts: the answer's status. */
+
+/** A person, an application and the exchange of a code that would succeed. */
+export interface Flow {
+  tenant: Tenant;
+  client: TestClient;
+  /** The exchange that would succeed. */
+  form: Record<string, string>;
+}
+
+export async function createFlow(
+  where: World,
+  options: { client?: TestClient; scopes?: readonly Permission[]; query?: Record<string, string> } = {},
+): Promise<Flow> {
+  const tenant = await where.tenant();
+  const client = options.client ?? (await createPublicClient(where.deps));
+  const { code, verifier } = await createCode(where.deps, tenant, client, options);
+  return {
+    tenant,
+    client,
+    form: {
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: verifier,
+      redirect_uri: CALLBACK,
+      client_id: client.clientId,
+    },
+  };
 }

@@ -12,12 +12,15 @@ import { createMetrics } from '../../lib/metrics.ts';
  */
 export function startOpenApi(deps: Deps, organizationId: string): Promise<Listening> {
   const actor = systemActor(organizationId);
-  const routes = contactRoutes.filter((spec) => spec.method === 'get').map((spec) => ({
-    ...spec,
-    scope: 'public' as const,
-    permission: null,
-    handler: (ctx: Parameters<typeof spec.handler>[0], input: Parameters<typeof spec.handler>[1]) => spec.handler({ ...ctx, actor }, input),
-  }));
+  const routes = contactRoutes
+    .filter((spec) => spec.method === 'get')
+    .map((spec) => ({
+      ...spec,
+      scope: 'public' as const,
+      permission: null,
+      handler: (ctx: Parameters<typeof spec.handler>[0], input: Parameters<typeof spec.handler>[1]) =>
+        spec.handler({ ...ctx, actor }, input),
+    }));
   const app = createApp({ deps, routes, metrics: createMetrics(), usage: createUsageLog(deps) });
   return listenHttp(app.callback(), '127.0.0.1', 0);
 }

@@ -12,7 +12,12 @@ export function freshEmail(name = 'person'): string {
 }
 
 /** Calls with a body; a source address of its own keeps one test's throttles out of another's way (TRUSTED_PROXIES=loopback). */
-export function post(world: World, path: string, body: unknown, options: { token?: string; from?: string } = {}): Promise<Answer> {
+export function post(
+  world: World,
+  path: string,
+  body: unknown,
+  options: { token?: string; from?: string } = {},
+): Promise<Answer> {
   return call(world, 'POST', path, {
     body,
     ...(options.token ? { token: options.token } : {}),
@@ -38,7 +43,13 @@ function lastMail(world: World, email: string): string {
 
 /** Signs an address up over HTTP, code and all. */
 export async function register(world: World, email: string, extra: Record<string, unknown> = {}): Promise<Answer> {
-  const begun = await post(world, '/v1/auth/register', { email, password: PASSWORD, first_name: 'Pat', last_name: 'Person', ...extra });
+  const begun = await post(world, '/v1/auth/register', {
+    email,
+    password: PASSWORD,
+    first_name: 'Pat',
+    last_name: 'Person',
+    ...extra,
+  });
   if (begun.status !== 200) return begun;
   return post(world, '/v1/auth/register/confirm', { session: begun.body.session, code: mailedCode(world, email) });
 }
@@ -53,5 +64,6 @@ export interface SignedIn {
 export async function login(world: World, email: string, extra: Record<string, unknown> = {}): Promise<SignedIn> {
   const begun = await post(world, '/v1/auth/login', { email, password: PASSWORD, ...extra });
   if (!begun.body.session) return begun.body;
-  return (await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: mailedCode(world, email) })).body;
+  return (await post(world, '/v1/auth/login/confirm', { session: begun.body.session, code: mailedCode(world, email) }))
+    .body;
 }

@@ -21,7 +21,8 @@ export interface ReceivedRequest {
 /** What a receiver says to a request. `hang` takes the request and never answers; `reset` closes the connection instead. */
 export type ReceiverAnswer =
   | { status: number; body?: string | Buffer | object; headers?: Record<string, string>; delayMs?: number }
-  | 'hang' | 'reset';
+  | 'hang'
+  | 'reset';
 
 export type Responder = (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>;
 
@@ -47,7 +48,9 @@ export interface Receiver {
 }
 
 /** Starts a receiver on a free loopback port (or `port`). It answers 204 until told otherwise. */
-export async function startReceiver(options: { port?: number; respond?: number | ReceiverAnswer | Responder } = {}): Promise<Receiver> {
+export async function startReceiver(
+  options: { port?: number; respond?: number | ReceiverAnswer | Responder } = {},
+): Promise<Receiver> {
   let responder = asResponder(options.respond ?? 204);
   let arrivals: ReceivedRequest[] = [];
   let index = 0;
@@ -60,7 +63,13 @@ export async function startReceiver(options: { port?: number; respond?: number |
     const raw = Buffer.concat(chunks);
     index += 1;
     const request: ReceivedRequest = {
-      method: message.method ?? '', path: message.url ?? '', headers: message.headers, raw, json: parsed(raw), receivedAt: Date.now(), index,
+      method: message.method ?? '',
+      path: message.url ?? '',
+      headers: message.headers,
+      raw,
+      json: parsed(raw),
+      receivedAt: Date.now(),
+      index,
     };
     arrivals.push(request);
     for (const wake of waiting) wake();

@@ -31,11 +31,22 @@ export interface ScriptedSmtpOptions {
 }
 
 const REPLIES: Record<SmtpMoment, string> = {
-  greeting: '220 scripted', ehlo: '250', starttls: '220 go', auth: '235 fine', mail: '250 fine', rcpt: '250 fine', data: '354 go on', body: '250 taken', rset: '250 fine',
+  greeting: '220 scripted',
+  ehlo: '250',
+  starttls: '220 go',
+  auth: '235 fine',
+  mail: '250 fine',
+  rcpt: '250 fine',
+  data: '354 go on',
+  body: '250 taken',
+  rset: '250 fine',
 };
 
 /** A mail server on a free port that misbehaves as told, byte for byte; smtp-server would not let it. */
-export async function startScriptedSmtp({ extensions = ['AUTH PLAIN', 'PIPELINING'], move = () => 'ok' }: ScriptedSmtpOptions = {}): Promise<ScriptedSmtp> {
+export async function startScriptedSmtp({
+  extensions = ['AUTH PLAIN', 'PIPELINING'],
+  move = () => 'ok',
+}: ScriptedSmtpOptions = {}): Promise<ScriptedSmtp> {
   const taken: string[] = [];
   const sockets = new Set<Socket>();
   const counts = new Map<SmtpMoment, number>();
@@ -58,8 +69,10 @@ export async function startScriptedSmtp({ extensions = ['AUTH PLAIN', 'PIPELININ
       const nth = counts.get(moment) ?? 0;
       counts.set(moment, nth + 1);
       const todo = move(moment, line, nth);
-      if (moment === 'rcpt' && (todo === 'ok' || (typeof todo === 'object' && todo.reply.startsWith('2')))) recipients += 1;
-      if (moment === 'data' && (todo === 'ok' || (typeof todo === 'object' && todo.reply.startsWith('3')))) inBody = true;
+      if (moment === 'rcpt' && (todo === 'ok' || (typeof todo === 'object' && todo.reply.startsWith('2'))))
+        recipients += 1;
+      if (moment === 'data' && (todo === 'ok' || (typeof todo === 'object' && todo.reply.startsWith('3'))))
+        inBody = true;
       if (todo === 'hush' || todo === 'take-and-hush') return;
       if (todo === 'cut' || todo === 'take-and-cut') return void socket.destroy();
       if (typeof todo === 'object') {
@@ -67,14 +80,24 @@ export async function startScriptedSmtp({ extensions = ['AUTH PLAIN', 'PIPELININ
         if (todo.cut) socket.end();
         return;
       }
-      if (moment === 'ehlo') socket.write(['scripted', ...extensions].map((text, index, all) => `250${index === all.length - 1 ? ' ' : '-'}${text}\r\n`).join(''));
+      if (moment === 'ehlo')
+        socket.write(
+          ['scripted', ...extensions]
+            .map((text, index, all) => `250${index === all.length - 1 ? ' ' : '-'}${text}\r\n`)
+            .join(''),
+        );
       else socket.write(`${REPLIES[moment]}\r\n`);
     };
 
     const takeBody = (body: string): void => {
       const nth = counts.get('body') ?? 0;
       const todo = move('body', body, nth);
-      if (todo === 'ok' || todo === 'take-and-cut' || todo === 'take-and-hush' || (typeof todo === 'object' && todo.reply.startsWith('2'))) {
+      if (
+        todo === 'ok' ||
+        todo === 'take-and-cut' ||
+        todo === 'take-and-hush' ||
+        (typeof todo === 'object' && todo.reply.startsWith('2'))
+      ) {
         taken.push(/^x-id: (.*)$/im.exec(body)?.[1]?.trim() ?? '');
       }
       act('body', body);
@@ -94,7 +117,17 @@ export async function startScriptedSmtp({ extensions = ['AUTH PLAIN', 'PIPELININ
         }
         const verb = text.slice(0, 4).toLowerCase();
         if (verb === 'quit') return void socket.end('221 bye\r\n');
-        const moment = ({ ehlo: 'ehlo', star: 'starttls', auth: 'auth', mail: 'mail', rcpt: 'rcpt', data: 'data', rset: 'rset' } as const)[verb];
+        const moment = (
+          {
+            ehlo: 'ehlo',
+            star: 'starttls',
+            auth: 'auth',
+            mail: 'mail',
+            rcpt: 'rcpt',
+            data: 'data',
+            rset: 'rset',
+          } as const
+        )[verb];
         if (moment) act(moment, text);
         else socket.write('502 what?\r\n');
       }

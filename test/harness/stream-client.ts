@@ -25,9 +25,13 @@ export interface StreamOptions {
 
 /** Opens a socket. Rejects with the refused upgrade's status and body in `status` and `body`. */
 export async function openStream(url: string, options: StreamOptions = {}): Promise<StreamClient> {
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${options.path ?? '/v1/realtime'}`, options.protocols ?? [], {
-    headers: { ...(options.token ? { authorization: `Bearer ${options.token}` } : {}), ...options.headers },
-  });
+  const socket = new WebSocket(
+    `${url.replace(/^http/, 'ws')}${options.path ?? '/v1/realtime'}`,
+    options.protocols ?? [],
+    {
+      headers: { ...(options.token ? { authorization: `Bearer ${options.token}` } : {}), ...options.headers },
+    },
+  );
   const messages: any[] = [];
   const given = new Set<unknown>();
   socket.on('message', (data) => messages.push(JSON.parse((data as Buffer).toString('utf8'))));
@@ -42,14 +46,23 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
       response.on('data', (chunk) => (text += (chunk as Buffer).toString('utf8')));
       response.on('end', () => {
         const body = text.startsWith('{') ? JSON.parse(text) : undefined;
-        reject(Object.assign(new Error(`refused with ${response.statusCode}`), { status: response.statusCode, body, headers: response.headers }));
+        reject(
+          Object.assign(new Error(`refused with ${response.statusCode}`), {
+            status: response.statusCode,
+            body,
+            headers: response.headers,
+          }),
+        );
       });
     });
     socket.once('error', reject);
   });
   const events = () => messages.filter(({ type }) => type === 'event');
   return {
-    socket, messages, events, closed,
+    socket,
+    messages,
+    events,
+    closed,
     ids: () => events().map(({ id }) => id),
     say: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     async next(type) {

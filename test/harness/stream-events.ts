@@ -5,7 +5,13 @@ import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
 /** Events straight in the database, as a commit leaves them: not placed yet. Returns their ids. */
-export async function emit(world: Pick<World, 'deps'>, organizationId: string, type: EventType, count: number, data: object = {}): Promise<string[]> {
+export async function emit(
+  world: Pick<World, 'deps'>,
+  organizationId: string,
+  type: EventType,
+  count: number,
+  data: object = {},
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId());
   await world.deps.db.raw(
     `insert into domain_events (id, organization_id, type, data, created_at)

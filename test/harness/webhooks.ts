@@ -1,21 +1,45 @@
 import { json } from '../../db/connection.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../../domain/kernel/events.ts';
-import { placeEvents, type FanOutMemory } from '../../domain/webhooks/delivery/fan-out.ts';
-import { issueSecret } from '../../domain/webhooks/secrets.ts';
+import { placeEvents, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
+import { issueSecret } from '../../domain/delivery/secrets.ts';
 import { newId } from '../../lib/ids.ts';
 
 /** A verified endpoint of a workspace with its secret, straight in the database; the verbs have suites of their own. */
-export async function createEndpoint(deps: Deps, organizationId: string, url: string, fields: Record<string, unknown> = {}): Promise<{ id: string; secret: string }> {
+export async function createEndpoint(
+  deps: Deps,
+  organizationId: string,
+  url: string,
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; secret: string }> {
   const id = newId();
   const now = deps.clock.now();
-  await deps.db('webhook_endpoints').insert({ id, organization_id: organizationId, url, verified_at: now, created_at: now, updated_at: now, ...fields });
+  await deps.db('webhook_endpoints').insert({
+    id,
+    organization_id: organizationId,
+    url,
+    verified_at: now,
+    created_at: now,
+    updated_at: now,
+    ...fields,
+  });
   return { id, secret: await issueSecret(deps.db, deps.keyring, { endpointId: id }, now) };
 }
 
 /** Commits events of a workspace in one transaction, as verbs do. `data.n` counts them. Returns their ids. */
-export async function emitEvents(deps: Deps, organizationId: string, count: number, type = 'team.member_joined'): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, n) => ({ id: newId(), organization_id: organizationId, type, data: json({ n }), created_at: deps.clock.now() }));
+export async function emitEvents(
+  deps: Deps,
+  organizationId: string,
+  count: number,
+  type = 'team.member_joined',
+): Promise<string[]> {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    id: newId(),
+    organization_id: organizationId,
+    type,
+    data: json({ n }),
+    created_at: deps.clock.now(),
+  }));
   await deps.db.transaction(async (trx) => {
     await trx('domain_events').insert(rows);
     await trx.raw(`select pg_notify('${EVENTS_CHANNEL}', '')`);

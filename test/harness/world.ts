@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startApi } from '../../api/servers/api.ts';
 import { createRateLimiter, type RateLimiter } from '../../api/http/rate-limit.ts';
-import { createActorResolver, type ActorResolver } from '../../domain/access/resolve-actor.ts';
+import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
@@ -12,7 +12,7 @@ import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger, type Logger } from '../../lib/log.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
 import { createMetrics } from '../../lib/metrics.ts';
-import { freePort } from '../../lib/servers.ts';
+import { freePort } from '../../local/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
@@ -68,7 +68,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const database = await createTestDatabase();
   const port = options.ownAddress ? await freePort() : 0;
   const address = `http://127.0.0.1:${port}`;
-  const config = testConfig(database.url, { ...(options.ownAddress ? { API_PUBLIC_URL: address, APP_URL: address } : {}), ...options.env });
+  const config = testConfig(database.url, {
+    ...(options.ownAddress ? { API_PUBLIC_URL: address, APP_URL: address } : {}),
+    ...options.env,
+  });
   const outgoing: SystemMessage[] = [];
   const deps: Deps = {
     db: database.db,
@@ -115,8 +118,14 @@ export interface Answer {
 }
 
 /** Calls an API with fetch. `body` is sent as JSON unless it is a FormData, URLSearchParams or string. */
-export async function call(world: { url: string }, method: string, path: string, options: { token?: string; body?: unknown; headers?: Record<string, string> } = {}): Promise<Answer> {
-  const raw = options.body instanceof FormData || options.body instanceof URLSearchParams || typeof options.body === 'string';
+export async function call(
+  world: { url: string },
+  method: string,
+  path: string,
+  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const raw =
+    options.body instanceof FormData || options.body instanceof URLSearchParams || typeof options.body === 'string';
   const response = await fetch(world.url + path, {
     method,
     headers: {
@@ -128,5 +137,10 @@ export async function call(world: { url: string }, method: string, path: string,
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : undefined,
+  };
 }

@@ -40,7 +40,10 @@ export function bodySchema(spec: AnyRoute): JsonSchema {
 export function sampleBody(spec: AnyRoute): unknown {
   const body = BY_HAND[spec.operationId] ?? sample(bodySchema(spec));
   const parsed = spec.body!.safeParse(body);
-  if (!parsed.success) throw new Error(`${spec.operationId}: no sample body: ${parsed.error.message}. Put one into BY_HAND of test/suites/bodies.ts`);
+  if (!parsed.success)
+    throw new Error(
+      `${spec.operationId}: no sample body: ${parsed.error.message}. Put one into BY_HAND of test/suites/bodies.ts`,
+    );
   return body;
 }
 
@@ -51,24 +54,36 @@ function sample(schema: JsonSchema): unknown {
   if (alternatives) return sample(alternatives[0]!);
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map(sample));
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
-    case 'object': return Object.fromEntries((schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {})]));
-    case 'array': return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}));
-    case 'string': return sampleString(schema);
+    case 'object':
+      return Object.fromEntries((schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {})]));
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}));
+    case 'string':
+      return sampleString(schema);
     case 'integer':
-    case 'number': return Math.max(schema.minimum ?? 1, 1);
-    case 'boolean': return true;
-    default: return null;
+    case 'number':
+      return Math.max(schema.minimum ?? 1, 1);
+    case 'boolean':
+      return true;
+    default:
+      return null;
   }
 }
 
 function sampleString({ format, minLength }: JsonSchema): string {
   switch (format) {
-    case 'email': return 'walker@example.com';
-    case 'uuid': return '01890a5d-ac96-774b-bcce-b302099a8057';
-    case 'date-time': return '2999-01-01T00:00:00Z';
-    case 'date': return '2999-01-01';
-    case 'uri': return 'https://app.example.com';
-    default: return 'x'.repeat(minLength ?? 1);
+    case 'email':
+      return 'walker@example.com';
+    case 'uuid':
+      return '01890a5d-ac96-774b-bcce-b302099a8057';
+    case 'date-time':
+      return '2999-01-01T00:00:00Z';
+    case 'date':
+      return '2999-01-01';
+    case 'uri':
+      return 'https://app.example.com';
+    default:
+      return 'x'.repeat(minLength ?? 1);
   }
 }
 
@@ -86,7 +101,14 @@ export function wrongBody(spec: AnyRoute): { body: Record<string, unknown>; open
   return { body, open };
 }
 
-const EXAMPLES: Record<JsonType, unknown> = { object: { wrong: true }, array: [{ wrong: true }], string: 'wrong', number: 12.5, boolean: true, null: null };
+const EXAMPLES: Record<JsonType, unknown> = {
+  object: { wrong: true },
+  array: [{ wrong: true }],
+  string: 'wrong',
+  number: 12.5,
+  boolean: true,
+  null: null,
+};
 
 function typesOf(schema: JsonSchema): Set<JsonType> {
   if (schema.enum) return new Set(schema.enum.map(typeOf));

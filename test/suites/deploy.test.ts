@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { connect, type Db } from '../../db/connection.ts';
-import { startChild } from '../../deploy/child.ts';
-import { startLocalStack } from '../../deploy/stack.ts';
+import { startChild } from '../../local/child.ts';
+import { startLocalStack } from '../../local/stack.ts';
 import { waitForDatabase } from '../../deploy/waiting.ts';
-import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { newId } from '../../lib/ids.ts';
-import { freePort } from '../../lib/servers.ts';
+import { freePort } from '../../local/servers.ts';
 import { createTestDatabase, testPostgresUrl, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
@@ -31,9 +31,14 @@ interface Outcome {
 /** Runs the operator's command line as an operator does: a process, settings in its environment. */
 function heron(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [...HERON, ...args], { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [...HERON, ...args],
+      { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+      },
+    );
   });
 }
 
@@ -91,7 +96,15 @@ test('nothing works on a schema that lacks migrations, and each says which', asy
 
 test('bootstrap makes person and organization once, a session and a key each time', async (t) => {
   const { url: PRIMARY_DB, db } = await migratedDatabase(t);
-  const args = ['bootstrap', '--email', 'Ada@Example.com', '--organization', 'Acme', '--password', 'a long enough passphrase'];
+  const args = [
+    'bootstrap',
+    '--email',
+    'Ada@Example.com',
+    '--organization',
+    'Acme',
+    '--password',
+    'a long enough passphrase',
+  ];
   const [first, second] = [await heron(args, { PRIMARY_DB }), await heron(args, { PRIMARY_DB })];
   t.is(first.code, 0, first.stderr);
   const [a, b] = [first, second].map(({ stdout }) => JSON.parse(stdout));
@@ -106,10 +119,17 @@ test('bootstrap makes person and organization once, a session and a key each tim
 
 test('config shows every setting and its source, and no secret', async (t) => {
   const secrets = {
-    AUTH_SECRET: 'a-secret-that-signs-the-tokens-of-everybody', CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
-    PRIMARY_DB: 'postgres://heron:s3cr3tword@db.example.com/heron', SMTP_PASSWORD: 'smtp-pass-word', TEMPORAL_API_KEY: 'temporal-key', METRICS_TOKEN: 'scrape-me',
+    AUTH_SECRET: 'a-secret-that-signs-the-tokens-of-everybody',
+    CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
+    PRIMARY_DB: 'postgres://heron:s3cr3tword@db.example.com/heron',
+    SMTP_PASSWORD: 'smtp-pass-word',
+    TEMPORAL_API_KEY: 'temporal-key',
+    METRICS_TOKEN: 'scrape-me',
   };
-  const [text, asJson] = await Promise.all([heron(['config'], { ...secrets, API_PORT: '8181' }), heron(['config', '--json'], { ...secrets, API_PORT: '8181' })]);
+  const [text, asJson] = await Promise.all([
+    heron(['config'], { ...secrets, API_PORT: '8181' }),
+    heron(['config', '--json'], { ...secrets, API_PORT: '8181' }),
+  ]);
   t.is(text.code, 0, text.stderr);
   for (const { stdout } of [text, asJson]) {
     for (const secret of [...Object.values(secrets), 's3cr3tword']) t.false(stdout.includes(secret));
@@ -119,16 +139,26 @@ test('config shows every setting and its source, and no secret', async (t) => {
   t.regex(text.stdout, /^LOG_LEVEL +info +default$/m);
   const settings = JSON.parse(asJson.stdout) as { name: string; value: unknown; source: string }[];
   t.is(settings.length, text.stdout.trim().split('\n').length);
-  t.like(settings.find(({ name }) => name === 'API_PORT'), { value: 8181, source: 'environment' });
+  t.like(
+    settings.find(({ name }) => name === 'API_PORT'),
+    { value: 8181, source: 'environment' },
+  );
 });
 
 test('all faulty settings are told at once, whatever the command', async (t) => {
-  const env = { AUTH_SECRET: 'short', PRIMARY_DB: 'mysql://x', API_PORT: '99999', WORKER_ROLES: 'temporal,juggler', MAIL_TRANSPORT: 'smtp' };
+  const env = {
+    AUTH_SECRET: 'short',
+    PRIMARY_DB: 'mysql://x',
+    API_PORT: '99999',
+    WORKER_ROLES: 'temporal,juggler',
+    MAIL_TRANSPORT: 'smtp',
+  };
   for (const command of ['config', 'api']) {
     const { code, stdout, stderr } = await heron([command], env);
     t.is(code, 1);
     t.is(stdout, '');
-    for (const name of ['AUTH_SECRET', 'PRIMARY_DB', 'API_PORT', 'WORKER_ROLES', 'SMTP_HOST']) t.regex(stderr, new RegExp(`^ {2}- ${name}: `, 'm'));
+    for (const name of ['AUTH_SECRET', 'PRIMARY_DB', 'API_PORT', 'WORKER_ROLES', 'SMTP_HOST'])
+      t.regex(stderr, new RegExp(`^ {2}- ${name}: `, 'm'));
     t.notRegex(stderr, /\n\s+at /, 'no stack');
   }
 });
@@ -136,7 +166,8 @@ test('all faulty settings are told at once, whatever the command', async (t) => 
 test('production refuses the secrets that are published with the source', async (t) => {
   const { code, stderr } = await heron(['config'], { APP_ENV: 'prod' });
   t.is(code, 1);
-  for (const name of ['AUTH_SECRET', 'CREDENTIALS_ENCRYPTION_KEY', 'PRIMARY_DB']) t.regex(stderr, new RegExp(`${name}: still the published default`));
+  for (const name of ['AUTH_SECRET', 'CREDENTIALS_ENCRYPTION_KEY', 'PRIMARY_DB'])
+    t.regex(stderr, new RegExp(`${name}: still the published default`));
 });
 
 test('openapi prints the document and nothing else, without a database', async (t) => {
@@ -148,7 +179,9 @@ test('openapi prints the document and nothing else, without a database', async (
 });
 
 test('a database that is away is one line without the password; wrong usage is exit code 2', async (t) => {
-  const { code, stdout, stderr } = await heron(['migrate'], { PRIMARY_DB: 'postgres://heron:s3cr3tword@127.0.0.1:1/heron' });
+  const { code, stdout, stderr } = await heron(['migrate'], {
+    PRIMARY_DB: 'postgres://heron:s3cr3tword@127.0.0.1:1/heron',
+  });
   t.is(code, 1);
   t.is(stdout, '');
   t.is(stderr.trim().split('\n').length, 1, stderr);
@@ -162,11 +195,16 @@ test('a starting process waits for a database that comes later, not for one that
   const telling = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
   const { db, url } = await migratedDatabase(t);
   let refusals = 2;
-  const late = { raw: (sql: string) => (refusals-- > 0 ? Promise.reject(Object.assign(new Error('starting up'), { code: '57P03' })) : db.raw(sql)) } as unknown as Db;
+  const late = {
+    raw: (sql: string) =>
+      refusals-- > 0 ? Promise.reject(Object.assign(new Error('starting up'), { code: '57P03' })) : db.raw(sql),
+  } as unknown as Db;
   await waitForDatabase(late, url, telling);
   t.is(refusals, -1);
   t.is(said.length, 2, 'told once, however often it is asked, and told that it is there');
-  const refusing = { raw: () => Promise.reject(Object.assign(new Error('password authentication failed'), { code: '28P01' })) } as unknown as Db;
+  const refusing = {
+    raw: () => Promise.reject(Object.assign(new Error('password authentication failed'), { code: '28P01' })),
+  } as unknown as Db;
   await t.throwsAsync(waitForDatabase(refusing, url, telling), { message: /password authentication failed/ });
   const away = { raw: () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })) } as unknown as Db;
   await t.throwsAsync(waitForDatabase(away, url, telling, 0), { message: /cannot be used: no/ });
@@ -174,10 +212,15 @@ test('a starting process waits for a database that comes later, not for one that
 
 test('a process that is asked to stop finishes the request in hand, and takes no other', async (t) => {
   const { url: PRIMARY_DB, db } = await migratedDatabase(t);
-  const made = JSON.parse((await heron(['bootstrap', '--email', 'ada@example.com', '--organization', 'Acme'], { PRIMARY_DB })).stdout);
+  const made = JSON.parse(
+    (await heron(['bootstrap', '--email', 'ada@example.com', '--organization', 'Acme'], { PRIMARY_DB })).stdout,
+  );
   const lines: string[] = [];
   const api = await startChild('api', {
-    env: { ...process.env, PRIMARY_DB, API_PORT: '0' }, logFile: join(await folder(t), 'api.log'), graceMs: 25_000, onLine: (line) => void lines.push(line),
+    env: { ...process.env, PRIMARY_DB, API_PORT: '0' },
+    logFile: join(await folder(t), 'api.log'),
+    graceMs: 25_000,
+    onLine: (line) => void lines.push(line),
   });
   t.teardown(() => api.stop());
   t.is(api.ready.setupUrl, null, 'somebody has an account');
@@ -186,8 +229,17 @@ test('a process that is asked to stop finishes the request in hand, and takes no
   const body = JSON.stringify([{ email: 'bea@example.com' }]);
   // "Expect: 100-continue" is answered once the server has the request in hand; the body comes when it is stopping already.
   const slow = request({
-    host: url.hostname, port: url.port, path: '/v1/contacts', method: 'POST',
-    headers: { authorization: `Bearer ${made.api_key.secret}`, 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue', connection: 'keep-alive' },
+    host: url.hostname,
+    port: url.port,
+    path: '/v1/contacts',
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${made.api_key.secret}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+      expect: '100-continue',
+      connection: 'keep-alive',
+    },
   });
   slow.flushHeaders();
   await once(slow, 'continue');
@@ -206,14 +258,25 @@ test('a first start shows the setup link, and the port of another program is one
   const { url: PRIMARY_DB } = await migratedDatabase(t);
   const dir = await folder(t);
   const env = { ...process.env, PRIMARY_DB, APP_URL: 'https://heron.example.com' };
-  const api = await startChild('api', { env: { ...env, API_PORT: '0' }, logFile: join(dir, 'api.log'), graceMs: 25_000 });
+  const api = await startChild('api', {
+    env: { ...env, API_PORT: '0' },
+    logFile: join(dir, 'api.log'),
+    graceMs: 25_000,
+  });
   t.teardown(() => api.stop());
   t.regex(api.ready.setupUrl!, /^https:\/\/heron\.example\.com\/setup\/\S{40,}$/);
   t.true((await readFile(join(dir, 'api.log'), 'utf8')).includes(api.ready.setupUrl!));
   const { port } = new URL(api.ready.url!);
-  await t.throwsAsync(startChild('tracking', { env: { ...env, TRACKING_PORT: port }, logFile: join(dir, 'tracking.log'), graceMs: 25_000 }), {
-    message: `tracking did not start: port ${port} is taken by another program (TRACKING_PORT)`,
-  });
+  await t.throwsAsync(
+    startChild('tracking', {
+      env: { ...env, TRACKING_PORT: port },
+      logFile: join(dir, 'tracking.log'),
+      graceMs: 25_000,
+    }),
+    {
+      message: `tracking did not start: port ${port} is taken by another program (TRACKING_PORT)`,
+    },
+  );
 });
 
 test('heron enrollment tells the story from the database, by either id', async (t) => {
@@ -221,9 +284,15 @@ test('heron enrollment tells the story from the database, by either id', async (
   t.teardown(() => world.close());
   const { organizationId } = await world.tenant();
   await createMailbox(world.deps, organizationId, 'sender@example.com', { smtp: { host: '127.0.0.1', port: 1 } });
-  const contactId = await createContact(world.deps.db, world.deps.clock.now(), organizationId, { email: 'private@example.org' });
+  const contactId = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: 'private@example.org',
+  });
   const { campaignId } = await createCampaign(world.deps, organizationId, [
-    { name: 'Ask', kind: 'action', action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' } },
+    {
+      name: 'Ask',
+      kind: 'action',
+      action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
+    },
     { name: 'Hello', subject: 'Hello', body_plain: 'Hi' },
   ]);
   const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
@@ -238,10 +307,23 @@ test('heron enrollment tells the story from the database, by either id', async (
 
   const eventId = newId();
   const now = world.deps.clock.now();
-  await world.deps.db('product_events').insert({ id: eventId, organization_id: organizationId, contact_id: contactId, name: 'order.paid', occurred_at: now, received_at: now });
-  await world.deps.db('waits').where({ contact_id: contactId }).update({ state: 'resumed', event_id: eventId, settled_at: now });
+  await world.deps.db('product_events').insert({
+    id: eventId,
+    organization_id: organizationId,
+    contact_id: contactId,
+    name: 'order.paid',
+    occurred_at: now,
+    received_at: now,
+  });
+  await world.deps
+    .db('waits')
+    .where({ contact_id: contactId })
+    .update({ state: 'resumed', event_id: eventId, settled_at: now });
   await advanceEnrollment(ctx, enrollmentId!);
-  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ hold_since: now, hold_source: 'manual', hold_reason: 'asked to' });
+  await world.deps
+    .db('enrollments')
+    .where({ id: enrollmentId })
+    .update({ hold_since: now, hold_source: 'manual', hold_reason: 'asked to' });
   const later = await heron(['enrollment', `enrollment/${campaignId}/${contactId}`], env);
   t.true(later.stdout.includes(`event ${eventId} at `));
   t.regex(later.stdout, /2\. step 2 of 2 \(Hello\), email\n.*\n +email: reserved, slot /);
@@ -250,7 +332,10 @@ test('heron enrollment tells the story from the database, by either id', async (
 
   const story = JSON.parse((await heron(['enrollment', enrollmentId!, '--json'], env)).stdout);
   t.like(story, { contact_id: contactId, campaign: { id: campaignId }, state: 'active', hold: { source: 'manual' } });
-  t.deepEqual(story.steps.map((step: { outcome: string | null }) => step.outcome), ['event', null]);
+  t.deepEqual(
+    story.steps.map((step: { outcome: string | null }) => step.outcome),
+    ['event', null],
+  );
   for (const unknown of ['no-id', newId()]) {
     const { code, stderr } = await heron(['enrollment', unknown], env);
     t.deepEqual([code, stderr.trim()], [1, 'heron: Enrollment not found']);
@@ -261,12 +346,24 @@ test('a stack runs its processes apart: one is killed, comes back at its address
   const { url: PRIMARY_DB } = await migratedDatabase(t);
   const dataDir = await folder(t);
   const taken = await freePort();
-  const other = await startChild('api', { env: { ...process.env, PRIMARY_DB, API_PORT: String(taken) }, logFile: join(dataDir, 'other.log'), graceMs: 25_000 });
+  const other = await startChild('api', {
+    env: { ...process.env, PRIMARY_DB, API_PORT: String(taken) },
+    logFile: join(dataDir, 'other.log'),
+    graceMs: 25_000,
+  });
   t.teardown(() => other.stop());
   const said: string[] = [];
   const stack = await startLocalStack({
-    dataDir, persistent: true, ports: { api: taken }, log: (line) => void said.push(line),
-    env: { PRIMARY_DB, TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL, TEMPORAL_TASK_QUEUE: `test-${newId()}`, WORKER_ROLES: 'relay' },
+    dataDir,
+    persistent: true,
+    ports: { api: taken },
+    log: (line) => void said.push(line),
+    env: {
+      PRIMARY_DB,
+      TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL,
+      TEMPORAL_TASK_QUEUE: `test-${newId()}`,
+      WORKER_ROLES: 'relay',
+    },
   });
   t.teardown(() => stack.stop());
   t.true(said.some((line) => line.startsWith(`port ${taken} (api) is taken`)));
@@ -277,7 +374,10 @@ test('a stack runs its processes apart: one is killed, comes back at its address
   t.is(await healthy(new URL(stack.urls.realtime).origin.replace('ws', 'http')), 200);
   t.is((await fetch(stack.urls.workerMetrics)).status, 200);
 
-  await t.throwsAsync(startLocalStack({ dataDir, persistent: true, env: { PRIMARY_DB, TEMPORAL_ADDRESS: '127.0.0.1:1' }, log: () => {} }), { message: /^Heron already runs on / });
+  await t.throwsAsync(
+    startLocalStack({ dataDir, persistent: true, env: { PRIMARY_DB, TEMPORAL_ADDRESS: '127.0.0.1:1' }, log: () => {} }),
+    { message: /^Heron already runs on / },
+  );
 
   const { api, tracking, realtime } = stack.processes;
   const before = api.pid;
@@ -290,12 +390,23 @@ test('a stack runs its processes apart: one is killed, comes back at its address
 
   const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
   await stack.stop();
-  t.deepEqual([api.pid, tracking.pid, realtime.pid, stack.processes.worker.pid], [undefined, undefined, undefined, undefined]);
+  t.deepEqual(
+    [api.pid, tracking.pid, realtime.pid, stack.processes.worker.pid],
+    [undefined, undefined, undefined, undefined],
+  );
   t.false(await accepts(Number(new URL(stack.urls.api).port)));
 
   const again = await startLocalStack({
-    dataDir, persistent: true, supervise: true, log: () => {},
-    env: { PRIMARY_DB, TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL, TEMPORAL_TASK_QUEUE: `test-${newId()}`, WORKER_ROLES: 'relay' },
+    dataDir,
+    persistent: true,
+    supervise: true,
+    log: () => {},
+    env: {
+      PRIMARY_DB,
+      TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL,
+      TEMPORAL_TASK_QUEUE: `test-${newId()}`,
+      WORKER_ROLES: 'relay',
+    },
   });
   t.teardown(() => again.stop());
   t.is(await readFile(join(dataDir, 'secrets.json'), 'utf8'), secrets, 'the secrets stay');
@@ -308,7 +419,9 @@ test('a stack runs its processes apart: one is killed, comes back at its address
 async function accepts(port: number): Promise<boolean> {
   const socket = dial(port, '127.0.0.1');
   try {
-    return await new Promise((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)));
+    return await new Promise((resolve) =>
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
+    );
   } finally {
     socket.destroy();
   }

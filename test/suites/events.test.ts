@@ -2,16 +2,16 @@ import test from 'ava';
 import { updateContacts } from '../../domain/contacts/bulk.ts';
 import { connectMailbox } from '../../domain/mailboxes/connect.ts';
 import { settlePlace, signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
-import { completeCampaign } from '../../domain/campaigns/status.ts';
-import { advanceEnrollment } from '../../domain/enrollment/advance.ts';
+import { completeCampaign } from '../../domain/engine/control/status.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { runImport } from '../../domain/imports/run.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { EVENT_PAYLOADS } from '../../domain/kernel/event-payloads.ts';
 import { EVENT_SCOPES, EVENT_TYPES, permissionsOf, scopeOf, type EventType } from '../../domain/kernel/events.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
-import { recordInbound } from '../../domain/replies/record-inbound.ts';
-import { sentFacts, settleDelivered, settleSent } from '../../domain/sending/settle.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { sentFacts, settleDelivered, settleSent } from '../../domain/engine/sending/settle.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
@@ -44,7 +44,11 @@ async function stage(): Promise<Stage> {
     desk,
     ctx: world.system(org),
     async told(type) {
-      const row = await world.deps.db('domain_events').where({ organization_id: org, type }).orderBy('id', 'desc').first('data');
+      const row = await world.deps
+        .db('domain_events')
+        .where({ organization_id: org, type })
+        .orderBy('id', 'desc')
+        .first('data');
       if (!row) throw new Error(`${type} was not emitted`);
       return row.data;
     },
@@ -60,7 +64,9 @@ async function stage(): Promise<Stage> {
 async function mailed({ desk }: Stage, count = 1) {
   const { deps } = world;
   const org = desk.tenant.organizationId;
-  const mailboxId = await createMailbox(deps, org, `sam-${newId()}@ours.test`, { smtp: { host: '127.0.0.1', port: 25 } });
+  const mailboxId = await createMailbox(deps, org, `sam-${newId()}@ours.test`, {
+    smtp: { host: '127.0.0.1', port: 25 },
+  });
   const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);
   const all = [];
   for (let n = 0; n < count; n += 1) {
@@ -68,8 +74,23 @@ async function mailed({ desk }: Stage, count = 1) {
     const contactId = await desk.contact({ email });
     const [enrollmentId] = await enroll(deps, org, campaignId, [contactId]);
     await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: new Date() });
-    const send = await createSend(deps, org, { campaignId, enrollmentId: enrollmentId!, stepId: stepIds[0]!, contactId, mailboxId, recipient: email });
-    all.push({ mailboxId, campaignId, contactId, enrollmentId: enrollmentId!, sendId: send.id, email, original: { messageId: send.messageId, from: 'sam@ours.test', to: email } });
+    const send = await createSend(deps, org, {
+      campaignId,
+      enrollmentId: enrollmentId!,
+      stepId: stepIds[0]!,
+      contactId,
+      mailboxId,
+      recipient: email,
+    });
+    all.push({
+      mailboxId,
+      campaignId,
+      contactId,
+      enrollmentId: enrollmentId!,
+      sendId: send.id,
+      email,
+      original: { messageId: send.messageId, from: 'sam@ours.test', to: email },
+    });
   }
   return all;
 }
@@ -81,16 +102,35 @@ const report = async (s: Stage, event_type: string) => {
 
 const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
   const [lead] = await mailed(s);
-  await recordInbound(s.ctx, { id: lead!.mailboxId, email: 'sam@ours.test' }, letter(lead!.original), { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: new Date() });
+  await recordInbound(s.ctx, { id: lead!.mailboxId, email: 'sam@ours.test' }, letter(lead!.original), {
+    folder: 'INBOX',
+    uidValidity: 1,
+    uid: 1,
+    receivedAt: new Date(),
+  });
 };
 
 const invited = async (s: Stage) => {
-  const role = await world.deps.db('roles').where({ organization_id: s.desk.tenant.organizationId, name: 'Member' }).first('id');
+  const role = await world.deps
+    .db('roles')
+    .where({ organization_id: s.desk.tenant.organizationId, name: 'Member' })
+    .first('id');
   const email = `guest-${newId()}@example.com`;
-  const invitation = await s.ok('POST', '/organizations/current/invitations', { email, role_id: role.id }, s.desk.tenant.sessionToken);
+  const invitation = await s.ok(
+    'POST',
+    '/organizations/current/invitations',
+    { email, role_id: role.id },
+    s.desk.tenant.sessionToken,
+  );
   return { invitation, email };
 };
-const ownRole = (s: Stage) => s.ok('POST', '/organizations/current/roles', { name: 'Reader', permissions: ['view_contacts'] }, s.desk.tenant.sessionToken);
+const ownRole = (s: Stage) =>
+  s.ok(
+    'POST',
+    '/organizations/current/roles',
+    { name: 'Reader', permissions: ['view_contacts'] },
+    s.desk.tenant.sessionToken,
+  );
 const connected = (s: Stage, email = `box-${newId()}@ours.test`) => {
   const service = { host: '127.0.0.1', port: 1, username: email, security: 'none' as const, password: 'x' };
   return connectMailbox(s.ctx, { email, name: 'Box', smtp: service, imap: service });
@@ -98,7 +138,10 @@ const connected = (s: Stage, email = `box-${newId()}@ours.test`) => {
 const leaving = async (s: Stage) => {
   const [lead] = await mailed(s);
   const token = newId();
-  await world.deps.db('sends').where({ id: lead!.sendId }).update({ state: 'sending', claim_token: token, sent_at: null });
+  await world.deps
+    .db('sends')
+    .where({ id: lead!.sendId })
+    .update({ state: 'sending', claim_token: token, sent_at: null });
   return { lead: lead!, hold: { sendId: lead!.sendId, token } };
 };
 const importFile = async (s: Stage) => {
@@ -129,9 +172,15 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     EVENT_PAYLOADS['campaign.email_sent'].parse(await s.told('campaign.email_sent'));
     await settleDelivered(s.ctx, (await leaving(s)).hold, 'sent', '250 ok');
   },
-  'campaign.email_delivered': (s) => arrive(s, (original) => Buffer.from(
-    bounceOf(original, '2.0.0').toString().replace('Action: failed', 'Action: delivered\r\nRemote-MTA: dns; mx.lead.test').replace(/Diagnostic-Code.*\r\n/, ''),
-  )),
+  'campaign.email_delivered': (s) =>
+    arrive(s, (original) =>
+      Buffer.from(
+        bounceOf(original, '2.0.0')
+          .toString()
+          .replace('Action: failed', 'Action: delivered\r\nRemote-MTA: dns; mx.lead.test')
+          .replace(/Diagnostic-Code.*\r\n/, ''),
+      ),
+    ),
   'campaign.email_opened': (s) => report(s, 'open'),
   'campaign.email_clicked': (s) => report(s, 'click'),
   'campaign.email_bounced': (s) => report(s, 'bounce'),
@@ -143,21 +192,29 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'campaign.unsubscribed': (s) => report(s, 'unsubscribe'),
   'campaign.deliverability_warning': async (s) => {
     for (const lead of (await mailed(s, 50)).slice(0, 2)) {
-      await s.ok('POST', '/deliverability/events', { event_type: 'bounce', recipient_email: lead.email, task_id: lead.sendId });
+      await s.ok('POST', '/deliverability/events', {
+        event_type: 'bounce',
+        recipient_email: lead.email,
+        task_id: lead.sendId,
+      });
     }
   },
   'campaign.action': async (s) => {
     const org = s.desk.tenant.organizationId;
-    const { campaignId } = await createCampaign(world.deps, org, [{ kind: 'action', action: { type: 'notify', message: 'hot' } }]);
+    const { campaignId } = await createCampaign(world.deps, org, [
+      { kind: 'action', action: { type: 'notify', message: 'hot' } },
+    ]);
     const [enrollmentId] = await enroll(world.deps, org, campaignId, [await s.desk.contact()]);
     await advanceEnrollment(s.ctx, enrollmentId!);
   },
   'deliverability.bounce': (s) => report(s, 'bounce'),
   'deliverability.complaint': (s) => report(s, 'complaint'),
-  'inbox.email_received': (s) => arrive(s, (original) => replyTo({ ...original, messageId: '<unknown@lead.test>' }, 'Who are you?')),
+  'inbox.email_received': (s) =>
+    arrive(s, (original) => replyTo({ ...original, messageId: '<unknown@lead.test>' }, 'Who are you?')),
   'inbox.reply_received': (s) => arrive(s, (original) => replyTo(original, 'Sounds good.')),
   'email_account.connected': (s) => connected(s),
-  'email_account.disconnected': async (s) => s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),
+  'email_account.disconnected': async (s) =>
+    s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),
   'email_account.removed': async (s) => s.ok('DELETE', `/emails/${(await connected(s)).mailbox.id}`),
   'email_account.error': async (s) => signInRefused(s.ctx, (await connected(s)).mailbox.id, 'LOGIN failed', 60_000),
   'email_account.synced': async (s) => settlePlace(s.ctx, (await connected(s)).mailbox.id, 'INBOX', 3),
@@ -178,24 +235,49 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     await publishEvent(s.ctx, { name: 'trial.started', email: 'user@example.com', data: { plan: 'team' } });
   },
   'team.member_invited': (s) => invited(s),
-  'team.invitation_cancelled': async (s) => s.ok('DELETE', `/organizations/current/invitations/${(await invited(s)).invitation.id}`, undefined, s.desk.tenant.sessionToken),
+  'team.invitation_cancelled': async (s) =>
+    s.ok(
+      'DELETE',
+      `/organizations/current/invitations/${(await invited(s)).invitation.id}`,
+      undefined,
+      s.desk.tenant.sessionToken,
+    ),
   'team.member_joined': async (s) => {
     const { email } = await invited(s);
     const userId = newId();
-    await world.deps.db('users').insert({ id: userId, email, password_hash: 'none', created_at: new Date(), updated_at: new Date() });
-    await s.ok('POST', '/invitations/accept', { token: mailedToken(world, email) }, await createSession(world.deps, userId, null));
+    await world.deps
+      .db('users')
+      .insert({ id: userId, email, password_hash: 'none', created_at: new Date(), updated_at: new Date() });
+    await s.ok(
+      'POST',
+      '/invitations/accept',
+      { token: mailedToken(world, email) },
+      await createSession(world.deps, userId, null),
+    );
   },
   'team.member_role_changed': async (s) => {
     const { userId } = await createMember(world.deps, s.desk.tenant, 'Viewer');
-    await s.ok('PATCH', `/organizations/current/members/${userId}`, { role_id: (await ownRole(s)).id }, s.desk.tenant.sessionToken);
+    await s.ok(
+      'PATCH',
+      `/organizations/current/members/${userId}`,
+      { role_id: (await ownRole(s)).id },
+      s.desk.tenant.sessionToken,
+    );
   },
   'team.member_removed': async (s) => {
     const { userId } = await createMember(world.deps, s.desk.tenant, 'Viewer');
     await s.ok('DELETE', `/organizations/current/members/${userId}`, undefined, s.desk.tenant.sessionToken);
   },
   'role.created': (s) => ownRole(s),
-  'role.updated': async (s) => s.ok('PATCH', `/organizations/current/roles/${(await ownRole(s)).id}`, { name: 'Watcher' }, s.desk.tenant.sessionToken),
-  'role.deleted': async (s) => s.ok('DELETE', `/organizations/current/roles/${(await ownRole(s)).id}`, undefined, s.desk.tenant.sessionToken),
+  'role.updated': async (s) =>
+    s.ok(
+      'PATCH',
+      `/organizations/current/roles/${(await ownRole(s)).id}`,
+      { name: 'Watcher' },
+      s.desk.tenant.sessionToken,
+    ),
+  'role.deleted': async (s) =>
+    s.ok('DELETE', `/organizations/current/roles/${(await ownRole(s)).id}`, undefined, s.desk.tenant.sessionToken),
   'settings.updated': async (s) => {
     await s.ok('PATCH', '/organizations/current', { name: 'New name' }, s.desk.tenant.sessionToken);
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });
@@ -218,15 +300,22 @@ for (const type of ALL.filter((name) => !LATER.test(name))) {
 
 test('a payload that is not what is published undoes its transaction', async (t) => {
   const s = await stage();
-  await t.throwsAsync(transact(s.ctx, async (tx) => tx.emit('contact.deleted', { entity_id: newId() } as never)), { message: /^contact\.deleted: the payload does not fit/ });
-  await t.throwsAsync(transact(s.ctx, async (tx) => tx.emit('role.deleted', { role_id: newId(), name: 'x', more: 1 } as never)), { message: /more/ });
+  await t.throwsAsync(
+    transact(s.ctx, async (tx) => tx.emit('contact.deleted', { entity_id: newId() } as never)),
+    { message: /^contact\.deleted: the payload does not fit/ },
+  );
+  await t.throwsAsync(
+    transact(s.ctx, async (tx) => tx.emit('role.deleted', { role_id: newId(), name: 'x', more: 1 } as never)),
+    { message: /more/ },
+  );
   t.deepEqual(await s.desk.events(), []);
 });
 
 test('bulk arrivals and bulk edits follow their rules', async (t) => {
   const s = await stage();
   const count = async (type: EventType) => (await s.desk.events()).filter((one) => one === type).length;
-  const people = (n: number, mark: string) => Array.from({ length: n }, (_, at) => ({ email: `${mark}${at}@example.com` }));
+  const people = (n: number, mark: string) =>
+    Array.from({ length: n }, (_, at) => ({ email: `${mark}${at}@example.com` }));
   await s.ok('POST', '/contacts', people(100, 'a'));
   t.is(await count('contact.created'), 100, 'a hundred in one request are told one by one');
   await s.ok('POST', '/contacts', people(101, 'b'));
@@ -236,7 +325,11 @@ test('bulk arrivals and bulk edits follow their rules', async (t) => {
   t.is(await count('contact.created'), 100, 'a file is one too');
   t.like(await s.told('bulk_operation.completed'), { status: 'completed', imported: 1, failed: 0 });
 
-  const ids = await world.deps.db('contacts').where({ organization_id: s.desk.tenant.organizationId }).limit(3).pluck('id');
+  const ids = await world.deps
+    .db('contacts')
+    .where({ organization_id: s.desk.tenant.organizationId })
+    .limit(3)
+    .pluck('id');
   await updateContacts(s.ctx, { contacts: ids, subscribe: false });
   t.is(await count('contact.updated'), 1);
   t.deepEqual(await s.told('contact.updated'), { metadata: { bulk: true, count: 3 } });
@@ -248,8 +341,13 @@ test('what changes a contact without its routes tells of it: a campaign step tha
   const contactId = await s.desk.contact({ email: 'lea@lead.test' });
   const org = s.desk.tenant.organizationId;
   const updates = async () => (await s.desk.events()).filter((type) => type === 'contact.updated').length;
-  for (const [type, filed] of [['add_tag', [label]], ['remove_tag', []]] as const) {
-    const { campaignId } = await createCampaign(world.deps, org, [{ kind: 'action', action: { type, category_id: label } }]);
+  for (const [type, filed] of [
+    ['add_tag', [label]],
+    ['remove_tag', []],
+  ] as const) {
+    const { campaignId } = await createCampaign(world.deps, org, [
+      { kind: 'action', action: { type, category_id: label } },
+    ]);
     const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
     await advanceEnrollment(s.ctx, enrollmentId!);
     t.like(await s.told('contact.updated'), { entity_id: contactId, category_ids: filed });
@@ -266,7 +364,12 @@ test('what changes a contact without its routes tells of it: a campaign step tha
 test('a delivery report for another address, or a relay, is no delivery', async (t) => {
   const s = await stage();
   const about = (original: Parameters<typeof bounceOf>[0], action: string, recipient?: string) =>
-    Buffer.from(bounceOf(original, '2.0.0', recipient).toString().replace('Action: failed', `Action: ${action}`).replace(/Diagnostic-Code.*\r\n/, ''));
+    Buffer.from(
+      bounceOf(original, '2.0.0', recipient)
+        .toString()
+        .replace('Action: failed', `Action: ${action}`)
+        .replace(/Diagnostic-Code.*\r\n/, ''),
+    );
   await arrive(s, (original) => about(original, 'delivered', 'somebody@else.test'));
   await arrive(s, (original) => about(original, 'relayed'));
   t.false((await s.desk.events()).includes('campaign.email_delivered'));
@@ -274,13 +377,28 @@ test('a delivery report for another address, or a relay, is no delivery', async 
 
 test('every event belongs to a family with a scope and a permission', (t) => {
   for (const type of ALL) {
-    t.true(PERMISSIONS.some(({ name }) => name === scopeOf(type)), type);
+    t.true(
+      PERMISSIONS.some(({ name }) => name === scopeOf(type)),
+      type,
+    );
     t.true(permissionsOf(type).length > 0, type);
   }
   // The table of contract 1, "App-level delivery rules".
   t.like(EVENT_SCOPES, {
-    inbox: 'READ_UNIBOX', campaign: 'READ_CAMPAIGNS', deliverability: 'READ_CAMPAIGNS', meeting: 'READ_CAMPAIGNS', email_account: 'READ_EMAILS', warmup: 'READ_EMAILS',
-    contact: 'READ_CONTACTS', bulk_operation: 'READ_CONTACTS', crm: 'READ_CRM', automation: 'INTEGRATIONS', team: 'READ_AUDIT_LOGS', role: 'READ_AUDIT_LOGS',
-    settings: 'READ_AUDIT_LOGS', subscription: 'READ_AUDIT_LOGS', custom: 'REALTIME_SUBSCRIBE',
+    inbox: 'READ_UNIBOX',
+    campaign: 'READ_CAMPAIGNS',
+    deliverability: 'READ_CAMPAIGNS',
+    meeting: 'READ_CAMPAIGNS',
+    email_account: 'READ_EMAILS',
+    warmup: 'READ_EMAILS',
+    contact: 'READ_CONTACTS',
+    bulk_operation: 'READ_CONTACTS',
+    crm: 'READ_CRM',
+    automation: 'INTEGRATIONS',
+    team: 'READ_AUDIT_LOGS',
+    role: 'READ_AUDIT_LOGS',
+    settings: 'READ_AUDIT_LOGS',
+    subscription: 'READ_AUDIT_LOGS',
+    custom: 'REALTIME_SUBSCRIBE',
   });
 });

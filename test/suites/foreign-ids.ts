@@ -1,7 +1,16 @@
 import { json } from '../../db/connection.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { createApiKey, createCampaign, createContact, createMailbox, createMember, createSession, enroll, type Tenant } from '../harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  createMember,
+  createSession,
+  enroll,
+  type Tenant,
+} from '../harness/factories.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { createApplication } from '../harness/oauth.ts';
@@ -27,46 +36,81 @@ export const ROWS: Record<string, Factory> = {
     return (await world.deps.db('sessions').where('user_id', tenant.userId).orderBy('id', 'desc').first('id')).id;
   },
   '/organizations/:id': async ({ tenant }) => tenant.organizationId,
-  '/organizations/current/members/:userId': async ({ world, tenant }) => (await createMember(world.deps, tenant, 'Viewer')).userId,
+  '/organizations/current/members/:userId': async ({ world, tenant }) =>
+    (await createMember(world.deps, tenant, 'Viewer')).userId,
   '/organizations/current/roles/:id': async (place) => insert(place, 'roles', { name: newId(), permissions: [] }),
   '/organizations/current/invitations/:id': async (place) => {
-    const role = await place.world.deps.db('roles').where({ organization_id: place.tenant.organizationId, name: 'Viewer' }).first('id');
+    const role = await place.world.deps
+      .db('roles')
+      .where({ organization_id: place.tenant.organizationId, name: 'Viewer' })
+      .first('id');
     const expires_at = new Date(place.world.deps.clock.now().getTime() + 3600_000);
-    return insert(place, 'invitations', { email: `${newId()}@example.com`, role_id: role.id, token_hash: sha256(newSecret()), expires_at }, ['created_at']);
+    return insert(
+      place,
+      'invitations',
+      { email: `${newId()}@example.com`, role_id: role.id, token_hash: sha256(newSecret()), expires_at },
+      ['created_at'],
+    );
   },
-  '/api-keys/:id': async ({ world, tenant }) => (await createApiKey(world.deps, tenant.organizationId, tenant.userId)).apiKeyId,
-  '/oauth/applications/:id': async ({ world, tenant }) => (await createApplication(world.deps, tenant.organizationId)).id,
-  '/emails/:id': async ({ world, tenant }) => createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, { smtp: { host: '127.0.0.1', port: 1 } }),
+  '/api-keys/:id': async ({ world, tenant }) =>
+    (await createApiKey(world.deps, tenant.organizationId, tenant.userId)).apiKeyId,
+  '/oauth/applications/:id': async ({ world, tenant }) =>
+    (await createApplication(world.deps, tenant.organizationId)).id,
+  '/emails/:id': async ({ world, tenant }) =>
+    createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
+      smtp: { host: '127.0.0.1', port: 1 },
+    }),
   '/app-connections/:id': async (place) => {
     const id = newId();
     const secret = place.world.deps.keyring.seal('ss_app_secret', `app_connections/${id}`);
     return insert(place, 'app_connections', { id, name: id, base_url: 'http://127.0.0.1:1', secret });
   },
-  '/campaigns/:id': async ({ world, tenant }) => (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
-  '/campaigns/:id/steps/:sid': async ({ world, parents }) => (await world.deps.db('campaign_steps').where('campaign_id', parents.id).first('id')).id,
-  '/campaigns/:id/ab-variants/:variantId': async (place) => insert(place, 'campaign_variants', { campaign_id: place.parents.id, name: 'B', subject: 'Hi' }),
+  '/campaigns/:id': async ({ world, tenant }) =>
+    (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
+  '/campaigns/:id/steps/:sid': async ({ world, parents }) =>
+    (await world.deps.db('campaign_steps').where('campaign_id', parents.id).first('id')).id,
+  '/campaigns/:id/ab-variants/:variantId': async (place) =>
+    insert(place, 'campaign_variants', { campaign_id: place.parents.id, name: 'B', subject: 'Hi' }),
   '/campaigns/:id/leads/:contactId': async (place) => (await lead(place)).contactId,
   '/campaigns/:id/step-runs/:runId': async (place) => {
     const { contactId, enrollmentId } = await lead(place);
     const step = await place.world.deps.db('campaign_steps').where('campaign_id', place.parents.id).first('id');
-    return insert(place, 'step_runs', {
-      enrollment_id: enrollmentId, campaign_id: place.parents.id, contact_id: contactId, step_id: step.id, seq: 1, kind: 'action', state: 'blocked',
-      error: json({ code: 'app_action_failed', message: 'no answer' }),
-    }, ['started_at']);
+    return insert(
+      place,
+      'step_runs',
+      {
+        enrollment_id: enrollmentId,
+        campaign_id: place.parents.id,
+        contact_id: contactId,
+        step_id: step.id,
+        seq: 1,
+        kind: 'action',
+        state: 'blocked',
+        error: json({ code: 'app_action_failed', message: 'no answer' }),
+      },
+      ['started_at'],
+    );
   },
-  '/events/:id': async (place) => insert(place, 'product_events', { contact_id: await contact(place), name: 'order.paid', data: json({}) }, ['occurred_at', 'received_at']),
+  '/events/:id': async (place) =>
+    insert(place, 'product_events', { contact_id: await contact(place), name: 'order.paid', data: json({}) }, [
+      'occurred_at',
+      'received_at',
+    ]),
   '/contacts/:id': async (place) => contact(place),
-  '/contacts/imports/:id': async (place) => insert(place, 'contact_imports', { status: 'queued', filename: 'leads.csv' }),
+  '/contacts/imports/:id': async (place) =>
+    insert(place, 'contact_imports', { status: 'queued', filename: 'leads.csv' }),
   '/folders/:id': async (place) => label(place, 'folder'),
   '/tags/:id': async (place) => label(place, 'tag'),
   '/categories/:id': async (place) => label(place, 'category'),
   '/segments/:id': async (place) => insert(place, 'segments', { name: newId() }),
-  '/webhooks/:id': async ({ world, tenant }) => (await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1')).id,
+  '/webhooks/:id': async ({ world, tenant }) =>
+    (await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1')).id,
   '/webhooks/deliveries/:deliveryId': async ({ world, tenant }) => {
     const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1');
     return createDelivery(world.deps, tenant.organizationId, endpointId);
   },
-  '/suppressions/:id': async (place) => insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
+  '/suppressions/:id': async (place) =>
+    insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };
 
 /** Parameters that name no row of an organization: the same value is everybody's. */
@@ -85,12 +129,25 @@ export async function makeRows(path: string, world: World, tenant: Tenant): Prom
 
 /** The parameters of a path, outermost first, each with the path that leads to it. */
 export function parametersOf(path: string): { name: string; prefix: string }[] {
-  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => ({ name: match[1]!, prefix: path.slice(0, match.index + match[0].length) }));
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map((match) => ({
+    name: match[1]!,
+    prefix: path.slice(0, match.index + match[0].length),
+  }));
 }
 
-async function insert({ world, tenant }: Place, table: string, row: Record<string, unknown>, times = ['created_at', 'updated_at']): Promise<string> {
+async function insert(
+  { world, tenant }: Place,
+  table: string,
+  row: Record<string, unknown>,
+  times = ['created_at', 'updated_at'],
+): Promise<string> {
   const now = world.deps.clock.now();
-  const stamped = { id: newId(), organization_id: tenant.organizationId, ...Object.fromEntries(times.map((column) => [column, now])), ...row };
+  const stamped = {
+    id: newId(),
+    organization_id: tenant.organizationId,
+    ...Object.fromEntries(times.map((column) => [column, now])),
+    ...row,
+  };
   await world.deps.db(table).insert(stamped);
   return stamped.id;
 }

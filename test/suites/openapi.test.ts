@@ -23,8 +23,16 @@ async function lint(document: object): Promise<string[]> {
     const file = join(folder, 'openapi.json');
     await writeFile(file, JSON.stringify(document));
     const program = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-    const report = await run(program, ['lint', file, '--format=json', '--max-problems=1000', `--config=${join(ROOT, 'redocly.yaml')}`]);
-    return report.problems.map((problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer ?? ''}: ${problem.message}`);
+    const report = await run(program, [
+      'lint',
+      file,
+      '--format=json',
+      '--max-problems=1000',
+      `--config=${join(ROOT, 'redocly.yaml')}`,
+    ]);
+    return report.problems.map(
+      (problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer ?? ''}: ${problem.message}`,
+    );
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -34,13 +42,18 @@ function run(program: string, options: string[]): Promise<Report> {
   // The linter asks its maker for newer versions and counts its runs; a test talks to nobody.
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [program, ...options], { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 }, (_failed, stdout, stderr) => {
-      try {
-        resolve(JSON.parse(stdout) as Report);
-      } catch {
-        reject(new Error(`the linter gave no report: ${stderr || stdout}`));
-      }
-    });
+    execFile(
+      process.execPath,
+      [program, ...options],
+      { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 },
+      (_failed, stdout, stderr) => {
+        try {
+          resolve(JSON.parse(stdout) as Report);
+        } catch {
+          reject(new Error(`the linter gave no report: ${stderr || stdout}`));
+        }
+      },
+    );
   });
 }
 
@@ -49,18 +62,26 @@ test('the OpenAPI document passes the linter', async (t) => {
 });
 
 test('the linter is awake', async (t) => {
-  const broken = structuredClone(apiDocument('https://heron.test')) as { paths: Record<string, Record<string, { parameters?: unknown }>> };
+  const broken = structuredClone(apiDocument('https://heron.test')) as {
+    paths: Record<string, Record<string, { parameters?: unknown }>>;
+  };
   broken.paths['/v1/auth/me']!.get!.parameters = [{ name: 'x', in: 'nowhere' }];
   const found = await lint(broken);
-  t.true(found.some((problem) => problem.startsWith('error')), found.join('\n'));
+  t.true(
+    found.some((problem) => problem.startsWith('error')),
+    found.join('\n'),
+  );
 });
 
 test('every route is in the document, with what agents read beside it', (t) => {
-  const { paths } = apiDocument('https://heron.test') as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const { paths } = apiDocument('https://heron.test') as {
+    paths: Record<string, Record<string, Record<string, unknown>>>;
+  };
   for (const spec of routes) {
     const operation = paths[fullPath(spec).replace(/:(\w+)/g, '{$1}')]?.[spec.method];
     t.is(operation?.operationId, spec.operationId);
-    for (const name of ['x-scope', 'x-org-permission', 'x-idempotency']) t.is(typeof operation![name], 'string', `${spec.operationId} ${name}`);
+    for (const name of ['x-scope', 'x-org-permission', 'x-idempotency'])
+      t.is(typeof operation![name], 'string', `${spec.operationId} ${name}`);
   }
 });
 
@@ -68,13 +89,31 @@ test('every event is in the document with its envelope and payload, and the chal
   const { webhooks } = apiDocument('https://heron.test') as { webhooks: Record<string, { post: Record<string, any> }> };
   t.deepEqual(Object.keys(webhooks).sort(), [...Object.keys(EVENT_TYPES), TEST_EVENT].sort());
   const created = webhooks['contact.created']!.post;
-  t.deepEqual(created.parameters.map(({ name }: { name: string }) => name), ['X-Service-Signature', 'X-Service-Event', 'X-Service-Event-Id']);
+  t.deepEqual(
+    created.parameters.map(({ name }: { name: string }) => name),
+    ['X-Service-Signature', 'X-Service-Event', 'X-Service-Event-Id'],
+  );
   const { properties } = created.requestBody.content['application/json'].schema;
   t.is(properties.event_type.const, 'contact.created');
   // Exactly what contract 1 lists.
   t.deepEqual(properties.data.required, [
-    'contact_id', 'contact_email', 'first_name', 'last_name', 'company', 'phone', 'subscribed', 'custom_fields', 'source', 'source_detail', 'campaign_ids',
-    'category_ids', 'created_at',
+    'contact_id',
+    'contact_email',
+    'first_name',
+    'last_name',
+    'company',
+    'phone',
+    'subscribed',
+    'custom_fields',
+    'source',
+    'source_detail',
+    'campaign_ids',
+    'category_ids',
+    'created_at',
   ]);
-  t.deepEqual(webhooks['campaign.unsubscribed']!.post.requestBody.content['application/json'].schema.properties.data.properties.source.enum, ['one_click', 'link', 'reply', 'action']);
+  t.deepEqual(
+    webhooks['campaign.unsubscribed']!.post.requestBody.content['application/json'].schema.properties.data.properties
+      .source.enum,
+    ['one_click', 'link', 'reply', 'action'],
+  );
 });

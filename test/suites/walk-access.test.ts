@@ -32,7 +32,11 @@ interface Request {
 
 function send(spec: AnyRoute, { params = {}, body, token, headers = {} }: Request): Promise<Answer> {
   const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
-  return call(world, spec.method.toUpperCase(), path, { ...(token ? { token } : {}), ...(body === undefined ? {} : { body }), headers });
+  return call(world, spec.method.toUpperCase(), path, {
+    ...(token ? { token } : {}),
+    ...(body === undefined ? {} : { body }),
+    headers,
+  });
 }
 
 /** A request that is well-formed for its route, whatever it then finds. */
@@ -45,7 +49,11 @@ function wellFormed(spec: AnyRoute): Request {
 const credential = (spec: AnyRoute, tenant: Tenant) => (spec.scope === 'session' ? tenant.sessionToken : tenant.apiKey);
 
 /** Runs a check for each route and reports every one that fails, not just the first. */
-async function each(t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void }, list: readonly AnyRoute[], check: (spec: AnyRoute) => Promise<string[]>): Promise<void> {
+async function each(
+  t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean): void },
+  list: readonly AnyRoute[],
+  check: (spec: AnyRoute) => Promise<string[]>,
+): Promise<void> {
   t.true(list.length > 0);
   const faults: string[] = [];
   for (const spec of list) {
@@ -56,7 +64,9 @@ async function each(t: { deepEqual(a: unknown, b: unknown): void; true(a: boolea
 }
 
 function expect(answer: Answer, status: number, code: string, what: string): string[] {
-  return answer.status === status && answer.body?.code === code ? [] : [`${what} gives ${answer.status} ${answer.body?.code ?? answer.text.slice(0, 80)}, not ${status} ${code}`];
+  return answer.status === status && answer.body?.code === code
+    ? []
+    : [`${what} gives ${answer.status} ${answer.body?.code ?? answer.text.slice(0, 80)}, not ${status} ${code}`];
 }
 
 test('every route asks for a credential, and refuses one that is none', async (t) => {
@@ -71,22 +81,39 @@ test('every route refuses a key that lacks one of its scopes; routes for people 
   const tenant = await world.tenant();
   const keys = new Map<number, string>();
   const keyWith = async (permissions: number) => {
-    if (!keys.has(permissions)) keys.set(permissions, (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions })).apiKey);
+    if (!keys.has(permissions))
+      keys.set(
+        permissions,
+        (await createApiKey(world.deps, tenant.organizationId, tenant.userId, { permissions })).apiKey,
+      );
     return keys.get(permissions)!;
   };
-  await each(t, guarded.filter((spec) => spec.scope !== 'any'), async (spec) => {
-    if (spec.scope === 'session') return expect(await send(spec, { token: tenant.apiKey }), 403, 'forbidden', 'a key with every scope');
-    const faults = [];
-    for (const scope of spec.scope as readonly Parameters<typeof maskOf>[0][number][]) {
-      faults.push(...expect(await send(spec, { token: await keyWith(ALL_PERMISSIONS - maskOf([scope])) }), 403, 'forbidden', `a key without ${scope}`));
-    }
-    return faults;
-  });
+  await each(
+    t,
+    guarded.filter((spec) => spec.scope !== 'any'),
+    async (spec) => {
+      if (spec.scope === 'session')
+        return expect(await send(spec, { token: tenant.apiKey }), 403, 'forbidden', 'a key with every scope');
+      const faults = [];
+      for (const scope of spec.scope as readonly Parameters<typeof maskOf>[0][number][]) {
+        faults.push(
+          ...expect(
+            await send(spec, { token: await keyWith(ALL_PERMISSIONS - maskOf([scope])) }),
+            403,
+            'forbidden',
+            `a key without ${scope}`,
+          ),
+        );
+      }
+      return faults;
+    },
+  );
 });
 
 /** Sets of permissions that do not satisfy a rule, each as large as can be. */
 function insufficient(rule: PermissionRule): OrgPermission[][] {
-  const without = (names: readonly (OrgPermission | 'owner')[]) => ORG_PERMISSIONS.filter((permission) => !names.includes(permission));
+  const without = (names: readonly (OrgPermission | 'owner')[]) =>
+    ORG_PERMISSIONS.filter((permission) => !names.includes(permission));
   if (typeof rule === 'string') return [without([rule])];
   return 'anyOf' in rule ? [without(rule.anyOf)] : rule.allOf.map((permission) => without([permission]));
 }
@@ -98,43 +125,88 @@ test('every route refuses a person whose role lacks its permission', async (t) =
     const name = permissions.join(' ');
     if (!people.has(name)) {
       const now = world.deps.clock.now();
-      await world.deps.db('roles').insert({ id: newId(), organization_id: tenant.organizationId, name, permissions, created_at: now, updated_at: now });
+      await world.deps.db('roles').insert({
+        id: newId(),
+        organization_id: tenant.organizationId,
+        name,
+        permissions,
+        created_at: now,
+        updated_at: now,
+      });
       people.set(name, (await createMember(world.deps, tenant, name)).sessionToken);
     }
     return people.get(name)!;
   };
-  await each(t, guarded.filter((spec) => spec.permission !== null), async (spec) => {
-    const faults = [];
-    for (const permissions of insufficient(spec.permission!)) faults.push(...expect(await send(spec, { token: await personWith(permissions) }), 403, 'forbidden', 'a role without the permission'));
-    return faults;
-  });
+  await each(
+    t,
+    guarded.filter((spec) => spec.permission !== null),
+    async (spec) => {
+      const faults = [];
+      for (const permissions of insufficient(spec.permission!))
+        faults.push(
+          ...expect(
+            await send(spec, { token: await personWith(permissions) }),
+            403,
+            'forbidden',
+            'a role without the permission',
+          ),
+        );
+      return faults;
+    },
+  );
 });
 
 test('routes of a mailbox say so, and refuse a key restricted to other mailboxes', async (t) => {
   const ofMailboxes = routes.filter((spec) => spec.path.startsWith('/emails/:id'));
-  t.deepEqual(ofMailboxes.filter((spec) => spec.mailboxParam !== 'id' && spec.scope !== 'session').map((spec) => spec.operationId), []);
+  t.deepEqual(
+    ofMailboxes
+      .filter((spec) => spec.mailboxParam !== 'id' && spec.scope !== 'session')
+      .map((spec) => spec.operationId),
+    [],
+  );
   const tenant = await world.tenant();
-  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [newId()] });
+  const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+    allowedMailboxes: [newId()],
+  });
   const faults = [];
   for (const spec of routes.filter((candidate) => candidate.mailboxParam)) {
     const params = await makeRows(spec.path, world, tenant);
-    faults.push(...expect(await send(spec, { ...wellFormed(spec), token: apiKey, params }), 403, 'forbidden', `${spec.operationId} with a key for another mailbox`));
+    faults.push(
+      ...expect(
+        await send(spec, { ...wellFormed(spec), token: apiKey, params }),
+        403,
+        'forbidden',
+        `${spec.operationId} with a key for another mailbox`,
+      ),
+    );
   }
   t.deepEqual(faults, []);
 });
 
 test('a required Idempotency-Key is asked for', async (t) => {
   const tenant = await world.tenant();
-  await each(t, guarded.filter((spec) => idempotencyOf(spec) === 'required'), async (spec) => {
-    const answer = await send(spec, { ...wellFormed(spec), headers: {}, token: credential(spec, tenant) });
-    const named = answer.body?.problems?.some((problem: { path: string }) => problem.path === 'headers.Idempotency-Key');
-    return [...expect(answer, 400, 'bad_request', 'no Idempotency-Key'), ...(named ? [] : ['the header is not named'])];
-  });
+  await each(
+    t,
+    guarded.filter((spec) => idempotencyOf(spec) === 'required'),
+    async (spec) => {
+      const answer = await send(spec, { ...wellFormed(spec), headers: {}, token: credential(spec, tenant) });
+      const named = answer.body?.problems?.some(
+        (problem: { path: string }) => problem.path === 'headers.Idempotency-Key',
+      );
+      return [
+        ...expect(answer, 400, 'bad_request', 'no Idempotency-Key'),
+        ...(named ? [] : ['the header is not named']),
+      ];
+    },
+  );
 });
 
 test('each path parameter has a factory', (t) => {
   const used = new Set(withParameters.flatMap((spec) => parametersOf(spec.path).map(({ prefix }) => prefix)));
-  t.deepEqual([...used].filter((prefix) => !ROWS[prefix]), []);
+  t.deepEqual(
+    [...used].filter((prefix) => !ROWS[prefix]),
+    [],
+  );
 });
 
 test('malformed, unknown and foreign ids are the same 404; own ids are not', async (t) => {
@@ -147,8 +219,19 @@ test('malformed, unknown and foreign ids are the same 404; own ids are not', asy
     for (const [index, { name, prefix }] of parameters.entries()) {
       const own = await makeRows(spec.path, world, tenant);
       const attempt = async (what: string, params: Record<string, string>) => {
-        const answer = await send(spec, { ...wellFormed(spec), token: credential(spec, tenant), params: { ...own, ...params } });
-        faults.push(...expect(answer, 404, spec.errors?.find((code) => code.endsWith('_not_found')) ?? 'not_found', `${what} ${name}`));
+        const answer = await send(spec, {
+          ...wellFormed(spec),
+          token: credential(spec, tenant),
+          params: { ...own, ...params },
+        });
+        faults.push(
+          ...expect(
+            answer,
+            404,
+            spec.errors?.find((code) => code.endsWith('_not_found')) ?? 'not_found',
+            `${what} ${name}`,
+          ),
+        );
       };
       await attempt('a malformed', { [name]: 'not-an-id' });
       await attempt('an unknown', { [name]: newId() });
@@ -164,7 +247,8 @@ test('malformed, unknown and foreign ids are the same 404; own ids are not', asy
 
 /** The fields an error in OAuth's form names; none when it is no bad request. */
 function namedByOAuth({ status, body }: Answer): string[] {
-  const description = status === 400 && String(body?.error).startsWith('invalid_') ? String(body.error_description) : '';
+  const description =
+    status === 400 && String(body?.error).startsWith('invalid_') ? String(body.error_description) : '';
   return description.split('; ').map((part) => `body.${part.split(':')[0]}`);
 }
 
@@ -174,12 +258,21 @@ test('a wrong type in every field of a body at once: every field is named', asyn
     const wrong = wrongBody(spec);
     const headers = wellFormed(spec).headers!;
     const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
-    const answer = await send(spec, { body: wrong?.body ?? { wrong: true }, headers, params, ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }) });
-    const paths: string[] = spec.errorStyle ? namedByOAuth(answer) : (answer.body?.problems ?? []).map((problem: { path: string }) => problem.path);
+    const answer = await send(spec, {
+      body: wrong?.body ?? { wrong: true },
+      headers,
+      params,
+      ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }),
+    });
+    const paths: string[] = spec.errorStyle
+      ? namedByOAuth(answer)
+      : (answer.body?.problems ?? []).map((problem: { path: string }) => problem.path);
     const faults = spec.errorStyle ? [] : expect(answer, 400, 'bad_request', 'a body of wrong types');
     const fields = wrong ? Object.keys(wrong.body).map((name) => `body.${name}`) : ['body'];
-    for (const field of fields) if (!paths.some((path) => path === field || path.startsWith(`${field}.`))) faults.push(`${field} is not named`);
-    for (const name of wrong?.open ?? []) if (!OPEN_FIELDS.has(`${spec.operationId}.${name}`)) faults.push(`${name} takes anything`);
+    for (const field of fields)
+      if (!paths.some((path) => path === field || path.startsWith(`${field}.`))) faults.push(`${field} is not named`);
+    for (const name of wrong?.open ?? [])
+      if (!OPEN_FIELDS.has(`${spec.operationId}.${name}`)) faults.push(`${name} takes anything`);
     return faults;
   });
 });
@@ -192,7 +285,12 @@ test('an unknown field of a body is refused by its name', async (t) => {
     const sample = wellFormed(spec);
     const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
     const body = { ...(sample.body as object), no_such_field: 1 };
-    const answer = await send(spec, { ...sample, body, params, ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }) });
+    const answer = await send(spec, {
+      ...sample,
+      body,
+      params,
+      ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }),
+    });
     const named = answer.body?.problems?.some((problem: { path: string }) => problem.path === 'body.no_such_field');
     return named ? [] : [`gives ${answer.status} ${answer.text.slice(0, 120)}`];
   });
@@ -206,12 +304,13 @@ interface Documented {
   responses: Record<string, unknown>;
 }
 
-test('scopes, permissions and statuses are those of the contract\'s table', (t) => {
+test("scopes, permissions and statuses are those of the contract's table", (t) => {
   const { paths } = apiDocument('http://127.0.0.1') as { paths: Record<string, Record<string, Documented>> };
   const shape = (method: string, path: string) => `${method} ${path.replace(/:\w+|\{\w+\}/g, '*')}`;
   const operations = new Map<string, Documented>();
   for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(methods)) operations.set(shape(method.toUpperCase(), path), operation);
+    for (const [method, operation] of Object.entries(methods))
+      operations.set(shape(method.toUpperCase(), path), operation);
   }
   const faults: string[] = [];
   let compared = 0;
@@ -222,8 +321,10 @@ test('scopes, permissions and statuses are those of the contract\'s table', (t) 
     const is = [operation['x-scope'], operation['x-org-permission'], Object.keys(operation.responses)[0]].join(' ');
     const should = [row.scope, row.permission, row.success].join(' ');
     if (is !== should) faults.push(`${operation.operationId}: ${is}, not ${should}`);
-    if (/idempotency/i.test(row.note) && operation['x-idempotency'] === 'none') faults.push(`${operation.operationId} takes no Idempotency-Key`);
-    if (/idempotency.*required/i.test(row.note) && operation['x-idempotency'] !== 'required') faults.push(`${operation.operationId} does not require an Idempotency-Key`);
+    if (/idempotency/i.test(row.note) && operation['x-idempotency'] === 'none')
+      faults.push(`${operation.operationId} takes no Idempotency-Key`);
+    if (/idempotency.*required/i.test(row.note) && operation['x-idempotency'] !== 'required')
+      faults.push(`${operation.operationId} does not require an Idempotency-Key`);
   }
   t.deepEqual(faults, []);
   t.true(compared >= 30, `${compared} routes compared`);
@@ -234,9 +335,20 @@ test('operation ids are unique', (t) => {
 });
 
 function contractTable() {
-  const lines = readFileSync(new URL('endpoints.tsv', import.meta.url), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'));
+  const lines = readFileSync(new URL('endpoints.tsv', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line && !line.startsWith('#'));
   return lines.map((line) => {
-    const [, , method, path, scope, permission, success, note = ''] = line.split('\t') as [string, string, string, string, string, string, string, string?];
+    const [, , method, path, scope, permission, success, note = ''] = line.split('\t') as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string?,
+    ];
     return { method, path: path.startsWith('!') ? path.slice(1) : `/v1${path}`, scope, permission, success, note };
   });
 }

@@ -23,17 +23,31 @@ test.after.always(async () => {
 });
 
 /** What Stripe's own library makes of a request: the event, or why it refuses it. */
-function judge(request: ReceivedRequest, secret: string, changes: { raw?: Buffer; atMs?: number } = {}): { event?: any; refusal?: string } {
+function judge(
+  request: ReceivedRequest,
+  secret: string,
+  changes: { raw?: Buffer; atMs?: number } = {},
+): { event?: any; refusal?: string } {
   try {
     const header = request.headers['x-service-signature'] as string;
-    return { event: Stripe.webhooks.constructEvent(changes.raw ?? request.raw, header, secret, SIGNATURE_TOLERANCE_SECONDS, undefined, changes.atMs ?? request.receivedAt) };
+    return {
+      event: Stripe.webhooks.constructEvent(
+        changes.raw ?? request.raw,
+        header,
+        secret,
+        SIGNATURE_TOLERANCE_SECONDS,
+        undefined,
+        changes.atMs ?? request.receivedAt,
+      ),
+    };
   } catch (error) {
     return { refusal: (error as Error).message };
   }
 }
 
 /** Which of the secrets, oldest first, a request is signed with; -1 for none of them. */
-const signedWith = (request: ReceivedRequest, secrets: readonly string[]) => secrets.findIndex((secret) => judge(request, secret).event !== undefined);
+const signedWith = (request: ReceivedRequest, secrets: readonly string[]) =>
+  secrets.findIndex((secret) => judge(request, secret).event !== undefined);
 
 interface Scene {
   tenant: Tenant;
@@ -43,7 +57,11 @@ interface Scene {
 }
 
 /** Events flow without a pause while the secret is rotated; every third event is refused twice before it is taken. */
-async function throughRotations(t: ExecutionContext, { tenant, secrets, rotate }: Scene, receiver: Awaited<ReturnType<typeof startReceiver>>): Promise<void> {
+async function throughRotations(
+  t: ExecutionContext,
+  { tenant, secrets, rotate }: Scene,
+  receiver: Awaited<ReturnType<typeof startReceiver>>,
+): Promise<void> {
   const attempts = new Map<string, number>();
   const number = new Map<string, number>();
   receiver.respond((request) => {
@@ -57,15 +75,23 @@ async function throughRotations(t: ExecutionContext, { tenant, secrets, rotate }
   const rotatedBefore = new Map<string, number>();
   for (let round = 1; round <= ROTATIONS; round += 1) {
     const before = secrets.length - 1;
-    const [ids, secret] = await Promise.all([emitEvents(world.deps, tenant.organizationId, EVENTS_PER_ROTATION), rotate()]);
+    const [ids, secret] = await Promise.all([
+      emitEvents(world.deps, tenant.organizationId, EVENTS_PER_ROTATION),
+      rotate(),
+    ]);
     secrets.push(secret);
     for (const id of ids) rotatedBefore.set(id, before);
     // Every other round waits until one of its events is in the receiver's hands, so that rotations meet deliveries in every state.
-    if (round % 2 === 0) await eventually(async () => receiver.requests.some((request) => ids.includes(request.json.id)), 60_000, 10);
+    if (round % 2 === 0)
+      await eventually(async () => receiver.requests.some((request) => ids.includes(request.json.id)), 60_000, 10);
   }
   const endpoints = world.deps.db('webhook_endpoints').where({ organization_id: tenant.organizationId }).select('id');
   await eventually(async () => {
-    const [open] = await world.deps.db('webhook_deliveries').whereIn('endpoint_id', endpoints).whereNot({ status: 'delivered' }).count('* as n');
+    const [open] = await world.deps
+      .db('webhook_deliveries')
+      .whereIn('endpoint_id', endpoints)
+      .whereNot({ status: 'delivered' })
+      .count('* as n');
     const [all] = await world.deps.db('webhook_deliveries').whereIn('endpoint_id', endpoints).count('* as n');
     return Number(open!.n) === 0 && Number(all!.n) === ROTATIONS * EVENTS_PER_ROTATION;
   }, 120_000);
@@ -75,7 +101,10 @@ async function throughRotations(t: ExecutionContext, { tenant, secrets, rotate }
   for (const request of receiver.requests) {
     const index = signedWith(request, secrets);
     const { id } = request.json;
-    t.true(index >= rotatedBefore.get(id)!, `signed with secret ${index}, though secret ${rotatedBefore.get(id)} was known before the event`);
+    t.true(
+      index >= rotatedBefore.get(id)!,
+      `signed with secret ${index}, though secret ${rotatedBefore.get(id)} was known before the event`,
+    );
     t.is(index, used.get(id) ?? index, 'a delivery keeps the secret of its first attempt until it settles');
     used.set(id, index);
     t.is(judge(request, secrets[index]!).event.id, request.headers['x-service-event-id']);
@@ -86,39 +115,67 @@ async function throughRotations(t: ExecutionContext, { tenant, secrets, rotate }
   t.true(new Set(used.values()).size >= ROTATIONS / 2, 'every other secret at least was met in use');
 }
 
-test('Stripe\'s verifier takes every delivery of an endpoint through 20 live rotations', async (t) => {
+test("Stripe's verifier takes every delivery of an endpoint through 20 live rotations", async (t) => {
   const receiver = await startReceiver();
   t.teardown(() => receiver.stop());
   const tenant = await world.tenant();
-  const { body } = await call(world, 'POST', '/v1/webhooks', { token: tenant.apiKey, body: { url: `${receiver.url}/hook` } });
+  const { body } = await call(world, 'POST', '/v1/webhooks', {
+    token: tenant.apiKey,
+    body: { url: `${receiver.url}/hook` },
+  });
   t.true((await call(world, 'POST', `/v1/webhooks/${body.id}/verify`, { token: tenant.apiKey })).body.verified);
-  t.is(judge(receiver.requests[0]!, body.secret).event.event_type, 'webhook.test', 'the challenge is signed like any delivery');
-  await throughRotations(t, {
-    tenant,
-    secrets: [body.secret],
-    rotate: async () => (await call(world, 'POST', `/v1/webhooks/${body.id}/rotate-secret`, { token: tenant.apiKey })).body.secret,
-  }, receiver);
+  t.is(
+    judge(receiver.requests[0]!, body.secret).event.event_type,
+    'webhook.test',
+    'the challenge is signed like any delivery',
+  );
+  await throughRotations(
+    t,
+    {
+      tenant,
+      secrets: [body.secret],
+      rotate: async () =>
+        (await call(world, 'POST', `/v1/webhooks/${body.id}/rotate-secret`, { token: tenant.apiKey })).body.secret,
+    },
+    receiver,
+  );
 });
 
 test('and every delivery of an application, signed with the secret all its installs share', async (t) => {
-  const receiver = await startReceiver({ respond: (request) => ({ status: 200, body: { challenge: request.json.data.challenge } }) });
+  const receiver = await startReceiver({
+    respond: (request) => ({ status: 200, body: { challenge: request.json.data.challenge } }),
+  });
   t.teardown(() => receiver.stop());
   const [owner, tenant] = [await world.tenant('Owner'), await world.tenant('Install')];
   const client = await createApplication(world.deps, owner.organizationId, {
-    allowed_webhook_domains: ['127.0.0.1'], webhook_url: receiver.url, webhook_events: ['team.member_joined'],
+    allowed_webhook_domains: ['127.0.0.1'],
+    webhook_url: receiver.url,
+    webhook_events: ['team.member_joined'],
   });
   const path = `/v1/oauth/applications/${client.id}`;
   const { body } = await call(world, 'GET', `${path}/webhook-secret`, { token: owner.apiKey });
   await approve(world.deps, tenant, client, { scopes: ['READ_AUDIT_LOGS'] });
-  await eventually(() => world.deps.db('webhook_endpoints').where({ application_id: client.id }).whereNotNull('verified_at').first());
-  await throughRotations(t, {
-    tenant,
-    secrets: [body.webhook_secret],
-    rotate: async () => (await call(world, 'POST', `${path}/webhook-secret/rotate`, { token: owner.apiKey })).body.webhook_secret,
-  }, receiver);
+  await eventually(() =>
+    world.deps.db('webhook_endpoints').where({ application_id: client.id }).whereNotNull('verified_at').first(),
+  );
+  await throughRotations(
+    t,
+    {
+      tenant,
+      secrets: [body.webhook_secret],
+      rotate: async () =>
+        (await call(world, 'POST', `${path}/webhook-secret/rotate`, { token: owner.apiKey })).body.webhook_secret,
+    },
+    receiver,
+  );
   const deliveries = await call(world, 'GET', `${path}/webhook-deliveries?limit=200`, { token: owner.apiKey });
   t.is(deliveries.body.data.length, ROTATIONS * EVENTS_PER_ROTATION);
-  t.true(deliveries.body.data.every((row: { organization_id: string; status: string }) => row.organization_id === tenant.organizationId && row.status === 'delivered'));
+  t.true(
+    deliveries.body.data.every(
+      (row: { organization_id: string; status: string }) =>
+        row.organization_id === tenant.organizationId && row.status === 'delivered',
+    ),
+  );
 });
 
 test('it refuses what was changed, what is old, and what another secret signed', async (t) => {
@@ -129,7 +186,7 @@ test('it refuses what was changed, what is old, and what another secret signed',
   await call(world, 'POST', `/v1/webhooks/${body.id}/verify`, { token: tenant.apiKey });
   receiver.clear();
   await emitEvents(world.deps, tenant.organizationId, 1);
-  const [request] = await receiver.received(1) as [ReceivedRequest];
+  const [request] = (await receiver.received(1)) as [ReceivedRequest];
   t.is(judge(request, body.secret).event.id, request.json.id);
 
   for (let at = 0; at < request.raw.length; at += 7) {
@@ -137,9 +194,16 @@ test('it refuses what was changed, what is old, and what another secret signed',
     raw[at]! ^= 1;
     t.regex(judge(request, body.secret, { raw }).refusal!, /No signatures found/, `byte ${at}`);
   }
-  t.regex(judge(request, body.secret, { raw: Buffer.from(JSON.stringify(request.json, null, 1)) }).refusal!, /No signatures found/, 'the raw bytes count');
+  t.regex(
+    judge(request, body.secret, { raw: Buffer.from(JSON.stringify(request.json, null, 1)) }).refusal!,
+    /No signatures found/,
+    'the raw bytes count',
+  );
   const signedAt = Number(/t=(\d+)/.exec(request.headers['x-service-signature'] as string)![1]) * 1000;
   t.truthy(judge(request, body.secret, { atMs: signedAt + SIGNATURE_TOLERANCE_SECONDS * 1000 }).event);
-  t.regex(judge(request, body.secret, { atMs: signedAt + (SIGNATURE_TOLERANCE_SECONDS + 1) * 1000 }).refusal!, /tolerance/);
+  t.regex(
+    judge(request, body.secret, { atMs: signedAt + (SIGNATURE_TOLERANCE_SECONDS + 1) * 1000 }).refusal!,
+    /tolerance/,
+  );
   t.regex(judge(request, `${body.secret}x`).refusal!, /No signatures found/);
 });

@@ -16,10 +16,17 @@ const families = readdirSync(WORKFLOWS, { withFileTypes: true })
 test('every family has a contract, stands in the barrel under its type, and keeps a recorded history', async (t) => {
   t.true(families.length >= 3);
   for (const family of families) {
-    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href))
-      .filter((value): value is { type: string; id: unknown } => typeof value === 'object' && value !== null && 'type' in value && 'id' in value);
+    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href)).filter(
+      (value): value is { type: string; id: unknown } =>
+        typeof value === 'object' && value !== null && 'type' in value && 'id' in value,
+    );
     t.true(contracts.length > 0, `${family} has no contract`);
-    for (const contract of contracts) t.is(typeof (barrel as Record<string, unknown>)[contract.type], 'function', `${contract.type} is not in the barrel`);
+    for (const contract of contracts)
+      t.is(
+        typeof (barrel as Record<string, unknown>)[contract.type],
+        'function',
+        `${contract.type} is not in the barrel`,
+      );
     t.true(histories(family).length > 0, `${family} has no recorded history`);
   }
 });
@@ -27,9 +34,15 @@ test('every family has a contract, stands in the barrel under its type, and keep
 for (const family of families) {
   for (const file of histories(family)) {
     test(`today's ${family} replays ${file}`, async (t) => {
-      const history = historyFromJSON(JSON.parse(readFileSync(new URL(`${family}/histories/${file}`, WORKFLOWS), 'utf8')));
+      const history = historyFromJSON(
+        JSON.parse(readFileSync(new URL(`${family}/histories/${file}`, WORKFLOWS), 'utf8')),
+      );
       await t.notThrowsAsync(async () => {
-        await Worker.runReplayHistory({ workflowBundle: await workflowBundle(silentLogger) }, history, file.replace(/\.json$/, ''));
+        await Worker.runReplayHistory(
+          { workflowBundle: await workflowBundle(silentLogger) },
+          history,
+          file.replace(/\.json$/, ''),
+        );
       });
     });
   }

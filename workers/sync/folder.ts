@@ -1,7 +1,12 @@
 import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { anchorPlace, settlePlace, syncPlace } from '../../domain/mailboxes/sync-state.ts';
-import { recordInbound, recordUnreadable, type InboundKind, type InboundPlace } from '../../domain/replies/record-inbound.ts';
+import {
+  recordInbound,
+  recordUnreadable,
+  type InboundKind,
+  type InboundPlace,
+} from '../../domain/engine/outcomes/record-inbound.ts';
 import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 
@@ -37,7 +42,7 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<vo
   let { lastUid } = place;
   if (place.uidValidity !== uidValidity) {
     const slack = place.uidValidity === null ? FIRST_SLACK_MS : RENUMBERED_SLACK_MS;
-    lastUid = await firstUidSince(client, new Date(place.since.getTime() - slack), box.uidNext) - 1;
+    lastUid = (await firstUidSince(client, new Date(place.since.getTime() - slack), box.uidNext)) - 1;
     await anchorPlace(ctx, mailbox.id, folder, uidValidity, lastUid);
   }
   const found = await search(client, { uid: `${lastUid + 1}:*` });
@@ -69,17 +74,30 @@ async function search(client: ImapFlow, query: SearchObject): Promise<number[]> 
   return found;
 }
 
-async function readMessage(parts: FolderParts, at: { folder: string; uidValidity: number; uid: number }): Promise<void> {
+async function readMessage(
+  parts: FolderParts,
+  at: { folder: string; uidValidity: number; uid: number },
+): Promise<void> {
   const { ctx, client, mailbox, broken } = parts;
   const key = `${mailbox.id}/${at.folder}/${at.uidValidity}/${at.uid}`;
   if ((broken.get(key) ?? 0) >= MAX_BROKEN) {
-    await recordUnreadable(ctx, mailbox, { ...at, receivedAt: ctx.clock.now() }, 0, 'The server could not hand the message over');
+    await recordUnreadable(
+      ctx,
+      mailbox,
+      { ...at, receivedAt: ctx.clock.now() },
+      0,
+      'The server could not hand the message over',
+    );
     broken.delete(key);
     return parts.onMessage('unreadable');
   }
   let message;
   try {
-    message = await client.fetchOne(String(at.uid), { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } }, { uid: true });
+    message = await client.fetchOne(
+      String(at.uid),
+      { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
+      { uid: true },
+    );
   } catch (error) {
     const known = imapError(error);
     if (known.kind !== 'unreachable') broken.set(key, (broken.get(key) ?? 0) + 1);
@@ -88,7 +106,10 @@ async function readMessage(parts: FolderParts, at: { folder: string; uidValidity
   broken.delete(key);
   // Deleted by another client in the meantime.
   if (!message || !message.source) return;
-  const place: InboundPlace = { ...at, receivedAt: message.internalDate ? new Date(message.internalDate) : ctx.clock.now() };
+  const place: InboundPlace = {
+    ...at,
+    receivedAt: message.internalDate ? new Date(message.internalDate) : ctx.clock.now(),
+  };
   try {
     parts.onMessage((await recordInbound(ctx, mailbox, message.source, place)) ?? 'duplicate');
   } catch (error) {
@@ -107,7 +128,8 @@ function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'conflict';
   const { code, name } = error as { code?: unknown; name?: string };
   if (name === 'KnexTimeoutError') return true;
-  if (typeof code !== 'string') return /connection terminated|Connection ended|pool is draining|aborted/i.test(String((error as Error).message));
+  if (typeof code !== 'string')
+    return /connection terminated|Connection ended|pool is draining|aborted/i.test(String((error as Error).message));
   return PASSING_CLASSES.has(code.slice(0, 2)) || /^E[A-Z]+$/.test(code);
 }
 

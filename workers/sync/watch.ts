@@ -3,7 +3,7 @@ import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { signedIn, signInRefused, watchedMailbox } from '../../domain/mailboxes/sync-state.ts';
-import { imapTargetOf } from '../../domain/sending/mailbox-credentials.ts';
+import { imapTargetOf } from '../../domain/records/mailbox-credentials.ts';
 import { findFolder, imapError, ImapError, openImap } from '../../lib/imap/index.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
 
@@ -46,13 +46,24 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const target = mailbox && imapTargetOf(ctx.keyring, mailbox);
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);
-  const client = await openImap(target, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS, socketTimeoutMs: lookMs + SOCKET_SLACK_MS });
+  const client = await openImap(target, {
+    allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS,
+    socketTimeoutMs: lookMs + SOCKET_SLACK_MS,
+  });
   try {
     await signedIn(ctx, lease.mailboxId);
     const news = new News(client, signal);
     const junk = await findFolder(client, '\\Junk');
     const canIdle = client.capabilities.has('IDLE');
-    const folders: FolderParts = { ctx, client, mailbox: { id: lease.mailboxId, email: lease.email }, broken: parts.broken, limit: parts.limit, onMessage: parts.onMessage, signal };
+    const folders: FolderParts = {
+      ctx,
+      client,
+      mailbox: { id: lease.mailboxId, email: lease.email },
+      broken: parts.broken,
+      limit: parts.limit,
+      onMessage: parts.onMessage,
+      signal,
+    };
     let byTimer = true;
     while (!signal.aborted) {
       news.forget();
@@ -120,6 +131,7 @@ async function giveUp(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unkn
     await failLease(deps.db, workerId, lease.mailboxId, known.message, () => AUTH_HOLD_MS);
     return;
   }
-  const backoff = (failures: number) => Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
+  const backoff = (failures: number) =>
+    Math.min(retryMs * 2 ** Math.min(failures - 1, 20), RETRY_CAP_MS) * (0.75 + Math.random() / 2);
   await failLease(deps.db, workerId, lease.mailboxId, known.message, backoff);
 }

@@ -1,6 +1,16 @@
 import {
-  allHandlersFinished, CancellationScope, condition, continueAsNew, defineSignal, isCancellation, proxyActivities, proxyLocalActivities, setCurrentDetails,
-  setHandler, upsertSearchAttributes, workflowInfo,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { waitUntil } from '../interruptible.ts';
@@ -50,7 +60,7 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
     setCurrentDetails(until === null ? decision.where : `${decision.where} until ${new Date(until).toISOString()}`);
     const state = decision.kind === 'sleep' ? decision.state : 'active';
     // Only what an operator filters by is worth an event in the history.
-    if (state !== shown && (state !== 'waiting' && state !== 'active' || shown === 'held' || shown === 'blocked')) {
+    if (state !== shown && ((state !== 'waiting' && state !== 'active') || shown === 'held' || shown === 'blocked')) {
       upsertSearchAttributes([{ key: stateAttribute, value: state }]);
     }
     shown = state;
@@ -75,7 +85,9 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
       if (!interrupted()) {
         const { deliverSend } = proxyActivities<EnrollmentActivities>({ ...MAIL, summary: decision.where });
         // An email in a worker's hands is settled whatever happens to the run: nobody else would.
-        await CancellationScope.nonCancellable(() => deliverSend({ organizationId: args.organizationId, sendId: decision.sendId }));
+        await CancellationScope.nonCancellable(() =>
+          deliverSend({ organizationId: args.organizationId, sendId: decision.sendId }),
+        );
       }
     }
     if (workflowInfo().continueAsNewSuggested) {

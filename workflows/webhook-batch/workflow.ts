@@ -1,4 +1,13 @@
-import { allHandlersFinished, condition, continueAsNew, defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { MORE, slowQueue, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
 
 /** A batch takes as long as its slowest receiver; a worker that dies is noticed by its missing heartbeat. */
@@ -12,9 +21,11 @@ const more = defineSignal(MORE);
 
 /** One batch, until nothing in it is without an outcome. What it is and what became of it is in PostgreSQL. */
 export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
-  const { deliverBatch } = proxyActivities<WebhookBatchActivities>(args.lane
-    ? { ...OPTIONS, taskQueue: slowQueue(workflowInfo().taskQueue), summary: 'attempt what waits for this endpoint' }
-    : { ...OPTIONS, summary: 'first attempts, side by side' });
+  const { deliverBatch } = proxyActivities<WebhookBatchActivities>(
+    args.lane
+      ? { ...OPTIONS, taskQueue: slowQueue(workflowInfo().taskQueue), summary: 'attempt what waits for this endpoint' }
+      : { ...OPTIONS, summary: 'first attempts, side by side' },
+  );
   let again = true;
   setHandler(more, () => {
     again = true;
@@ -26,7 +37,9 @@ export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport>
     total.delivered += turn.delivered;
     total.failed += turn.failed;
     total.diverted += turn.diverted;
-    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to the batch of their endpoint`);
+    setCurrentDetails(
+      `${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to the batch of their endpoint`,
+    );
     if (turn.more) again = true;
     if (again && workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);

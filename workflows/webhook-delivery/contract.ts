@@ -20,9 +20,7 @@ export const webhookDeliveryWorkflow: WorkflowContract<WebhookDeliveryArgs> = {
 };
 
 /** What an attempt came to. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
-export type DeliveryReport =
-  | { state: 'waiting'; at: number; why: string }
-  | { state: 'settled'; why: string };
+export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookDeliveryActivities {

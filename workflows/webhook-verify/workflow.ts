@@ -1,4 +1,13 @@
-import { allHandlersFinished, condition, continueAsNew, defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { waitUntil } from '../interruptible.ts';
 import { ARMED_SIGNAL, type WebhookVerifyActivities, type WebhookVerifyArgs } from './contract.ts';
 

@@ -21,8 +21,15 @@ export function websiteLink(app: ShownApp): Html | null {
 /** The head of an application: its logo or a letter, its name, and what else there is to say. */
 export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part): Html {
   const logo = logoSource(app);
-  const tile = logo === null ? html`<div class="logo" aria-hidden="true">${initial(app.name)}</div>` : html`<div class="logo"><img src="${logo}" alt=""></div>`;
-  return html`<div class="app">${tile}<div class="about">${title}${lines}</div>${action}</div>`;
+  const tile =
+    logo === null
+      ? html`<div class="logo" aria-hidden="true">${initial(app.name)}</div>`
+      : html`<div class="logo"><img src="${logo}" alt="" /></div>`;
+  return html`<div class="app">
+    ${tile}
+    <div class="about">${title}${lines}</div>
+    ${action}
+  </div>`;
 }
 
 /** Where an application's redirect URI leads, in words a person can judge. */

@@ -3,7 +3,13 @@ import * as oauth from 'oauth4webapi';
 import type { Page } from 'playwright-core';
 import { maskOf, namesOf } from '../../../lib/permissions.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
-import { authorizeAddress, createApp, joinWorkspace, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
+import {
+  authorizeAddress,
+  createApp,
+  joinWorkspace,
+  signInOn,
+  tenantWithPassword,
+} from '../../../test/harness/consent.ts';
 import { pkce, token } from '../../../test/harness/oauth.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -38,21 +44,37 @@ async function answerOf(page: Page): Promise<URL> {
 }
 
 async function grantsOf(userId: string): Promise<{ organization_id: string; scopes: number }[]> {
-  return world.deps.db('oauth_grants').where({ user_id: userId }).whereNull('revoked_at').select('organization_id', 'scopes');
+  return world.deps
+    .db('oauth_grants')
+    .where({ user_id: userId })
+    .whereNull('revoked_at')
+    .select('organization_id', 'scopes');
 }
 
 browserTest('sign in, consent, code, tokens: a client nobody here wrote goes all the way', async (t) => {
   const tenant = await tenantWithPassword(world, 'Northwind <Traders>');
-  const client = await createApp(world, tenant, callback, { name: 'Deal Desk', description: 'Keeps deals in step.', website_url: 'https://www.example.com/heron' });
+  const client = await createApp(world, tenant, callback, {
+    name: 'Deal Desk',
+    description: 'Keeps deals in step.',
+    website_url: 'https://www.example.com/heron',
+  });
   const insecure = { [oauth.allowInsecureRequests]: true };
   const issuer = new URL(world.url);
-  const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }));
+  const server = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+  );
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
   const start = new URL(server.authorization_endpoint!);
   start.search = new URLSearchParams({
-    response_type: 'code', client_id: client.clientId, redirect_uri: callback, scope: 'read_campaigns write_contacts send_campaigns', state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256',
+    response_type: 'code',
+    client_id: client.clientId,
+    redirect_uri: callback,
+    scope: 'read_campaigns write_contacts send_campaigns',
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
   }).toString();
 
   // Nothing of the pages needs a script.
@@ -68,10 +90,23 @@ browserTest('sign in, consent, code, tokens: a client nobody here wrote goes all
   await page.getByRole('heading', { name: 'Deal Desk asks for access' }).waitFor();
   const text = await main.innerText();
   for (const words of [
-    'Keeps deals in step.', 'www.example.com', new URL(callback).host, 'Northwind <Traders>', tenant.email, 'See campaigns', 'Create, change and delete contacts', 'Sends email',
-  ]) t.true(text.includes(words), words);
+    'Keeps deals in step.',
+    'www.example.com',
+    new URL(callback).host,
+    'Northwind <Traders>',
+    tenant.email,
+    'See campaigns',
+    'Create, change and delete contacts',
+    'Sends email',
+  ])
+    t.true(text.includes(words), words);
   t.false(text.includes('Not verified'));
-  t.deepEqual(await page.getByRole('group').evaluateAll((groups) => groups.map((group) => group.querySelector('legend')!.textContent)), ['See', 'Change', 'Special']);
+  t.deepEqual(
+    await page
+      .getByRole('group')
+      .evaluateAll((groups) => groups.map((group) => group.querySelector('legend')!.textContent)),
+    ['See', 'Change', 'Special'],
+  );
   await page.getByRole('button', { name: 'Approve' }).click();
 
   const answer = oauth.validateAuthResponse(server, { client_id: client.clientId }, await answerOf(page), state);
@@ -79,11 +114,23 @@ browserTest('sign in, consent, code, tokens: a client nobody here wrote goes all
   t.is(answer.get('state'), state);
   t.is(app.requests[0]!.headers.referer, undefined, 'the application learns nothing of the page before');
   const asClient = { client_id: client.clientId };
-  const response = await oauth.authorizationCodeGrantRequest(server, asClient, oauth.ClientSecretBasic(client.secret), answer, callback, verifier, insecure);
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    asClient,
+    oauth.ClientSecretBasic(client.secret),
+    answer,
+    callback,
+    verifier,
+    insecure,
+  );
   const tokens = await oauth.processAuthorizationCodeResponse(server, asClient, response);
   t.deepEqual(tokens.scope!.split(' ').toSorted(), ['read_campaigns', 'send_campaigns', 'write_contacts']);
   t.is((await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token })).status, 200);
-  t.is((await call(world, 'GET', '/v1/contacts', { token: tokens.access_token })).status, 403, 'read_contacts was not asked for');
+  t.is(
+    (await call(world, 'GET', '/v1/contacts', { token: tokens.access_token })).status,
+    403,
+    'read_contacts was not asked for',
+  );
 });
 
 browserTest('deny: the application hears it, and nothing is granted', async (t) => {
@@ -94,7 +141,10 @@ browserTest('deny: the application hears it, and nothing is granted', async (t) 
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Deny' }).click();
   const { searchParams } = await answerOf(page);
-  t.deepEqual([searchParams.get('error'), searchParams.get('state'), searchParams.get('iss'), searchParams.get('code')], ['access_denied', 'a b&c=d', world.url, null]);
+  t.deepEqual(
+    [searchParams.get('error'), searchParams.get('state'), searchParams.get('iss'), searchParams.get('code')],
+    ['access_denied', 'a b&c=d', world.url, null],
+  );
   t.deepEqual(await grantsOf(tenant.userId), []);
 });
 
@@ -113,7 +163,9 @@ browserTest('another workspace is chosen: the grant is for it, and only for what
   t.true(await page.getByLabel('See campaigns').isChecked());
   await page.getByRole('button', { name: 'Approve' }).click();
   await answerOf(page);
-  t.deepEqual(await grantsOf(tenant.userId), [{ organization_id: other.organizationId, scopes: maskOf(['READ_CAMPAIGNS']) }]);
+  t.deepEqual(await grantsOf(tenant.userId), [
+    { organization_id: other.organizationId, scopes: maskOf(['READ_CAMPAIGNS']) },
+  ]);
 });
 
 browserTest('a workspace changed in another tab is not granted what the person saw for the first', async (t) => {
@@ -135,7 +187,10 @@ browserTest('a workspace changed in another tab is not granted what the person s
   t.deepEqual(await grantsOf(tenant.userId), []);
   await page.getByRole('button', { name: 'Approve' }).click();
   await answerOf(page);
-  t.deepEqual((await grantsOf(tenant.userId)).map((grant) => grant.organization_id), [other.organizationId]);
+  t.deepEqual(
+    (await grantsOf(tenant.userId)).map((grant) => grant.organization_id),
+    [other.organizationId],
+  );
 });
 
 browserTest('fewer scopes than asked for; none at all is not an approval', async (t) => {
@@ -145,7 +200,11 @@ browserTest('fewer scopes than asked for; none at all is not an approval', async
   await page.goto(authorizeAddress(world, client, callback, { scope: undefined }));
   await signInOn(page, tenant.email);
   const boxes = page.getByRole('checkbox');
-  t.is(await boxes.count(), namesOf(2 ** 31 - 1).length, 'without a scope, everything the application is registered for is asked');
+  t.is(
+    await boxes.count(),
+    namesOf(2 ** 31 - 1).length,
+    'without a scope, everything the application is registered for is asked',
+  );
   for (const box of await boxes.all()) await box.uncheck();
   await page.getByRole('button', { name: 'Approve' }).click();
   t.regex(await page.getByRole('alert').innerText(), /Nothing was approved/);
@@ -155,7 +214,10 @@ browserTest('fewer scopes than asked for; none at all is not an approval', async
   await page.getByLabel('See mailboxes').check();
   await page.getByRole('button', { name: 'Approve' }).click();
   await answerOf(page);
-  t.deepEqual((await grantsOf(tenant.userId)).map((grant) => namesOf(grant.scopes)), [['READ_EMAILS', 'WRITE_EVENTS']]);
+  t.deepEqual(
+    (await grantsOf(tenant.userId)).map((grant) => namesOf(grant.scopes)),
+    [['READ_EMAILS', 'WRITE_EVENTS']],
+  );
 });
 
 browserTest('every scope there is can be approved at once', async (t) => {
@@ -190,31 +252,44 @@ browserTest('an application that lost a scope while the person was reading is to
   await page.goto(authorizeAddress(world, client, callback));
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Approve' }).waitFor();
-  await world.deps.db('oauth_applications').where('id', client.id).update({ scopes: maskOf(['READ_CONTACTS']) });
+  await world.deps
+    .db('oauth_applications')
+    .where('id', client.id)
+    .update({ scopes: maskOf(['READ_CONTACTS']) });
   await page.getByRole('button', { name: 'Approve' }).click();
   t.is((await answerOf(page)).searchParams.get('error'), 'invalid_scope');
   t.deepEqual(await grantsOf(tenant.userId), []);
 });
 
-browserTest('a client that registered itself is marked, with the place it leads to; a private-use scheme gets a link', async (t) => {
-  const tenant = await tenantWithPassword(world);
-  const redirect = 'com.example.tool:/callback';
-  const client = await createApp(world, tenant, redirect, { self_registered: true, name: 'Google' });
-  const { page } = await chrome.visit();
-  await page.goto(authorizeAddress(world, client, redirect));
-  await signInOn(page, tenant.email);
-  await page.getByRole('heading', { name: 'Google asks for access' }).waitFor();
-  const text = await page.getByRole('main').innerText();
-  t.regex(text, /Not verified/);
-  t.regex(text, /an app on this device \(com\.example\.tool\)/);
-  await page.getByRole('button', { name: 'Approve' }).click();
-  t.regex((await page.getByRole('link', { name: 'Go on' }).getAttribute('href'))!, /^com\.example\.tool:\/callback\?code=ssac_/);
-});
+browserTest(
+  'a client that registered itself is marked, with the place it leads to; a private-use scheme gets a link',
+  async (t) => {
+    const tenant = await tenantWithPassword(world);
+    const redirect = 'com.example.tool:/callback';
+    const client = await createApp(world, tenant, redirect, { self_registered: true, name: 'Google' });
+    const { page } = await chrome.visit();
+    await page.goto(authorizeAddress(world, client, redirect));
+    await signInOn(page, tenant.email);
+    await page.getByRole('heading', { name: 'Google asks for access' }).waitFor();
+    const text = await page.getByRole('main').innerText();
+    t.regex(text, /Not verified/);
+    t.regex(text, /an app on this device \(com\.example\.tool\)/);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    t.regex(
+      (await page.getByRole('link', { name: 'Go on' }).getAttribute('href'))!,
+      /^com\.example\.tool:\/callback\?code=ssac_/,
+    );
+  },
+);
 
 browserTest('what an application calls itself is text, wherever it stands', async (t) => {
   const tenant = await tenantWithPassword(world, '<img src=x onerror=alert(1)>');
   const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
-  const client = await createApp(world, tenant, callback, { name: evil, description: evil, website_url: 'javascript:alert(3)//https://' });
+  const client = await createApp(world, tenant, callback, {
+    name: evil,
+    description: evil,
+    website_url: 'javascript:alert(3)//https://',
+  });
   const { page } = await chrome.visit();
   let dialogs = 0;
   page.on('dialog', (dialog) => {
@@ -249,8 +324,14 @@ browserTest('revoking under authorized apps ends the tokens', async (t) => {
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Approve' }).click();
   const code = (await answerOf(page)).searchParams.get('code')!;
-  const form = (fields: Record<string, string>) => token(world, { client_id: client.clientId, client_secret: client.secret, ...fields });
-  const { body: tokens } = await form({ grant_type: 'authorization_code', code, redirect_uri: callback, code_verifier: verifier });
+  const form = (fields: Record<string, string>) =>
+    token(world, { client_id: client.clientId, client_secret: client.secret, ...fields });
+  const { body: tokens } = await form({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: callback,
+    code_verifier: verifier,
+  });
   t.is((await call(world, 'GET', '/v1/campaigns', { token: tokens.access_token })).status, 200);
 
   await page.goto(`${world.url}/account/apps`);
@@ -270,10 +351,21 @@ browserTest('signed out, or the session ended from elsewhere: the next page asks
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Password').waitFor();
-  t.is(await world.deps.db('sessions').where('user_id', tenant.userId).whereNotNull('revoked_at').then((rows) => rows.length), 1);
+  t.is(
+    await world.deps
+      .db('sessions')
+      .where('user_id', tenant.userId)
+      .whereNotNull('revoked_at')
+      .then((rows) => rows.length),
+    1,
+  );
   await signInOn(page, tenant.email);
   await page.getByRole('heading', { name: 'Authorized apps' }).waitFor();
-  t.is((await call(world, 'DELETE', '/v1/auth/sessions', { token: tenant.sessionToken })).status, 204, 'as a person ends other sessions in the dashboard');
+  t.is(
+    (await call(world, 'DELETE', '/v1/auth/sessions', { token: tenant.sessionToken })).status,
+    204,
+    'as a person ends other sessions in the dashboard',
+  );
   await page.reload();
   await page.getByLabel('Password').waitFor();
 });

@@ -1,12 +1,20 @@
 import { z } from 'zod';
-import { readProfile } from '../../../domain/access/profile.ts';
+import { readProfile } from '../../../domain/auth/profile.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
-  approveAuthorization, denyAuthorization, readAuthorizationRequest, type AuthorizationRefusal, type AuthorizationRequest,
+  approveAuthorization,
+  denyAuthorization,
+  readAuthorizationRequest,
+  type AuthorizationRefusal,
+  type AuthorizationRequest,
 } from '../../../domain/oauth/authorize.ts';
 import { findClient, type Client } from '../../../domain/oauth/clients.ts';
-import { grantableWith, scopeName } from '../../../domain/oauth/scopes.ts';
-import { listMyOrganizations, selectOrganization, type MyOrganization } from '../../../domain/organizations/organizations.ts';
+import { grantableWith, scopeName } from '../../../domain/identity/scopes.ts';
+import {
+  listMyOrganizations,
+  selectOrganization,
+  type MyOrganization,
+} from '../../../domain/organizations/organizations.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import type { StreamReply } from '../../http/route.ts';
@@ -39,8 +47,9 @@ export const consentRoutes = [
     operationId: 'oauth.authorize',
     path: AUTHORIZE_PATH,
     summary: 'Asks a person whether an application may have access',
-    description: 'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, leave out what they do not want to give, '
-      + 'and approve or deny; the browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
+    description:
+      'A page for browsers, at the address of the dashboard. People sign in, choose a workspace, leave out what they do not want to give, ' +
+      'and approve or deny; the browser then goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`.',
     query: authorizeQuery,
     show: async (visit, query) => {
       const request = requestText(query);
@@ -63,13 +72,19 @@ export const consentRoutes = [
       if (body.decision === 'deny') return leavingPage(read.application, denyAuthorization(read).location);
       // The workspace may have been changed in another tab: nothing is granted anywhere but where the person saw it.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
-        return consentPage(visit, request, read, new AppError('conflict', 'The workspace has been changed meanwhile. Look at it again'));
+        return consentPage(
+          visit,
+          request,
+          read,
+          new AppError('conflict', 'The workspace has been changed meanwhile. Look at it again'),
+        );
       }
       const scopes = read.scopes.filter((name) => (body as Record<string, unknown>)[fieldOf(name)] !== undefined);
       try {
         return leavingPage(read.application, (await approveAuthorization(visit.ctx, read, scopes)).location);
       } catch (error) {
-        if (error instanceof AppError && error.status < 500) return consentPage(visit, request, read, explained(error), scopes);
+        if (error instanceof AppError && error.status < 500)
+          return consentPage(visit, request, read, explained(error), scopes);
         throw error;
       }
     },
@@ -102,19 +117,35 @@ function explained(error: AppError): AppError {
  * @param leave how the browser goes to an application of a workspace
  */
 async function refusedPage(
-  ctx: Ctx, refusal: AuthorizationRefusal, request: string, leave: (app: Client, location: string) => StreamReply = (_app, location) => redirect(location),
+  ctx: Ctx,
+  refusal: AuthorizationRefusal,
+  request: string,
+  leave: (app: Client, location: string) => StreamReply = (_app, location) => redirect(location),
 ): Promise<StreamReply> {
   if (refusal.kind === 'page') {
-    return messagePage(400, 'This request does not work', html`<div class="note bad" role="alert">${refusal.message}</div>
-<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.</p>`);
+    return messagePage(
+      400,
+      'This request does not work',
+      html`<div class="note bad" role="alert">${refusal.message}</div>
+        <p class="soft">
+          The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.
+        </p>`,
+    );
   }
   const app = await findClient(ctx, new URLSearchParams(request).get('client_id') ?? '');
   if (!app) throw notFound('Application');
   if (!app.self_registered) return leave(app, refusal.location);
   const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
-  return messagePage(400, 'This request does not work', html`<div class="note bad" role="alert">${problem}.</div>
-<p>The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going back to it leads to ${destination(refusal.location)}.</p>
-<p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`);
+  return messagePage(
+    400,
+    'This request does not work',
+    html`<div class="note bad" role="alert">${problem}.</div>
+      <p>
+        The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going
+        back to it leads to ${destination(refusal.location)}.
+      </p>
+      <p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
+  );
 }
 
 /**
@@ -125,49 +156,128 @@ function leavingPage({ name }: Pick<Client, 'name'>, location: string): StreamRe
   return page({
     title: `Back to ${name}`,
     refreshTo: location,
-    body: html`<h1>Back to ${name}</h1><p role="status">You are on your way to ${destination(location)}.</p>
-<p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
+    body: html`<h1>Back to ${name}</h1>
+      <p role="status">You are on your way to ${destination(location)}.</p>
+      <p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
   });
 }
 
-async function consentPage(visit: Visit, request: string, read: AuthorizationRequest, refused?: AppError, ticked?: readonly Permission[]): Promise<StreamReply> {
+async function consentPage(
+  visit: Visit,
+  request: string,
+  read: AuthorizationRequest,
+  refused?: AppError,
+  ticked?: readonly Permission[],
+): Promise<StreamReply> {
   const { application, redirectUri } = read;
   const [{ user }, workspaces] = await Promise.all([readProfile(visit.ctx), listMyOrganizations(visit.ctx)]);
   const workspace = workspaces.find((row) => row.id === visit.ctx.actor.organizationId);
   const grantable = workspace ? grantableWith(workspace.permissions) : 0;
   const website = websiteLink(application);
-  const body = html`
-${appCard(application, html`<h1>${application.name} asks for access</h1>`, html`${website ? html`<p class="soft">${website}</p>` : null}
-${application.description ? html`<p>${application.description}</p>` : null}`)}
-${application.self_registered ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
-    : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`}
-${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
-${workspaceChoice(visit, request, workspaces, workspace)}
-${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
-<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`;
+  const body = html` ${appCard(
+      application,
+      html`<h1>${application.name} asks for access</h1>`,
+      html`${website ? html`<p class="soft">${website}</p>` : null}
+      ${application.description ? html`<p>${application.description}</p>` : null}`,
+    )}
+    ${
+      application.self_registered
+        ? html`<div class="note warn">
+            <p>
+              <strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says.
+              Go on only if you have just started this yourself and know where you are sent:
+            </p>
+            <p>${destination(redirectUri)}</p>
+          </div>`
+        : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`
+    }
+    ${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
+    ${workspaceChoice(visit, request, workspaces, workspace)}
+    ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
+    <form method="post" action="/account/sign-out" class="who">
+      ${hiddenFields(visit, request)}
+      <p class="soft">Signed in as <strong>${user.email}</strong></p>
+      <button class="link">Not you? Sign out</button>
+    </form>`;
   return page({ title: `${application.name} asks for access`, status: refused?.status ?? 200, body });
 }
 
-function workspaceChoice(visit: Visit, request: string, workspaces: readonly MyOrganization[], chosen: MyOrganization | undefined): Html {
-  if (workspaces.length === 0) return html`<div class="note bad" role="alert">You are not a member of any workspace, so there is nothing to give access to.</div>`;
+function workspaceChoice(
+  visit: Visit,
+  request: string,
+  workspaces: readonly MyOrganization[],
+  chosen: MyOrganization | undefined,
+): Html {
+  if (workspaces.length === 0)
+    return html`<div class="note bad" role="alert">
+      You are not a member of any workspace, so there is nothing to give access to.
+    </div>`;
   if (workspaces.length === 1 && chosen) return html`<p>Workspace: <strong>${chosen.name}</strong></p>`;
-  const options = workspaces.map(({ id, name, role_name }) => html`<option value="${id}"${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`);
-  return html`<form method="post" action="/account/workspace" class="row">${hiddenFields(visit, request)}
-<label class="field">Workspace<select name="organization_id">${options}</select></label><button>${chosen ? 'Change' : 'Choose'}</button></form>`;
+  const options = workspaces.map(
+    ({ id, name, role_name }) =>
+      html`<option value="${id}" ${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`,
+  );
+  return html`<form method="post" action="/account/workspace" class="row">
+    ${hiddenFields(visit, request)}
+    <label class="field"
+      >Workspace<select name="organization_id">
+        ${options}
+      </select></label
+    ><button>${chosen ? 'Change' : 'Choose'}</button>
+  </form>`;
 }
 
 function decisionForm(
-  visit: Visit, request: string, { scopes }: AuthorizationRequest, workspace: MyOrganization, grantable: number, ticked: readonly Permission[] = scopes,
+  visit: Visit,
+  request: string,
+  { scopes }: AuthorizationRequest,
+  workspace: MyOrganization,
+  grantable: number,
+  ticked: readonly Permission[] = scopes,
 ): Html {
   const isOpen = (name: Permission) => (maskOf([name]) & grantable) !== 0;
   const isTicked = new Set<Permission>(ticked);
-  const groups = groupedScopes(scopes).map(({ title, entries }) => html`<fieldset><legend>${title}</legend><ul class="scopes">${entries.map((entry) => (isOpen(entry.name)
-    ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(entry)}</span></label></li>`
-    : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(entry)}<br>Your role in this workspace does not let you give this.</span></label></li>`))}</ul></fieldset>`);
+  const groups = groupedScopes(scopes).map(
+    ({ title, entries }) =>
+      html`<fieldset>
+        <legend>${title}</legend>
+        <ul class="scopes">
+          ${entries.map((entry) =>
+            isOpen(entry.name)
+              ? html`<li>
+                  <label
+                    ><input
+                      type="checkbox"
+                      name="${fieldOf(entry.name)}"
+                      ${isTicked.has(entry.name) ? html` checked` : null}
+                    /><span>${scopeWords(entry)}</span></label
+                  >
+                </li>`
+              : html`<li class="off">
+                  <label
+                    ><input type="checkbox" disabled /><span
+                      >${scopeWords(entry)}<br />Your role in this workspace does not let you give this.</span
+                    ></label
+                  >
+                </li>`,
+          )}
+        </ul>
+      </fieldset>`,
+  );
   const isPossible = scopes.some(isOpen);
-  return html`<form method="post" action="${AUTHORIZE_PATH}">${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}">
-<p>In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out what you do not want to give.</p>
-${groups}
-<div class="actions"><button name="decision" value="deny">Deny</button>${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}</div>
-<p class="soft">What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.</p></form>`;
+  return html`<form method="post" action="${AUTHORIZE_PATH}">
+    ${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}" />
+    <p>
+      In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out
+      what you do not want to give.
+    </p>
+    ${groups}
+    <div class="actions">
+      <button name="decision" value="deny">Deny</button
+      >${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}
+    </div>
+    <p class="soft">
+      What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.
+    </p>
+  </form>`;
 }

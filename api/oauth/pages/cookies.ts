@@ -20,7 +20,12 @@ function isSecure(config: Config): boolean {
 /** The names. `__Host-` makes browsers refuse one that was set over http, by a sibling host or for a path. */
 export function cookieNames(config: Config): CookieNames {
   const prefix = isSecure(config) ? '__Host-heron_' : 'heron_';
-  return { session: `${prefix}session`, visitor: `${prefix}visitor`, challenge: `${prefix}challenge`, device: `${prefix}device` };
+  return {
+    session: `${prefix}session`,
+    visitor: `${prefix}visitor`,
+    challenge: `${prefix}challenge`,
+    device: `${prefix}device`,
+  };
 }
 
 /** The cookies of a request; of a name sent twice the first counts, which browsers send for the narrowest path. */

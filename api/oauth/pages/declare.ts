@@ -14,7 +14,10 @@ const FORM_BYTES = 32 * 1024;
 /** What every form of the pages carries. */
 const formFields = {
   csrf: z.string().default('').meta({ description: 'Made for this browser by the page the form is on' }),
-  request: z.string().default('').meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
+  request: z
+    .string()
+    .default('')
+    .meta({ description: 'The query of the authorization request to return to; empty for the authorized apps' }),
 };
 
 type FormBody<S extends z.ZodRawShape> = z.output<ReturnType<typeof form<S>>>;
@@ -37,7 +40,11 @@ const success = { status: 200, body: 'stream', contentType: 'text/html' } as con
 
 /** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
 export function shownPage<Q extends z.ZodType>(
-  spec: Declaration & { query?: Q; contentType?: string; show: (visit: Visit, query: z.output<Q>) => Promise<StreamReply> },
+  spec: Declaration & {
+    query?: Q;
+    contentType?: string;
+    show: (visit: Visit, query: z.output<Q>) => Promise<StreamReply>;
+  },
 ): AnyRoute {
   const { show, contentType = success.contentType, ...declaration } = spec;
   return route({
@@ -63,15 +70,20 @@ export function sentForm<S extends z.ZodRawShape>(
     body: form(fields),
     success,
     errors: ['forbidden', ...(spec.errors ?? [])],
-    handler: (ctx, { headers, body }) => answered(ctx, headers, async (visit) => {
-      const { csrf, request } = body as z.output<ReturnType<typeof form>>;
-      assertOwnForm(visit, headers, csrf);
-      return act(visit, body as FormBody<S>).catch((error: unknown) => refusal(visit.ctx, error, returnTo(request)));
-    }),
+    handler: (ctx, { headers, body }) =>
+      answered(ctx, headers, async (visit) => {
+        const { csrf, request } = body as z.output<ReturnType<typeof form>>;
+        assertOwnForm(visit, headers, csrf);
+        return act(visit, body as FormBody<S>).catch((error: unknown) => refusal(visit.ctx, error, returnTo(request)));
+      }),
   });
 }
 
-async function answered(ctx: Ctx, headers: Record<string, string | undefined>, work: (visit: Visit) => Promise<StreamReply>): Promise<StreamReply> {
+async function answered(
+  ctx: Ctx,
+  headers: Record<string, string | undefined>,
+  work: (visit: Visit) => Promise<StreamReply>,
+): Promise<StreamReply> {
   try {
     const visit = await visitOf(ctx, headers);
     const reply = await work(visit).catch((error: unknown) => refusal(ctx, error));
@@ -85,8 +97,17 @@ async function answered(ctx: Ctx, headers: Record<string, string | undefined>, w
 function refusal(ctx: Ctx, thrown: unknown, back?: string): StreamReply {
   const error = asAppError(thrown);
   if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');
-  const title = error.status >= 500 ? 'Something went wrong' : error.status === 429 ? 'Too many attempts' : 'This did not work';
-  return messagePage(error.status, title, html`<div class="note bad" role="alert"><p>${error.message}.</p>
-${error.fix ? html`<p>${error.fix}</p>` : null}</div>
-${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}<p class="soft">Request <code>${ctx.requestId}</code></p>`, error.headers);
+  const title =
+    error.status >= 500 ? 'Something went wrong' : error.status === 429 ? 'Too many attempts' : 'This did not work';
+  return messagePage(
+    error.status,
+    title,
+    html`<div class="note bad" role="alert">
+        <p>${error.message}.</p>
+        ${error.fix ? html`<p>${error.fix}</p>` : null}
+      </div>
+      ${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}
+      <p class="soft">Request <code>${ctx.requestId}</code></p>`,
+    error.headers,
+  );
 }

@@ -40,15 +40,22 @@ const grantCount = async (userId: string) => (await world.deps.db('oauth_grants'
 /** The fields of the consent form as the page has them. */
 async function consentFields(page: Page): Promise<Record<string, string>> {
   const form = page.locator('form', { has: page.getByRole('button', { name: 'Approve' }) });
-  const pairs = await form.locator('input').evaluateAll((inputs) => (inputs as unknown as { name: string; value: string }[]).map(({ name, value }) => [name, value]));
+  const pairs = await form
+    .locator('input')
+    .evaluateAll((inputs) =>
+      (inputs as unknown as { name: string; value: string }[]).map(({ name, value }) => [name, value]),
+    );
   return { ...Object.fromEntries(pairs), decision: 'approve' };
 }
 
 function serveForm(fields: Record<string, string>): void {
   const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  const inputs = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`).join('');
+  const inputs = Object.entries(fields)
+    .map(([name, value]) => `<input type="hidden" name="${escape(name)}" value="${escape(value)}">`)
+    .join('');
   stranger.respond({
-    status: 200, headers: { 'content-type': 'text/html' },
+    status: 200,
+    headers: { 'content-type': 'text/html' },
     body: `<!doctype html><form method="post" action="${world.url}/oauth/authorize">${inputs}<button>Win a prize</button></form>`,
   });
 }
@@ -65,7 +72,10 @@ browserTest('a form with a changed CSRF token is refused, in words', async (t) =
   t.is(await grantCount(tenant.userId), 0);
 });
 
-for (const [what, host] of [['another site', 'localhost'], ['another port of this host', '127.0.0.1']] as const) {
+for (const [what, host] of [
+  ['another site', 'localhost'],
+  ['another port of this host', '127.0.0.1'],
+] as const) {
   browserTest(`a form sent from ${what} is refused, even with the right token`, async (t) => {
     const { tenant, page, context } = await consentShown();
     serveForm(await consentFields(page));
@@ -82,7 +92,11 @@ for (const [what, host] of [['another site', 'localhost'], ['another port of thi
 browserTest('the pages cannot be framed, by another site or by another port of this host', async (t) => {
   const { page, address } = await consentShown();
   for (const host of ['localhost', '127.0.0.1']) {
-    stranger.respond({ status: 200, headers: { 'content-type': 'text/html' }, body: `<!doctype html><iframe src="${address.replaceAll('&', '&amp;')}"></iframe>` });
+    stranger.respond({
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: `<!doctype html><iframe src="${address.replaceAll('&', '&amp;')}"></iframe>`,
+    });
     const refused = page.waitForEvent('console', (message) => /frame-ancestors|X-Frame-Options/i.test(message.text()));
     await page.goto(`http://${host}:${stranger.port}/frame`);
     await refused;
@@ -94,7 +108,8 @@ browserTest('the pages cannot be framed, by another site or by another port of t
 browserTest('a session planted before the sign-in, or kept after the sign-out, is worth nothing', async (t) => {
   const mallory = await tenantWithPassword(world, 'Mallory');
   const victim = await tenantWithPassword(world, 'Victim');
-  const sessionIn = async (context: BrowserContext) => (await context.cookies()).find((cookie) => cookie.name === 'heron_session');
+  const sessionIn = async (context: BrowserContext) =>
+    (await context.cookies()).find((cookie) => cookie.name === 'heron_session');
   const signedIn = async (email: string, planted?: string) => {
     const { page, context } = await chrome.visit();
     await page.goto(`${world.url}/account/apps`);
@@ -128,7 +143,9 @@ browserTest('a session planted before the sign-in, or kept after the sign-out, i
 browserTest('the pages run no script, not even one that got in', async (t) => {
   const { page } = await consentShown();
   const blocked = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
-  await page.evaluate(`(() => { const script = document.createElement('script'); script.textContent = 'document.title = "taken over"'; document.body.append(script); })()`);
+  await page.evaluate(
+    `(() => { const script = document.createElement('script'); script.textContent = 'document.title = "taken over"'; document.body.append(script); })()`,
+  );
   await blocked;
   t.notRegex(await page.title(), /taken over/);
 });

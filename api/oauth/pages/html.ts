@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../domain/messages/text.ts';
+import { escapeHtml } from '../../../domain/mail/messages/text.ts';
 
 /** HTML that is safe to send: made by {@link html} alone, so nothing gets in unescaped. */
 export class Html {

@@ -25,7 +25,9 @@ const caches = new WeakMap<Egress, Map<string, { image: Image | null; until: num
 
 /** Where the pages load an application's logo from; null for one that has none, or that nobody vouches for. */
 export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
-  return app.logo_url !== '' && !app.self_registered ? `${LOGO_PATH}?${new URLSearchParams({ client_id: app.client_id }).toString()}` : null;
+  return app.logo_url !== '' && !app.self_registered
+    ? `${LOGO_PATH}?${new URLSearchParams({ client_id: app.client_id }).toString()}`
+    : null;
 }
 
 /** Logos come through this server: an image of theirs in our page would tell strangers who looks at it, when and from where. */
@@ -41,7 +43,9 @@ export const logoRoutes = [
       const app = await findClient(visit.ctx, client_id);
       if (!app || logoSource(app) === null) throw notFound('Logo');
       const image = await logoOf(visit.ctx, app);
-      return image ? imageReply(image.type, Readable.from([image.bytes])) : imageReply('image/svg+xml', letterTile(app.name));
+      return image
+        ? imageReply(image.type, Readable.from([image.bytes]))
+        : imageReply('image/svg+xml', letterTile(app.name));
     },
   }),
 ];
@@ -70,7 +74,11 @@ async function logoOf(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null
 async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   try {
     const answer = await ctx.egress.request({
-      method: 'GET', url, headers: { accept: 'image/png,image/jpeg,image/webp,image/gif', 'user-agent': 'Heron' }, timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES,
+      method: 'GET',
+      url,
+      headers: { accept: 'image/png,image/jpeg,image/webp,image/gif', 'user-agent': 'Heron' },
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_BYTES,
     });
     const type = answer.status === 200 && !answer.truncated ? imageType(answer.body) : undefined;
     return type === undefined ? null : { type, bytes: answer.body };
@@ -90,7 +98,19 @@ function imageType(bytes: Buffer): string | undefined {
 
 /** What stands for a logo that cannot be had. */
 function letterTile(name: string): string {
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`.text;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52">
+    <text
+      x="26"
+      y="35"
+      text-anchor="middle"
+      font-family="system-ui,sans-serif"
+      font-size="25"
+      font-weight="700"
+      fill="#1c5fb8"
+    >
+      ${initial(name)}
+    </text>
+  </svg>`.text;
 }
 
 /** The letter of a tile. */

@@ -8,7 +8,10 @@ import { html } from './html.ts';
 const browserTest = browserTests(test);
 const CALLBACK = 'https://app.example.com/callback';
 /** One red pixel. */
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 let world: World;
 let chrome: TestBrowser;
@@ -26,7 +29,7 @@ test.after.always(async () => {
 
 const asked = (address: string) => fetch(address, { redirect: 'manual' });
 
-test('a request of an unknown client, or for an address that is not the client\'s, goes nowhere', async (t) => {
+test("a request of an unknown client, or for an address that is not the client's, goes nowhere", async (t) => {
   const tenant = await world.tenant();
   const client = await createApp(world, tenant, CALLBACK);
   const wrong: [string, string][] = [
@@ -35,7 +38,10 @@ test('a request of an unknown client, or for an address that is not the client\'
     ['no redirect URI', authorizeAddress(world, client, CALLBACK, { redirect_uri: undefined })],
     ['another redirect URI', authorizeAddress(world, client, 'https://evil.example/callback')],
     ['two clients', `${authorizeAddress(world, client, CALLBACK)}&client_id=${client.clientId}`],
-    ['two redirect URIs', `${authorizeAddress(world, client, CALLBACK)}&redirect_uri=${encodeURIComponent('https://evil.example/')}`],
+    [
+      'two redirect URIs',
+      `${authorizeAddress(world, client, CALLBACK)}&redirect_uri=${encodeURIComponent('https://evil.example/')}`,
+    ],
     ['nothing', `${world.url}/oauth/authorize`],
   ];
   for (const [what, address] of wrong) {
@@ -48,7 +54,7 @@ test('a request of an unknown client, or for an address that is not the client\'
   }
 });
 
-test('a faulty request of a workspace\'s application is told to it; one of a self-registered client waits for the person', async (t) => {
+test("a faulty request of a workspace's application is told to it; one of a self-registered client waits for the person", async (t) => {
   const tenant = await world.tenant();
   const owned = await createApp(world, tenant, CALLBACK);
   const selfMade = await createApp(world, tenant, CALLBACK, { self_registered: true, name: '<b>Anybody</b>' });
@@ -64,7 +70,10 @@ test('a faulty request of a workspace\'s application is told to it; one of a sel
     t.is(told.status, 303, error);
     const location = new URL(told.headers.get('location')!);
     t.is(location.origin + location.pathname, CALLBACK);
-    t.deepEqual([location.searchParams.get('error'), location.searchParams.get('state'), location.searchParams.get('iss')], [error, 'af0ifjsldkj', world.url]);
+    t.deepEqual(
+      [location.searchParams.get('error'), location.searchParams.get('state'), location.searchParams.get('iss')],
+      [error, 'af0ifjsldkj', world.url],
+    );
 
     const shown = await asked(authorizeAddress(world, selfMade, CALLBACK, fields));
     const text = await shown.text();
@@ -77,7 +86,10 @@ test('a faulty request of a workspace\'s application is told to it; one of a sel
 
 test('a template escapes what it is given', (t) => {
   const evil = `"'<>&`;
-  t.is(html`<a title="${evil}">${[evil, html`<br>`]}${null}${undefined}${false}${0}</a>`.text, '<a title="&quot;&#39;&lt;&gt;&amp;">&quot;&#39;&lt;&gt;&amp;<br>0</a>');
+  t.is(
+    html`<a title="${evil}">${[evil, html`<br />`]}${null}${undefined}${false}${0}</a>`.text,
+    '<a title="&quot;&#39;&lt;&gt;&amp;">&quot;&#39;&lt;&gt;&amp;<br>0</a>',
+  );
 });
 
 test('a logo is not for strangers to ask for', async (t) => {
@@ -86,12 +98,16 @@ test('a logo is not for strangers to ask for', async (t) => {
   t.false(host.requests.some((request) => request.path === '/stranger.png'));
 });
 
-browserTest('logos come through this server: their hosts never meet the person\'s browser', async (t) => {
+browserTest("logos come through this server: their hosts never meet the person's browser", async (t) => {
   host.respond((request): ReceiverAnswer => {
     if (request.path === '/logo.png') return { status: 200, body: PNG, headers: { 'content-type': 'text/plain' } };
     if (request.path === '/moved.png') return { status: 302, headers: { location: `${host.url}/logo.png` } };
     if (request.path === '/endless.png') return { status: 200, body: Buffer.concat([PNG, Buffer.alloc(1024 * 1024)]) };
-    return { status: 200, body: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', headers: { 'content-type': 'image/png' } };
+    return {
+      status: 200,
+      body: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+      headers: { 'content-type': 'image/png' },
+    };
   });
   const tenant = await tenantWithPassword(world);
   const { page } = await chrome.visit();
@@ -99,8 +115,14 @@ browserTest('logos come through this server: their hosts never meet the person\'
   await signInOn(page, tenant.email);
   await page.getByRole('heading', { name: 'Authorized apps' }).waitFor();
   const shown = async (path: string, fields: Record<string, unknown> = {}) => {
-    const client = await createApp(world, tenant, CALLBACK, { name: 'Zebra & Co', logo_url: host.url + path, ...fields });
-    const loaded = fields.self_registered ? null : page.waitForResponse((response) => response.url().includes('/oauth/logo'));
+    const client = await createApp(world, tenant, CALLBACK, {
+      name: 'Zebra & Co',
+      logo_url: host.url + path,
+      ...fields,
+    });
+    const loaded = fields.self_registered
+      ? null
+      : page.waitForResponse((response) => response.url().includes('/oauth/logo'));
     await page.goto(authorizeAddress(world, client, CALLBACK));
     await page.getByRole('button', { name: 'Approve' }).waitFor();
     return loaded;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ManualClock } from '../../../lib/clock.ts';
-import { SESSION_MS } from '../../../domain/access/sessions.ts';
+import { SESSION_MS } from '../../../domain/identity/sessions.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { createSession, type Tenant } from '../../../test/harness/factories.ts';
@@ -40,7 +40,11 @@ function visitor(at: World = world, from = '192.0.2.1') {
     return answer;
   };
   const headers = (extra: Record<string, string | undefined>) => {
-    const all = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '), 'x-forwarded-for': from, ...extra };
+    const all = {
+      cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      'x-forwarded-for': from,
+      ...extra,
+    };
     return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
   };
   return {
@@ -49,9 +53,19 @@ function visitor(at: World = world, from = '192.0.2.1') {
       return keep(await call(at, 'GET', path, { headers: headers({}) }));
     },
     async send(path: string, fields: Record<string, string>, extra: Record<string, string | undefined> = {}) {
-      const sent = headers({ origin: at.deps.config.APP_URL, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded', ...extra });
+      const sent = headers({
+        origin: at.deps.config.APP_URL,
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+        ...extra,
+      });
       // Not call(): a redirect is looked at, not followed.
-      const response = await fetch(at.url + path, { method: 'POST', redirect: 'manual', headers: sent, body: new URLSearchParams(fields).toString() });
+      const response = await fetch(at.url + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: sent,
+        body: new URLSearchParams(fields).toString(),
+      });
       return keep({ status: response.status, headers: response.headers, text: await response.text(), body: undefined });
     },
   };
@@ -70,7 +84,14 @@ test('every page keeps to itself: headers', async (t) => {
   const { headers, status } = await visitor().get('/account/apps');
   t.is(status, 200);
   const policy = headers.get('content-security-policy')!;
-  for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'", "img-src 'self'"]) t.true(policy.includes(rule), rule);
+  for (const rule of [
+    "default-src 'none'",
+    "frame-ancestors 'none'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "img-src 'self'",
+  ])
+    t.true(policy.includes(rule), rule);
   t.notRegex(policy, /unsafe|script-src/);
   t.is(headers.get('x-frame-options'), 'DENY');
   t.is(headers.get('cache-control'), 'no-store');
@@ -120,11 +141,22 @@ test('a sign-in leads back to the request it interrupted, and nowhere else', asy
   const leads = async (given: string) => {
     const browser = visitor();
     const csrf = csrfOf(await browser.get('/account/apps'));
-    return (await browser.send('/account/sign-in', { csrf, email: tenant.email, password: PASSWORD, request: given })).headers.get('location')!;
+    return (
+      await browser.send('/account/sign-in', { csrf, email: tenant.email, password: PASSWORD, request: given })
+    ).headers.get('location')!;
   };
   const back = new URL(await leads(request), world.url);
   t.deepEqual([...back.searchParams], [...new URLSearchParams(request)]);
-  for (const evil of ['//evil.example', 'https://evil.example/', '/\\evil.example', '\r\nLocation: https://evil.example', '@evil.example', '?//evil.example', 'javascript:alert(1)', '#']) {
+  for (const evil of [
+    '//evil.example',
+    'https://evil.example/',
+    '/\\evil.example',
+    '\r\nLocation: https://evil.example',
+    '@evil.example',
+    '?//evil.example',
+    'javascript:alert(1)',
+    '#',
+  ]) {
     const location = await leads(evil);
     t.true(location.startsWith('/oauth/authorize?'), evil);
     t.is(new URL(location, world.url).origin, new URL(world.url).origin, evil);
@@ -140,7 +172,15 @@ test('guessing is limited as at the API, with the same count', async (t) => {
   const attempt = (password: string) => browser.send('/account/sign-in', { csrf, email: tenant.email, password });
   for (let count = 0; count < 6; count += 1) t.is((await attempt('wrong')).status, 401);
   for (let count = 0; count < 4; count += 1) {
-    t.is((await call(world, 'POST', '/v1/auth/login', { body: { email: tenant.email, password: 'wrong' }, headers: { 'x-forwarded-for': from } })).status, 401);
+    t.is(
+      (
+        await call(world, 'POST', '/v1/auth/login', {
+          body: { email: tenant.email, password: 'wrong' },
+          headers: { 'x-forwarded-for': from },
+        })
+      ).status,
+      401,
+    );
   }
   const refused = await attempt(PASSWORD);
   t.is(refused.status, 429);
@@ -158,7 +198,8 @@ test('an unknown address and a wrong password look the same', async (t) => {
     return { status: answer.status, text: answer.text.replaceAll(email, '').replaceAll(csrf, '') };
   };
   t.deepEqual(await shown(tenant.email), await shown(freshEmail()));
-  for (const email of ['', 'not an address', `${'a'.repeat(300)}@example.com`]) t.is((await shown(email)).status, 400, email);
+  for (const email of ['', 'not an address', `${'a'.repeat(300)}@example.com`])
+    t.is((await shown(email)).status, 400, email);
 });
 
 test('the cookie is no API token, an API token no cookie, and neither outlives its session', async (t) => {

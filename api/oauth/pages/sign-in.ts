@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { browserSession } from '../../../domain/access/browser-session.ts';
-import { CODE_MINUTES } from '../../../domain/access/challenges.ts';
-import { DEVICE_MS, signOut, type TokenPair } from '../../../domain/access/sessions.ts';
-import { confirmSignIn, signIn } from '../../../domain/access/sign-in.ts';
+import { browserSession } from '../../../domain/identity/browser-session.ts';
+import { CODE_MINUTES } from '../../../domain/identity/challenges.ts';
+import { DEVICE_MS, signOut, type TokenPair } from '../../../domain/identity/sessions.ts';
+import { confirmSignIn, signIn } from '../../../domain/auth/sign-in.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { StreamReply } from '../../http/route.ts';
 import { emailAddress } from '../../http/schemas.ts';
@@ -23,7 +23,11 @@ export interface SignInOptions {
 
 /** What every form carries: that it is ours, and where it leads. */
 export function hiddenFields(visit: Visit, request: string): Html {
-  return html`<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="request" value="${request}">`;
+  return html`<input type="hidden" name="csrf" value="${visit.csrf}" /><input
+      type="hidden"
+      name="request"
+      value="${request}"
+    />`;
 }
 
 /** Asks who is there: for address and password, or for the mailed code when a sign-in waits for it. */
@@ -33,29 +37,85 @@ export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
 
 function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOptions): StreamReply {
   const purpose = request === '' ? 'to see the apps you have authorized' : 'to go on to the app that asks for access';
-  return asked('Sign in', refused, html`<p class="soft">Sign in ${purpose}.</p>
-${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(visit, request)}
-<label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
-<label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
-<button class="main wide">Sign in</button></form>`);
+  return asked(
+    'Sign in',
+    refused,
+    html`<p class="soft">Sign in ${purpose}.</p>
+      ${problem(refused)}
+      <form method="post" action="/account/sign-in">
+        ${hiddenFields(visit, request)}
+        <label class="field"
+          >Email address<input
+            class="text"
+            type="email"
+            name="email"
+            value="${email}"
+            autocomplete="username"
+            required
+            maxlength="254"
+            ${email === '' ? AUTOFOCUS : null}
+        /></label>
+        <label class="field"
+          >Password<input
+            class="text"
+            type="password"
+            name="password"
+            autocomplete="current-password"
+            required
+            maxlength="1024"
+            ${email === '' ? null : AUTOFOCUS}
+        /></label>
+        <button class="main wide">Sign in</button>
+      </form>`,
+  );
 }
 
 function codePage(visit: Visit, { request, refused }: SignInOptions): StreamReply {
-  return asked('Check your mail', refused, html`<p class="soft">We sent you a code of six digits. It is good for ${CODE_MINUTES} minutes.</p>
-${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
-<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
-<button class="main wide">Go on</button></form>
-<form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">No mail, or another account?</p><button class="link">Start again</button></form>`);
+  return asked(
+    'Check your mail',
+    refused,
+    html`<p class="soft">We sent you a code of six digits. It is good for ${CODE_MINUTES} minutes.</p>
+      ${problem(refused)}
+      <form method="post" action="/account/sign-in/code">
+        ${hiddenFields(visit, request)}
+        <label class="field"
+          >Code<input
+            class="text code"
+            name="code"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            pattern="\\s*[0-9]{6}\\s*"
+            title="Six digits"
+            required
+            maxlength="12"
+            ${AUTOFOCUS}
+        /></label>
+        <button class="main wide">Go on</button>
+      </form>
+      <form method="post" action="/account/sign-in/restart" class="who">
+        ${hiddenFields(visit, request)}
+        <p class="soft">No mail, or another account?</p>
+        <button class="link">Start again</button>
+      </form>`,
+  );
 }
 
 const AUTOFOCUS = html` autofocus`;
 
 function asked(title: string, refused: AppError | undefined, body: Part): StreamReply {
-  return page({ title, status: refused?.status ?? 200, headers: refused?.headers, body: html`<h1>${title}</h1>${body}` });
+  return page({
+    title,
+    status: refused?.status ?? 200,
+    headers: refused?.headers,
+    body: html`<h1>${title}</h1>
+      ${body}`,
+  });
 }
 
 function problem(refused: AppError | undefined): Html | null {
-  return refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null;
+  return refused
+    ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>`
+    : null;
 }
 
 /** Runs a step of the sign-in; what the person can mend comes back as the same form. */
@@ -85,25 +145,29 @@ export const signInRoutes = [
     operationId: 'pages.signIn',
     path: '/account/sign-in',
     summary: 'The sign-in form: address and password',
-    description: 'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',
+    description:
+      'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',
     fields: { email: z.string().default(''), password: z.string().default('') },
-    act: async (visit, { request, email, password }) => step(visit, { request, email }, async () => {
-      const address = emailAddress.safeParse(email);
-      if (!address.success || password === '') throw new AppError('bad_request', 'Enter your email address and your password');
-      const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
-      if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
-      else await enter(visit, result);
-    }),
+    act: async (visit, { request, email, password }) =>
+      step(visit, { request, email }, async () => {
+        const address = emailAddress.safeParse(email);
+        if (!address.success || password === '')
+          throw new AppError('bad_request', 'Enter your email address and your password');
+        const result = await signIn(visit.ctx, { email: address.data, password, deviceToken: visit.cookie('device') });
+        if ('session' in result) visit.keep('challenge', result.session, CODE_MINUTES * 60_000);
+        else await enter(visit, result);
+      }),
   }),
   sentForm({
     operationId: 'pages.signInCode',
     path: '/account/sign-in/code',
     summary: 'The sign-in form: the mailed code',
     fields: { code: z.string().default('') },
-    act: async (visit, { request, code }) => step(visit, { request }, async () => {
-      const tokens = await confirmSignIn(visit.ctx, { session: visit.cookie('challenge') ?? '', code: code.trim() });
-      await enter(visit, tokens);
-    }),
+    act: async (visit, { request, code }) =>
+      step(visit, { request }, async () => {
+        const tokens = await confirmSignIn(visit.ctx, { session: visit.cookie('challenge') ?? '', code: code.trim() });
+        await enter(visit, tokens);
+      }),
   }),
   sentForm({
     operationId: 'pages.restartSignIn',

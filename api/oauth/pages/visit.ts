@@ -1,4 +1,4 @@
-import { browserActor } from '../../../domain/access/browser-session.ts';
+import { browserActor } from '../../../domain/identity/browser-session.ts';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { Config } from '../../../lib/config/index.ts';
 import { hmac, newSecret, safeEqual } from '../../../lib/crypto.ts';
@@ -25,7 +25,8 @@ export async function visitOf(ctx: Ctx, headers: Record<string, string | undefin
   const names = cookieNames(ctx.config);
   const sent = readCookies(headers.cookie);
   const lines: string[] = [];
-  const keep: Visit['keep'] = (name, value, maxAgeMs) => void lines.push(setCookie(ctx.config, names[name], value, maxAgeMs));
+  const keep: Visit['keep'] = (name, value, maxAgeMs) =>
+    void lines.push(setCookie(ctx.config, names[name], value, maxAgeMs));
   const session = sent.get(names.session);
   const { ipAddress, userAgent } = ctx.actor;
   const actor = session ? await browserActor(ctx, session, { ipAddress, userAgent }) : null;
@@ -58,8 +59,13 @@ export function assertOwnForm(visit: Visit, headers: Record<string, string | und
   const { APP_URL } = visit.ctx.config;
   const site = headers['sec-fetch-site'];
   const isOwn = headers.origin === new URL(APP_URL).origin && (site === undefined || site === 'same-origin');
-  if (!isOwn) throw new AppError('forbidden', 'This form was not sent from this site', { fix: `Open this site at ${APP_URL} and try again.` });
+  if (!isOwn)
+    throw new AppError('forbidden', 'This form was not sent from this site', {
+      fix: `Open this site at ${APP_URL} and try again.`,
+    });
   if (!safeEqual(token, visit.csrf)) {
-    throw new AppError('forbidden', 'This form is too old', { fix: 'You may have signed in or out since it was opened. Open the page again.' });
+    throw new AppError('forbidden', 'This form is too old', {
+      fix: 'You may have signed in or out since it was opened. Open the page again.',
+    });
   }
 }

@@ -1,0 +1,59 @@
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { auditOwn } from '../identity/sessions.ts';
+
+export interface UserRow {
+  id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  is_platform_admin: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface LabelRow {
+  id: string;
+  registry: 'folder' | 'tag' | 'category';
+  title: string;
+  color: string;
+}
+
+/** A person with the roles they hold in all their workspaces and the labels of the one that is selected. */
+export interface Profile {
+  user: UserRow;
+  roleIds: string[];
+  labels: LabelRow[];
+}
+
+const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'];
+
+/** The caller's own profile. */
+export async function readProfile(ctx: Ctx): Promise<Profile> {
+  const user = (await ctx.db('users').where('id', ctx.actor.userId).first(COLUMNS)) as UserRow;
+  const memberships = await ctx.db('memberships').where('user_id', user.id).orderBy('created_at').select('role_id');
+  const labels = ctx.actor.organizationId
+    ? await reader(ctx).table<LabelRow>('labels').orderBy('position').select('id', 'registry', 'title', 'color')
+    : [];
+  return { user, roleIds: memberships.map((row) => row.role_id as string), labels: labels as LabelRow[] };
+}
+
+/** Changes the caller's name; only sent fields change. */
+export async function updateProfile(
+  ctx: Ctx,
+  changes: { first_name?: string | undefined; last_name?: string | undefined },
+): Promise<Profile> {
+  const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (Object.keys(set).length > 0) {
+    await ctx.db.transaction(async (trx) => {
+      await trx('users')
+        .where('id', ctx.actor.userId)
+        .update({ ...set, updated_at: ctx.clock.now() });
+      await auditOwn(
+        { ...ctx, trx },
+        { action: 'update', entityType: 'user', entityId: ctx.actor.userId!, changes: set },
+      );
+    });
+  }
+  return readProfile(ctx);
+}

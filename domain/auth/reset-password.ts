@@ -1,0 +1,57 @@
+import { hashPassword } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { openChallenge, refused, settleChallenge } from '../identity/challenges.ts';
+import { noAccountMail, resetMail } from '../identity/mails.ts';
+import { assertStrong, passwordFits } from '../identity/passwords.ts';
+import { auditOwn, endSessions } from '../identity/sessions.ts';
+import { throttle } from '../identity/throttle.ts';
+
+/**
+ * Mails a link that sets a new password. An address without an account is told so by mail: the caller sees, and waits
+ * for, the same in both cases.
+ * @throws AppError rate_limit_exceeded; internal_error when the mail cannot leave
+ */
+export async function askReset(ctx: Ctx, email: string): Promise<void> {
+  await throttle(ctx, 'mail_source', ctx.actor.ipAddress);
+  await throttle(ctx, 'mail', email);
+  const user = await ctx.db('users').where('email', email).first('id');
+  const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
+  await ctx.systemMail.send(user ? resetMail(ctx.config, email, handle) : noAccountMail(ctx.config, email));
+}
+
+/**
+ * Sets a new password with the handle of the mailed link. Every session ends and every device is forgotten.
+ * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable
+ */
+export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
+  const passwordHash = await hashPassword(input.password);
+  await settleChallenge(ctx, 'reset', { session: input.session }, async (trx, challenge) => {
+    if (!challenge.user_id) throw refused();
+    assertStrong(input.password, challenge.email);
+    await trx('users')
+      .where('id', challenge.user_id)
+      .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
+    await endSessions(ctx, trx, challenge.user_id);
+  });
+}
+
+/**
+ * Changes the caller's password. Their other sessions end and their devices are forgotten.
+ * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
+ */
+export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
+  const user = await ctx.db('users').where('id', ctx.actor.userId).first('id', 'email', 'password_hash');
+  assertStrong(input.next, user.email, 'new_password');
+  await throttle(ctx, 'password', user.id);
+  if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', 'The current password is wrong');
+  const passwordHash = await hashPassword(input.next);
+  await ctx.db.transaction(async (trx) => {
+    await trx('users').where('id', user.id).update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
+    await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
+    await auditOwn(
+      { ...ctx, trx },
+      { action: 'update', entityType: 'user', entityId: user.id, changes: { password: 'changed' } },
+    );
+  });
+}

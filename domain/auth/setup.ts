@@ -1,0 +1,136 @@
+import type { Trx } from '../../db/connection.ts';
+import { hashPassword, newSecret, sha256 } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
+import { createKey } from '../api-keys/create.ts';
+import { systemActor } from '../kernel/actor.ts';
+import type { Ctx, Deps } from '../kernel/context.ts';
+import { foundOrganization, type OrganizationRow } from '../organizations/organizations.ts';
+import { assertStrong } from '../identity/passwords.ts';
+import { actingAs, openSession, type TokenPair } from '../identity/sessions.ts';
+
+/** How long a setup link is good, in milliseconds. */
+export const SETUP_LINK_MS = 24 * 3600_000;
+const SETUP_LOCK = 7_201_947;
+
+async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
+  return (await db('users').first('id')) !== undefined;
+}
+
+/**
+ * The first-run setup link, for the log of a starting process; null once an account exists. Each start makes a link of
+ * its own, as only hashes are stored; all of them die with the first claim.
+ */
+export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ url: string; expiresAt: Date } | null> {
+  if (await hasUsers(db)) return null;
+  const token = newSecret();
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + SETUP_LINK_MS);
+  await db('setup_links').insert({ id: newId(), token_hash: sha256(token), created_at: now, expires_at: expiresAt });
+  return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
+}
+
+export interface Setup {
+  token: string;
+  email: string;
+  password: string;
+  firstName: string;
+  lastName: string;
+  organization: string;
+}
+
+/**
+ * Claims a fresh installation: the platform administrator, their organization, and a session.
+ * @throws AppError setup_already_complete (403) when an account exists; setup_token_invalid (401); bad_request for a weak password
+ */
+export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
+  if (await hasUsers(ctx.db)) throw complete();
+  assertStrong(input.password, input.email);
+  const passwordHash = await hashPassword(input.password);
+  return ctx.db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?)', [SETUP_LOCK]);
+    if (await hasUsers(trx)) throw complete();
+    const now = ctx.clock.now();
+    const used = await trx('setup_links')
+      .where('token_hash', sha256(input.token))
+      .whereNull('used_at')
+      .where('expires_at', '>', now)
+      .update({ used_at: now });
+    if (used === 0) {
+      throw new AppError('setup_token_invalid', 'The setup link is wrong, used or expired', {
+        fix: 'Restart the API: it prints a new link.',
+      });
+    }
+    const userId = newId();
+    await trx('users').insert({
+      id: userId,
+      email: input.email,
+      password_hash: passwordHash,
+      first_name: input.firstName,
+      last_name: input.lastName,
+      is_platform_admin: true,
+      created_at: now,
+      updated_at: now,
+    });
+    await foundOrganization(ctx, trx, userId, input.organization);
+    return openSession(ctx, trx, userId);
+  });
+}
+
+function complete(): AppError {
+  return new AppError('setup_already_complete', 'This installation already has an account', { fix: 'Sign in.' });
+}
+
+export interface Bootstrap {
+  organization: OrganizationRow;
+  user: { id: string; email: string };
+  session: TokenPair;
+  /** A key with every permission; `secret` is shown here and never again. */
+  apiKey: { id: string; secret: string };
+}
+
+/**
+ * The operator's `heron bootstrap`: the person and the organization are created where they are missing, the first
+ * person of an installation as its administrator. Each call adds a session and a full-access key. The password is set
+ * only on a new account; without one the account is signed into by a password reset.
+ */
+export async function bootstrap(
+  deps: Deps,
+  input: { email: string; organization: string; password?: string },
+): Promise<Bootstrap> {
+  const email = input.email.trim().toLowerCase();
+  if (input.password !== undefined) assertStrong(input.password, email);
+  const passwordHash = await hashPassword(input.password ?? newSecret());
+  return deps.db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(?)', [SETUP_LOCK]);
+    const ctx: Ctx = { ...deps, requestId: 'bootstrap', actor: { ...systemActor(''), organizationId: null } };
+    const now = deps.clock.now();
+    let user = await trx('users').where('email', email).first('id', 'email');
+    if (!user) {
+      user = { id: newId(), email };
+      const isFirst = !(await hasUsers(trx));
+      await trx('users').insert({
+        ...user,
+        password_hash: passwordHash,
+        is_platform_admin: isFirst,
+        created_at: now,
+        updated_at: now,
+      });
+    }
+    const existing = (await trx('organizations as o')
+      .join('memberships as m', 'm.organization_id', 'o.id')
+      .where({ 'o.name': input.organization, 'm.user_id': user.id })
+      .orderBy('o.id')
+      .first('o.*')) as OrganizationRow | undefined;
+    const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
+    const acting = actingAs(ctx, trx, user.id, organization.id);
+    const { key, secret } = await createKey(acting, {
+      name: 'Bootstrap',
+      description: 'Made by the operator',
+      permissions: ALL_PERMISSIONS,
+    });
+    const session = await openSession(ctx, trx, user.id, { organizationId: organization.id });
+    return { organization, user, session, apiKey: { id: key.id, secret } };
+  });
+}

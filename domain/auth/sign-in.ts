@@ -1,0 +1,62 @@
+import { newSecret } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { openChallenge, settleChallenge } from '../identity/challenges.ts';
+import { codeMail } from '../identity/mails.ts';
+import { passwordFits } from '../identity/passwords.ts';
+import { deviceKnown, openSession, type TokenPair } from '../identity/sessions.ts';
+import { forgive, throttle } from '../identity/throttle.ts';
+
+/** Either the sign-in is done, or `session` waits for the code that was mailed. */
+export type SignIn = { session: string } | TokenPair;
+
+/**
+ * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (supplement, POST /auth/login).
+ * @throws AppError unauthorized (unknown address and wrong password alike), rate_limit_exceeded, internal_error when the mail cannot leave
+ */
+export async function signIn(
+  ctx: Ctx,
+  input: { email: string; password: string; deviceToken?: string | undefined },
+): Promise<SignIn> {
+  const attempt = `${input.email}/${ctx.actor.ipAddress}`;
+  await throttle(ctx, 'sign_in_source', ctx.actor.ipAddress);
+  await throttle(ctx, 'sign_in', attempt);
+  const user = await ctx.db('users').where('email', input.email).first('id', 'password_hash');
+  if (!(await passwordFits(user, input.password))) {
+    throw new AppError('unauthorized', 'The email address or the password is wrong');
+  }
+  await forgive(ctx, 'sign_in', attempt);
+  if (await needsCode(ctx, user.id, input.deviceToken)) {
+    await throttle(ctx, 'sign_in_mail', input.email);
+    const { handle, code } = await openChallenge(ctx, 'login', { email: input.email, userId: user.id });
+    await ctx.systemMail.send(codeMail(input.email, 'login', code));
+    return { session: handle };
+  }
+  // Only where the device was just recognized: otherwise a token nobody issued would become one that spares the code.
+  const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
+  return ctx.db.transaction((trx) => openSession(ctx, trx, user.id, { device }));
+}
+
+async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefined): Promise<boolean> {
+  switch (ctx.config.AUTH_LOGIN_CODE) {
+    case 'always':
+      return true;
+    case 'off':
+      return false;
+    case 'new_device':
+      return deviceToken === undefined || !(await deviceKnown(ctx, userId, deviceToken));
+  }
+}
+
+/**
+ * Finishes a sign-in with the mailed code. With AUTH_LOGIN_CODE=new_device the answer carries a device token; sent with
+ * later sign-ins it spares the code.
+ * @throws AppError unauthorized
+ */
+export async function confirmSignIn(ctx: Ctx, proof: { session: string; code: string }): Promise<TokenPair> {
+  const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? newSecret() : undefined;
+  return settleChallenge(ctx, 'login', proof, async (trx, challenge) => {
+    const tokens = await openSession(ctx, trx, challenge.user_id!, { device });
+    return device ? { ...tokens, deviceToken: device } : tokens;
+  });
+}

@@ -1,0 +1,89 @@
+import { hashPassword } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { findOpenInvitation, joinByInvitation } from '../organizations/invitations.ts';
+import { openChallenge, refused, settleChallenge } from '../identity/challenges.ts';
+import { codeMail } from '../identity/mails.ts';
+import { assertStrong } from '../identity/passwords.ts';
+import { actingAs } from '../identity/sessions.ts';
+import { throttle } from '../identity/throttle.ts';
+
+export interface SignUp {
+  email: string;
+  password: string;
+  firstName: string;
+  lastName: string;
+  /** Token of an invitation; needed when DISABLE_REGISTRATION is invite_only. */
+  invitation?: string | undefined;
+}
+
+/**
+ * Begins a sign-up and mails its code (supplement, POST /auth/register). Nothing is created before the code comes back.
+ * @throws AppError registration_closed, registration_invite_only, invitation_invalid (403), bad_request for a weak
+ *   password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the mail cannot leave
+ */
+export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
+  assertOpen(ctx, input.invitation);
+  assertStrong(input.password, input.email);
+  await throttle(ctx, 'mail_source', ctx.actor.ipAddress);
+  const invitation = input.invitation ? await findOpenInvitation(ctx, input.invitation, input.email) : undefined;
+  await throttle(ctx, 'mail', input.email);
+  const passwordHash = await hashPassword(input.password);
+  if (await ctx.db('users').where('email', input.email).first('id')) {
+    throw new AppError('unauthorized', 'This address cannot be signed up', {
+      fix: 'Sign in, or ask for a new password.',
+    });
+  }
+  const { handle, code } = await openChallenge(ctx, 'register', {
+    email: input.email,
+    payload: {
+      password_hash: passwordHash,
+      first_name: input.firstName,
+      last_name: input.lastName,
+      invitation_id: invitation?.id,
+    },
+  });
+  await ctx.systemMail.send(codeMail(input.email, 'register', code));
+  return { session: handle };
+}
+
+/** Whether sign-up is open (contract 1: an invitation does not override `true`, closed). */
+function assertOpen(ctx: Ctx, invitation: string | undefined): void {
+  const mode = ctx.config.DISABLE_REGISTRATION;
+  if (mode === 'true') throw new AppError('registration_closed', 'Sign-up is closed on this installation');
+  if (mode === 'invite_only' && !invitation) {
+    throw new AppError('registration_invite_only', 'Sign-up needs an invitation', {
+      fix: 'Ask a member of a workspace to invite this address.',
+    });
+  }
+}
+
+/**
+ * Finishes a sign-up: creates the person and, with an invitation, their membership. Signs nobody in.
+ * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is created
+ */
+export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: string }): Promise<void> {
+  await settleChallenge(ctx, 'register', proof, async (trx, { email, payload }) => {
+    const now = ctx.clock.now();
+    const id = newId();
+    const created = await trx('users')
+      .insert({
+        id,
+        email,
+        password_hash: payload.password_hash,
+        first_name: payload.first_name,
+        last_name: payload.last_name,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict('email')
+      .ignore()
+      .returning('id');
+    if (created.length === 0) throw refused();
+    if (payload.invitation_id)
+      await joinByInvitation(trx, payload.invitation_id, email, (organizationId) =>
+        actingAs(ctx, trx, id, organizationId),
+      );
+  });
+}

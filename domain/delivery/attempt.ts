@@ -1,0 +1,125 @@
+import { EgressError, hostMatchesDomains } from '../../lib/egress/index.ts';
+import { deliveryRequest, EXCERPT_BYTES } from './request.ts';
+import type { Claimed } from './claim.ts';
+import type { DeliveryEngine } from './engine.ts';
+import { nextAttemptAt } from './schedule.ts';
+
+/** More is read of an answer than is kept, so that the connection of a talkative receiver can be used again. */
+const MAX_ANSWER_BYTES = 16 * 1024;
+
+/**
+ * What became of a delivery that was in hand: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
+ * one failed; `refused`, it may not be sent any more and was not; `released`, it was not sent and waits in the batch of its endpoint.
+ */
+export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';
+
+export interface Result {
+  delivery: Claimed;
+  outcome: Outcome;
+  startedAt: Date;
+  finishedAt: Date;
+  durationMs: number;
+  nextAttemptAt: Date | null;
+  responseStatus: number | null;
+  excerpt: string | null;
+  errorReason: string | null;
+}
+
+/**
+ * Sends one claimed delivery, signed at this moment, and says what came of it. Whether it may be sent is looked at again:
+ * the endpoint is on and verified, its host is one its application may use (contract 1, Authentication 7 and 8).
+ */
+export async function attempt(
+  { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
+  delivery: Claimed,
+): Promise<Result> {
+  const { clock, config } = deps;
+  const startedAt = clock.now();
+  const began = performance.now();
+  const refusal = refusalOf(delivery);
+  if (refusal !== undefined) return resultOf(delivery, 'refused', startedAt, { errorReason: refusal });
+  let answer: Pick<Result, 'responseStatus' | 'excerpt' | 'errorReason'>;
+  try {
+    const response = await deps.egress.request(
+      deliveryRequest({
+        url: delivery.url,
+        secret: openSecret(delivery.secret!),
+        eventType: delivery.eventType,
+        eventId: delivery.eventId,
+        body: delivery.body!,
+        now: startedAt,
+        timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+        maxResponseBytes: MAX_ANSWER_BYTES,
+      }),
+    );
+    answer = {
+      responseStatus: response.status,
+      excerpt: excerptOf(response.body),
+      errorReason: failureOf(response.status),
+    };
+  } catch (error) {
+    // Whatever is wrong with one delivery must not keep the others of its batch waiting.
+    if (!(error instanceof EgressError))
+      deps.log.error({ err: error, deliveryId: delivery.id }, 'a webhook delivery could not be made');
+    answer = {
+      responseStatus: null,
+      excerpt: null,
+      errorReason: error instanceof EgressError ? error.message : 'The delivery could not be made.',
+    };
+  }
+  const finishedAt = clock.now();
+  const rest = { ...answer, finishedAt, durationMs: Math.round(performance.now() - began) };
+  if (answer.errorReason === null) return resultOf(delivery, 'delivered', startedAt, rest);
+  const next = nextAttemptAt(
+    config,
+    { attempt: delivery.attempt, earlier: delivery.earlierAttempts, max: delivery.maxAttempts },
+    finishedAt,
+  );
+  return resultOf(delivery, next ? 'failed' : 'abandoned', startedAt, { ...rest, nextAttemptAt: next });
+}
+
+/** A delivery that was not sent after all and is left to the batch of its endpoint. */
+export function released(delivery: Claimed, now: Date): Result {
+  return resultOf(delivery, 'released', now, {});
+}
+
+function resultOf(delivery: Claimed, outcome: Outcome, startedAt: Date, rest: Partial<Result>): Result {
+  return {
+    delivery,
+    outcome,
+    startedAt,
+    finishedAt: startedAt,
+    durationMs: 0,
+    nextAttemptAt: null,
+    responseStatus: null,
+    excerpt: null,
+    errorReason: null,
+    ...rest,
+  };
+}
+
+/** Why a delivery may not be sent any more, as a sentence; undefined when it may. */
+function refusalOf(delivery: Claimed): string | undefined {
+  const { enabled, verified, allowedDomains, url, body, secret, attempt: number, maxAttempts } = delivery;
+  if (!enabled) return 'The endpoint is switched off.';
+  if (!verified) return 'The endpoint is not verified.';
+  if (allowedDomains && !hostMatchesDomains(new URL(url).hostname.replace(/^\[|\]$/g, ''), allowedDomains))
+    return "The host is not in the application's list of allowed domains.";
+  if (body === null) return 'The body of the event is no longer kept.';
+  if (secret === null) return 'The endpoint has no signing secret.';
+  return number > maxAttempts ? 'The attempts are used up.' : undefined;
+}
+
+function failureOf(status: number): string | null {
+  if (status >= 200 && status <= 299) return null;
+  return status >= 300 && status <= 399
+    ? `The receiver answered with a redirect (${status}), which is not followed.`
+    : `The receiver answered ${status}.`;
+}
+
+/** The first bytes of an answer as text PostgreSQL can keep: a character cut in half at the end goes, a NUL becomes visible. */
+export function excerptOf(body: Buffer): string {
+  const decoder = new TextDecoder('utf-8');
+  // Streaming keeps what may be the beginning of a character; it is dropped with the decoder.
+  return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
+}

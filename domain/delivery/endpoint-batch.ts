@@ -1,0 +1,24 @@
+import type { Trx } from '../../db/connection.ts';
+import { signal, type Intent } from '../../temporal/dispatch.ts';
+import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { engineSql } from './sql.ts';
+
+/** How often (ms) the run of an endpoint's own batch is told to look although it is there: heals one that was lost. */
+const REMIND_MS = 60_000;
+
+/**
+ * Makes sure that what this transaction puts into the own batches of endpoints is seen: the intents to wake their runs.
+ * One that is at work needs none, as it cannot end before this transaction has.
+ */
+export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
+  if (endpointIds.length === 0) return [];
+  const rows = await engineSql<{ id: string; due: boolean }>(
+    trx,
+    'wake',
+    `insert into webhook_batches as b (id, opened_at) select id, :now::timestamptz from unnest(:ids::uuid[]) as t(id) order by id
+     on conflict (id) do update set opened_at = case when b.opened_at < :before::timestamptz then excluded.opened_at else b.opened_at end
+     returning id, opened_at = :now::timestamptz as due`,
+    { ids: [...endpointIds], now, before: new Date(now.getTime() - REMIND_MS) },
+  );
+  return rows.filter(({ due }) => due).map(({ id }) => signal(webhookBatchWorkflow, { batchId: id, lane: true }, MORE));
+}

@@ -1,0 +1,92 @@
+import { listen } from '../../db/listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import type { Deps } from '../kernel/context.ts';
+import { openWebhookSecret, type SealedSecret } from './secrets.ts';
+import { BATCH_CHANNEL } from './channel.ts';
+import { Lanes } from './lanes.ts';
+import { createSettler, type Settler } from './settle.ts';
+
+/** A request open for longer (ms) shows that its endpoint is slow: shared batches leave it to its own. */
+const SLOW_MS = 2_000;
+
+/** What the deliveries of one process share. */
+export interface DeliveryEngine {
+  deps: Deps;
+  lanes: Lanes;
+  settler: Settler;
+  /** A signing secret in plain. */
+  openSecret(secret: SealedSecret): string;
+  /** Follows an open batch. */
+  watch(batchId: string): BatchWatch;
+  close(): Promise<void>;
+}
+
+/** Notices what is put into an open batch, from the moment it was made. */
+export interface BatchWatch {
+  /** Resolves when more came since the last time, or after `ms`. */
+  more(ms: number): Promise<void>;
+  close(): void;
+}
+
+/** Makes the delivery engine of one process. */
+export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
+  const watched = new Map<string, { came: boolean; wake: () => void }>();
+  const notice = (watch: { came: boolean; wake: () => void }): void => {
+    watch.came = true;
+    watch.wake();
+  };
+  const listener = await listen(
+    deps.config.PRIMARY_DB,
+    BATCH_CHANNEL,
+    (batchId) => {
+      const watch = watched.get(batchId);
+      if (watch) notice(watch);
+      // Made anew, the connection may have missed something.
+      else if (batchId === '') watched.forEach(notice);
+    },
+    deps.log,
+  );
+  return {
+    deps,
+    lanes: new Lanes({
+      limit: deps.config.WEBHOOK_ENDPOINT_CONCURRENCY,
+      slowMs: SLOW_MS,
+      requestMs: deps.config.WEBHOOK_TIMEOUT_MS,
+    }),
+    settler: createSettler(deps, metrics),
+    openSecret: rememberingOpener(deps),
+    watch(batchId) {
+      const watch = { came: false, wake: () => {} };
+      watched.set(batchId, watch);
+      return {
+        more: (ms) =>
+          new Promise((resolve) => {
+            const timer = setTimeout(resolve, ms);
+            watch.wake = () => {
+              clearTimeout(timer);
+              watch.came = false;
+              resolve();
+            };
+            if (watch.came) watch.wake();
+          }),
+        close: () => void watched.delete(batchId),
+      };
+    },
+    close: () => listener.close(),
+  };
+}
+
+const REMEMBERED_SECRETS = 5_000;
+
+/** Opens secrets and remembers those used last: what an id stands for never changes. */
+function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
+  const opened = new Map<string, string>();
+  return (secret) => {
+    const known = opened.get(secret.id);
+    if (known !== undefined) return known;
+    const plain = openWebhookSecret(keyring, secret);
+    opened.set(secret.id, plain);
+    if (opened.size > REMEMBERED_SECRETS) opened.delete(opened.keys().next().value!);
+    return plain;
+  };
+}

@@ -1,0 +1,80 @@
+import type { DeliveryReport } from '../../workflows/webhook-delivery/contract.ts';
+import { attempt } from './attempt.ts';
+import { claim } from './claim.ts';
+import type { DeliveryEngine } from './engine.ts';
+
+interface DeliveryState {
+  endpoint_id: string;
+  status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
+  attempt_count: number;
+  max_attempts: number;
+  next_attempt_at: Date | null;
+  response_status: number | null;
+  batch_id: string | null;
+}
+
+/** How long (ms) to wait for whoever has the delivery in hand. */
+const LOOK_AGAIN_MS = 1_000;
+/** How long (ms) a delivery stays away from an endpoint that has as many requests open as it may. */
+const BUSY_MS = 15_000;
+
+/**
+ * Makes the attempt of a delivery that is due, if one is, and says what comes next. Repeating it is safe: what is
+ * settled stays settled, and an attempt that died is taken over.
+ */
+export async function attemptDelivery(
+  engine: DeliveryEngine,
+  { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
+): Promise<DeliveryReport> {
+  const {
+    deps: { db, clock },
+    lanes,
+    settler,
+  } = engine;
+  const look = () =>
+    db('webhook_deliveries')
+      .where({ id: deliveryId, organization_id: organizationId })
+      .first(
+        'endpoint_id',
+        'status',
+        'attempt_count',
+        'max_attempts',
+        'next_attempt_at',
+        'response_status',
+        'batch_id',
+      ) as Promise<DeliveryState | undefined>;
+  const before = await look();
+  if (!before || isSettled(before)) return reportOf(before, clock.now());
+  // The place comes first: what waits for one has not been attempted.
+  const place = await lanes.enter(before.endpoint_id, 'retry');
+  if (!place)
+    return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };
+  try {
+    const [delivery] = await claim(db, { deliveryId, organizationId }, clock.now());
+    if (delivery) {
+      const result = await attempt(engine, delivery);
+      place.leave();
+      await settler.settle(result, true);
+    }
+  } finally {
+    place.leave();
+  }
+  return reportOf(await look(), clock.now());
+}
+
+function isSettled({ status, batch_id: batchId }: DeliveryState): boolean {
+  return status === 'delivered' || status === 'abandoned' || batchId !== null;
+}
+
+function reportOf(state: DeliveryState | undefined, now: Date): DeliveryReport {
+  if (!state) return { state: 'settled', why: 'the delivery was deleted' };
+  const attempts = `attempt ${state.attempt_count} of ${state.max_attempts}${state.response_status === null ? '' : `, status ${state.response_status}`}`;
+  if (state.status === 'delivered' || state.status === 'abandoned')
+    return { state: 'settled', why: `${state.status}, ${attempts}` };
+  if (state.batch_id !== null) return { state: 'settled', why: 'a batch has the delivery' };
+  return {
+    state: 'waiting',
+    at: state.next_attempt_at?.getTime() ?? now.getTime() + LOOK_AGAIN_MS,
+    why: `${state.status}, ${attempts}`,
+  };
+}

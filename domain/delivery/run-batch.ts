@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchReport } from '../../workflows/webhook-batch/contract.ts';
+import { attempt, released } from './attempt.ts';
+import { claim, type Claimed } from './claim.ts';
+import type { DeliveryEngine } from './engine.ts';
+import { BATCH_SIZE } from './fan-out.ts';
+
+/** Deliveries of one batch that are in hand at once. */
+const IN_HAND = 100;
+/** How long (ms) a run waits for more before it closes its batch. */
+const OPEN_MS = 1_500;
+/** How long (ms) a batch goes on before it reports back. */
+const TURN_MS = 60_000;
+/** How long (ms) a place of a failing endpoint rests after a failure: every one starts a run. */
+const REST_MS = 1_000;
+/** How soon (ms) the batch of an endpoint is looked at again while its requests hang. */
+const LANE_LOOK_MS = 500;
+
+export interface BatchTurn {
+  /** The batch of one endpoint, named by its id. */
+  lane: boolean;
+  /** Fires when the worker stops: what is in hand is finished, nothing new begun. */
+  signal: AbortSignal;
+}
+
+/**
+ * Attempts what has no outcome in a batch, side by side, and writes the outcomes as they come, so that a repeat repeats
+ * only what was in flight. A batch that is still open is closed here: first nothing more comes in, then the last is
+ * taken. Deliveries to an endpoint that turns out to be slow are left to the batch of that endpoint.
+ */
+export async function runBatch(
+  engine: DeliveryEngine,
+  batchId: string,
+  { lane, signal }: BatchTurn,
+): Promise<BatchReport> {
+  const {
+    deps: { db, clock },
+  } = engine;
+  const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
+  const inHand = new Set<Promise<void>>();
+  const room = lane ? engine.lanes.limit : IN_HAND;
+  const began = performance.now();
+  let failure: unknown;
+  let open = true;
+  let taken = 0;
+
+  const deliver = async (delivery: Claimed): Promise<void> => {
+    const place = await engine.lanes.enter(delivery.endpointId, lane ? 'patient' : 'shared');
+    if (!place) {
+      report.diverted += 1;
+      await engine.settler.settle(released(delivery, clock.now()), false);
+      return;
+    }
+    let failed = false;
+    try {
+      const result = await attempt(engine, delivery);
+      failed = result.outcome === 'failed' || result.outcome === 'abandoned';
+      report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
+      place.leave();
+      await engine.settler.settle(result, false);
+    } finally {
+      place.leave();
+    }
+    if (lane && failed) await sleep(REST_MS, undefined, { signal }).catch(() => {});
+  };
+
+  const begin = (claimed: readonly Claimed[]): void => {
+    for (const delivery of claimed) {
+      const work = deliver(delivery)
+        .catch((error: unknown) => {
+          failure ??= error;
+        })
+        .finally(() => inHand.delete(work));
+      inHand.add(work);
+    }
+    taken += claimed.length;
+  };
+
+  const watch = engine.watch(batchId);
+  begin(await claim(db, { batchId, limit: BATCH_SIZE, takeOver: true }, clock.now()));
+  while (!signal.aborted && failure === undefined) {
+    if (performance.now() - began > TURN_MS) {
+      report.more = true;
+      break;
+    }
+    const limit = room - inHand.size;
+    const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
+    begin(claimed);
+    if (limit <= 0 || claimed.length === limit) {
+      // More may wait than there was room for.
+      await Promise.race(inHand);
+    } else if (lane && inHand.size > 0) {
+      await Promise.race([...inHand, sleep(LANE_LOOK_MS)]);
+    } else if (open) {
+      const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
+      if (left > 0) {
+        await watch.more(left);
+      } else {
+        await db('webhook_batches').where({ id: batchId }).delete();
+        open = false;
+      }
+    } else {
+      break;
+    }
+  }
+  watch.close();
+  await Promise.all(inHand);
+  if (failure !== undefined) throw failure;
+  if (signal.aborted) report.more = true;
+  return report;
+}

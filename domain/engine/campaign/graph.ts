@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import type { Problem } from '../../../lib/errors.ts';
+import type { StepAction } from './actions.ts';
+
+export const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
+
+/** How a step ended. Branches route by it (contract 2, create rule 3). */
+export type Outcome = 'sent' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
+
+/**
+ * One thing a branch asks for. Fields: `node_outcome`; `opened`, `clicked`, `replied` of the step's email;
+ * `contact.<field>` and `contact.custom.<key>`; `app.<output_key>.<path>`; `event.<path>` of the event waited for.
+ */
+const FIELD =
+  /^(node_outcome|opened|clicked|replied|contact\.(email|first_name|last_name|company|phone|custom\..+)|app\..+|event\..+)$/;
+
+export const conditionSchema = z
+  .looseObject({
+    field: z.string().max(256).regex(FIELD, 'is not a field a branch can ask for'),
+    operator: z.enum(OPERATORS),
+    value: z.union([z.string().max(1000), z.number(), z.boolean()]).optional(),
+  })
+  .superRefine((condition, context) => {
+    const needsValue = condition.operator !== 'exists' && condition.operator !== 'not_exists';
+    if (needsValue && condition.value === undefined) {
+      context.addIssue({ code: 'custom', path: ['value'], message: `is needed by ${condition.operator}` });
+    }
+  });
+
+/** The outgoing links of a step, in order. Unknown keys are kept: `conditions` are stored verbatim. */
+export const conditionsSchema = z.looseObject({
+  branches: z
+    .array(
+      z.looseObject({
+        /** The next step; null ends the flow. */
+        to: z.uuid().nullable(),
+        /** All must hold; absent or empty makes a plain link. */
+        when: z.array(conditionSchema).max(20).optional(),
+      }),
+    )
+    .max(20)
+    .default([]),
+});
+
+export interface Condition {
+  field: string;
+  operator: (typeof OPERATORS)[number];
+  value?: unknown;
+}
+
+export interface Branch {
+  to: string | null;
+  when?: Condition[] | undefined;
+}
+
+export interface StepConditions {
+  branches: Branch[];
+}
+
+/** What routing needs of a step. */
+export interface GraphStep {
+  id: string;
+  position: number;
+  kind: 'email' | 'action' | 'wait';
+  conditions: StepConditions;
+  action: StepAction | null;
+}
+
+/** What is known when a contact leaves a step. */
+export interface Facts {
+  outcome: Outcome;
+  opened: boolean;
+  clicked: boolean;
+  replied: boolean;
+  contact: Record<string, unknown> & { custom_fields: Record<string, unknown> };
+  /** Values captured by earlier steps, by output key. */
+  app: Record<string, unknown>;
+  /** Data of the event a wait_for_event step got; null elsewhere. */
+  event: Record<string, unknown> | null;
+}
+
+/** Where a campaign begins: its step with the lowest position. */
+export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
+  return steps.reduce<S | null>((first, step) => (first && first.position <= step.position ? first : step), null);
+}
+
+/**
+ * The first branch whose conditions all hold, or null. A branch without conditions always holds. The engine tells
+ * "no branch takes this outcome" (an app_action that failed is then blocked) from "a branch ends the flow" (`to` null).
+ */
+export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
+  return (
+    (step.conditions.branches ?? []).find((branch) =>
+      (branch.when ?? []).every((condition) => holds(condition, facts)),
+    ) ?? null
+  );
+}
+
+/** The step a contact goes to next; null when the flow ends: no branch holds, it says so, or its step is gone. */
+export function nextStep<S extends GraphStep>(steps: readonly S[], current: S, facts: Facts): S | null {
+  const to = matchingBranch(current, facts)?.to ?? null;
+  return to === null ? null : (steps.find((step) => step.id === to) ?? null);
+}
+
+/**
+ * The links a step gets when its author gives none (contract 2, create rules 2 and 3): an app_action goes on after
+ * success only, a wait_for_event with `on_timeout: stop` after the event only, `end` nowhere, everything else always.
+ */
+export function defaultConditions(action: StepAction | null, to: string | null): StepConditions {
+  if (to === null || action?.type === 'end') return { branches: [] };
+  const only = (outcome: Outcome): StepConditions => ({
+    branches: [{ to, when: [{ field: 'node_outcome', operator: 'equals', value: outcome }] }],
+  });
+  if (action?.type === 'app_action') return only('success');
+  if (action?.type === 'wait_for_event' && action.on_timeout === 'stop') return only('event');
+  return { branches: [{ to }] };
+}
+
+/** The step a contact normally goes to: what replaces a step that is taken out of the graph. */
+export function normalSuccessor(step: GraphStep): string | null {
+  const outcome: Outcome = step.kind === 'email' ? 'sent' : (NORMAL_OUTCOMES[step.action?.type ?? ''] ?? 'done');
+  return (
+    matchingBranch(step, {
+      outcome,
+      opened: false,
+      clicked: false,
+      replied: false,
+      contact: { custom_fields: {} },
+      app: {},
+      event: null,
+    })?.to ?? null
+  );
+}
+
+const NORMAL_OUTCOMES: Record<string, Outcome> = { app_action: 'success', wait_for_event: 'event', wait: 'elapsed' };
+
+/** Conditions with every target replaced; branches whose target maps to undefined lead nowhere. */
+export function rewire(conditions: StepConditions, target: (to: string) => string | null | undefined): StepConditions {
+  return {
+    ...conditions,
+    branches: (conditions.branches ?? []).map((branch) => ({
+      ...branch,
+      to: branch.to === null ? null : (target(branch.to) ?? null),
+    })),
+  };
+}
+
+/**
+ * Faults of a graph's shape: links to steps that are not there, and circles, in which a contact would go round for ever.
+ * @param path where a step stands in the request
+ */
+export function graphProblems(steps: readonly GraphStep[], path: (step: GraphStep) => string): Problem[] {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const problems: Problem[] = [];
+  for (const step of steps) {
+    step.conditions.branches.forEach((branch, index) => {
+      if (branch.to !== null && !byId.has(branch.to)) {
+        problems.push({
+          path: `${path(step)}.conditions.branches.${index}.to`,
+          message: 'is not a step of this campaign',
+        });
+      }
+    });
+  }
+  const done = new Set<string>();
+  const visit = (step: GraphStep, trail: ReadonlySet<string>): void => {
+    if (done.has(step.id)) return;
+    const further = new Set([...trail, step.id]);
+    step.conditions.branches.forEach((branch, index) => {
+      const next = branch.to === null ? undefined : byId.get(branch.to);
+      if (next && further.has(next.id)) {
+        problems.push({
+          path: `${path(step)}.conditions.branches.${index}.to`,
+          message: 'leads back: the steps go round in a circle',
+        });
+      } else if (next) visit(next, further);
+    });
+    done.add(step.id);
+  };
+  for (const step of steps) visit(step, new Set());
+  return problems;
+}
+
+/** Whether a condition holds. Scalars are equal when they read the same, as contact fields are always text. */
+function holds(condition: Condition, facts: Facts): boolean {
+  const actual = factOf(condition.field, facts);
+  const { operator, value } = condition;
+  if (operator === 'exists') return isPresent(actual);
+  if (operator === 'not_exists') return !isPresent(actual);
+  if (operator === 'equals') return isEqual(actual, value);
+  if (operator === 'not_equals') return !isEqual(actual, value);
+  if (operator === 'contains') return contains(actual, value);
+  const [left, right] = [toNumber(actual), toNumber(value)];
+  if (left === null || right === null) return false;
+  return operator === 'gt' ? left > right : left < right;
+}
+
+function factOf(field: string, facts: Facts): unknown {
+  if (field === 'node_outcome') return facts.outcome;
+  if (field === 'opened' || field === 'clicked' || field === 'replied') return facts[field];
+  const [scope, ...path] = field.split('.');
+  if (scope === 'app') return read(facts.app, path);
+  if (scope === 'event') return read(facts.event, path);
+  if (scope !== 'contact') return undefined;
+  // Custom field names may hold dots themselves.
+  return path[0] === 'custom'
+    ? read(facts.contact.custom_fields, [path.slice(1).join('.')])
+    : read(facts.contact, path);
+}
+
+function read(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<string, unknown>)[key]
+        : undefined,
+    root,
+  );
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isEqual(actual: unknown, value: unknown): boolean {
+  return isScalar(actual) && isScalar(value) && String(actual) === String(value);
+}
+
+function contains(actual: unknown, value: unknown): boolean {
+  if (!isScalar(value)) return false;
+  if (Array.isArray(actual)) return actual.some((element) => isEqual(element, value));
+  return isScalar(actual) && String(actual).toLowerCase().includes(String(value).toLowerCase());
+}
+
+function toNumber(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}

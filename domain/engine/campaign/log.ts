@@ -1,0 +1,44 @@
+import { json } from '../../../db/connection.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../kernel/transact.ts';
+
+/** What a campaign's activity log tells (supplement, CampaignLog). */
+export type CampaignLogType =
+  | 'campaign_created'
+  | 'campaign_updated'
+  | 'campaign_duplicated'
+  | 'campaign_started'
+  | 'campaign_restarted'
+  | 'campaign_restart_refused'
+  | 'campaign_paused'
+  | 'campaign_completed'
+  | 'campaign_rescheduled'
+  | 'senders_replaced'
+  | 'steps_changed'
+  | 'variants_changed'
+  | 'leads_added'
+  | 'lead_removed'
+  | 'lead_paused'
+  | 'lead_resumed'
+  | 'step_blocked'
+  | 'step_retried'
+  | 'tracking_domain_verified'
+  | 'deliverability_warning';
+
+/** Writes one line of a campaign's activity log. Ids and counts only: addresses stay with their contacts. */
+export async function logCampaign(
+  tx: Tx,
+  campaignId: string,
+  type: CampaignLogType,
+  message: string,
+  metadata: Record<string, unknown> = {},
+): Promise<void> {
+  await tx.org.insert('campaign_logs', {
+    id: newId(),
+    campaign_id: campaignId,
+    event_type: type,
+    message,
+    metadata: json(metadata),
+    created_at: tx.now,
+  });
+}

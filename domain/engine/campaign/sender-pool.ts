@@ -1,0 +1,45 @@
+import type { OrgScope } from '../../../db/tenancy.ts';
+
+/** A mailbox a campaign may send from, and its share of the volume. */
+export interface PoolMember {
+  mailboxId: string;
+  weight: number;
+}
+
+/** Names the pool of a campaign as `pool (id, weight)`, for a `with`; its bindings are those of {@link poolBindings}. */
+export const SENDER_POOL = `chosen as (select mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :campaign),
+     pool as (
+       select m.id, coalesce(c.weight, 1) as weight
+       from mailboxes m left join chosen c on c.mailbox_id = m.id
+       where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+         and coalesce(c.enabled, true)
+         and (c.mailbox_id is not null
+           or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))
+           or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
+     )`;
+
+/** The part of a campaign its sender pool depends on. */
+export interface PoolChoice {
+  id: string;
+  sender_strategy: 'tags' | 'explicit';
+  email_tags: readonly string[];
+}
+
+/** What {@link SENDER_POOL} binds. */
+export function poolBindings(campaign: PoolChoice): { campaign: string; tags: readonly string[]; strategy: string } {
+  return { campaign: campaign.id, tags: campaign.email_tags, strategy: campaign.sender_strategy };
+}
+
+/**
+ * The campaign's sender pool (contract 2, create rule 1): active mailboxes without an open-ended hold; holds that end
+ * are the allocator's to wait for. `tags` takes the mailboxes of its tags and its explicit senders, and every mailbox
+ * when neither is set. `explicit` takes senders and tags and never widens. A sender that is switched off keeps its
+ * mailbox out even where a tag would bring it in.
+ */
+export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
+  const rows = await org.sql<{ id: string; weight: number }>(
+    `with ${SENDER_POOL} select id, weight from pool order by id`,
+    poolBindings(campaign),
+  );
+  return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
+}

@@ -1,0 +1,103 @@
+import { newId } from '../../../lib/ids.ts';
+import type { Tx } from '../../kernel/transact.ts';
+import { releaseReservedSends } from './release.ts';
+
+/** Why a mailbox rests. `until` null is until a person does something. */
+export interface MailboxHold {
+  code: HoldCode;
+  reason: string;
+  until: Date | null;
+}
+
+/** Refused sign-in to SMTP or IMAP, and a server that refuses the mailbox as sender. */
+export type HoldCode = 'auth_failed' | 'imap_auth_failed' | 'sender_refused';
+
+/** How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself. */
+export const AUTH_HOLD_MS = 6 * 3600_000;
+
+const TITLES: Record<HoldCode, string> = {
+  auth_failed: 'The SMTP server refuses the sign-in',
+  imap_auth_failed: 'The IMAP server refuses the sign-in',
+  sender_refused: 'The SMTP server refuses the mailbox as sender',
+};
+
+/**
+ * Stops a mailbox from sending without changing its status: reserved slots go back, people are told once. A later hold
+ * takes the place of an earlier one. The contacts' runs ask for another slot when theirs comes.
+ */
+export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
+  const reason = hold.reason.slice(0, 500);
+  // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
+  await releaseReservedSends(tx, { mailboxId });
+  const [mailbox] = await tx.org.sql<HeldMailbox>(
+    `with old as (select id, hold_code, hold_until from mailboxes where organization_id = :org and id = :id for no key update)
+     update mailboxes m set hold_code = :code, hold_reason = :reason, hold_until = :until, updated_at = :now
+     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
+    { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
+  );
+  if (!mailbox) return;
+  announceHealth(tx, mailboxId, mailbox, { hold_code: hold.code, hold_until: hold.until }, reason);
+  const error = { error_code: hold.code, title: TITLES[hold.code], message: reason };
+  const known = await tx.org
+    .table('mailbox_errors')
+    .where({ mailbox_id: mailboxId, error_code: hold.code })
+    .whereNull('resolved_at')
+    .first('id');
+  if (known) return;
+  await tx.org.insert('mailbox_errors', {
+    id: newId(),
+    mailbox_id: mailboxId,
+    severity: 'error',
+    ...error,
+    created_at: tx.now,
+  });
+  tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
+}
+
+/** Lifts a hold and settles its error; with `code`, only a hold of that kind. Returns whether there was one. */
+export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
+  const [mailbox] = await tx.org.sql<HeldMailbox>(
+    `with old as (
+       select id, hold_code, hold_until from mailboxes
+       where organization_id = :org and id = :id and hold_code is not null and (:code::text is null or hold_code = :code) for no key update
+     )
+     update mailboxes m set hold_code = null, hold_reason = null, hold_until = null, updated_at = :now
+     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
+    { id: mailboxId, code, now: tx.now },
+  );
+  await tx.org.sql(
+    `update mailbox_errors set resolved_at = :now
+     where organization_id = :org and mailbox_id = :id and resolved_at is null and (:code::text is null or error_code = :code)`,
+    { id: mailboxId, code, now: tx.now },
+  );
+  if (mailbox) announceHealth(tx, mailboxId, mailbox, { hold_code: null, hold_until: null }, null);
+  return mailbox !== undefined;
+}
+
+/** A mailbox with its hold as it was before a change. */
+interface HeldMailbox extends Held {
+  email: string;
+}
+
+interface Held {
+  hold_code: string | null;
+  hold_until: Date | null;
+}
+
+/** How a mailbox is: `warning` when its hold ends by itself, `error` when a person has to act. */
+function healthOf({ hold_code: code, hold_until: until }: Held): 'healthy' | 'warning' | 'error' {
+  if (code === null) return 'healthy';
+  return until === null ? 'error' : 'warning';
+}
+
+function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Held, reason: string | null): void {
+  const [previous, health] = [healthOf(before), healthOf(now)];
+  if (previous === health) return;
+  tx.emit('email_account.health_changed', {
+    email_account_id: mailboxId,
+    email: before.email,
+    health,
+    previous_health: previous,
+    reason,
+  });
+}

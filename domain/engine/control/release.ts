@@ -1,0 +1,117 @@
+import type { Tx } from '../../kernel/transact.ts';
+import { countDaily, type CounterChange } from '../campaign/counters.ts';
+import { dayKey } from '../../records/schedule/windows.ts';
+
+/** Which reserved slots to give back: those of a campaign, of enrollments, of a mailbox, or one. */
+export interface ReleaseTarget {
+  campaignId?: string;
+  enrollmentIds?: readonly string[];
+  mailboxId?: string;
+  sendId?: string;
+}
+
+interface Slot {
+  campaign_id: string | null;
+  mailbox_id: string | null;
+  slot_day: string;
+  mailbox_day: string;
+  is_first: boolean;
+}
+
+/** One condition per kind of target: a statement that asked for all of them would fit no index once it is prepared. */
+const CONDITIONS: Record<keyof ReleaseTarget, string> = {
+  campaignId: 'campaign_id = :campaignId::uuid',
+  enrollmentIds: 'enrollment_id = any(:enrollmentIds::uuid[])',
+  mailboxId: 'mailbox_id = :mailboxId::uuid',
+  sendId: 'id = :sendId::uuid',
+};
+
+/**
+ * Gives reserved slots back: the rows go, the daily counts fall, the contact asks again later. A send already in a
+ * worker's hands (`sending`) is not touched. Returns how many were released.
+ */
+export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
+  const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
+  // Locked in one order: a campaign and a mailbox that are released at once share slots.
+  const rows = await tx.org.sql<Slot>(
+    `with held as (
+       select id from sends where organization_id = :org and state = 'reserved' and ${conditions.join(' and ')} order by id for update
+     )
+     delete from sends s using held where s.id = held.id
+     returning s.campaign_id, s.mailbox_id, s.slot_day, (s.slot_at at time zone 'utc')::date as mailbox_day, s.is_first`,
+    { ...target },
+  );
+  if (rows.length === 0) return 0;
+  // Mailboxes before counters, as the allocator takes them. Slots given back make earlier times free again.
+  const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
+  await tx.org.sql(
+    `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)
+     update mailboxes m set last_slot_at = (select max(s.slot_at) from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending'))
+     from held where m.id = held.id`,
+    { ids: mailboxes },
+  );
+  await countDaily(
+    tx.org,
+    rows.flatMap((row) => countsOf(row, -1)),
+  );
+  return rows.length;
+}
+
+/**
+ * The first time from `from` on that keeps the mailbox's minimum gap to every slot it has given out, itself locked, so
+ * that nobody takes it meanwhile. An email whose mailbox is gone keeps `from`.
+ */
+export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string | null }, from: Date): Promise<Date> {
+  if (!email.mailbox_id) return from;
+  const [mailbox] = await tx.org.sql<{ gap: number }>(
+    `select min_wait_time * 1000 as gap from mailboxes where organization_id = :org and id = :id for no key update`,
+    { id: email.mailbox_id },
+  );
+  if (!mailbox) return from;
+  const taken = await tx.org.sql<{ slot_at: Date }>(
+    `select slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and id <> :id
+       and slot_at > cast(:from as timestamptz) - :gap * interval '1 millisecond'
+     order by slot_at`,
+    { mailbox: email.mailbox_id, id: email.id, from, gap: mailbox.gap },
+  );
+  let at = from.getTime();
+  for (const { slot_at: other } of taken) {
+    if (other.getTime() - at >= mailbox.gap) break;
+    at = Math.max(at, other.getTime() + mailbox.gap);
+  }
+  await tx.org.sql(
+    `update mailboxes set last_slot_at = greatest(last_slot_at, :at) where organization_id = :org and id = :id`,
+    { id: email.mailbox_id, at: new Date(at) },
+  );
+  return new Date(at);
+}
+
+/**
+ * Moves the slot of an email to a later time, and its counts with it where that is another day of the campaign (in its
+ * timezone) or of the mailbox (UTC). A campaign or mailbox that is gone counts nothing any more.
+ */
+export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> {
+  const [slot] = await tx.org.sql<Slot & { timezone: string | null }>(
+    `select s.campaign_id, s.mailbox_id, s.slot_day, (s.slot_at at time zone 'utc')::date as mailbox_day, s.is_first, c.timezone
+     from sends s left join campaigns c on c.id = s.campaign_id where s.organization_id = :org and s.id = :id`,
+    { id: sendId },
+  );
+  if (!slot) return;
+  const moved: Slot = {
+    ...slot,
+    slot_day: slot.timezone ? dayKey(slot.timezone, to) : slot.slot_day,
+    mailbox_day: to.toISOString().slice(0, 10),
+  };
+  await tx.org.table('sends').where({ id: sendId }).update({ slot_at: to, slot_day: moved.slot_day });
+  await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);
+}
+
+/** The daily counts an email with a slot is part of, whatever becomes of it. */
+function countsOf(slot: Slot, by: 1 | -1): CounterChange[] {
+  const changes: CounterChange[] = [];
+  if (slot.campaign_id) changes.push({ scope: 'campaign', scopeId: slot.campaign_id, day: slot.slot_day, by });
+  if (slot.campaign_id && slot.is_first)
+    changes.push({ scope: 'campaign_new', scopeId: slot.campaign_id, day: slot.slot_day, by });
+  if (slot.mailbox_id) changes.push({ scope: 'mailbox', scopeId: slot.mailbox_id, day: slot.mailbox_day, by });
+  return changes;
+}

@@ -1,0 +1,268 @@
+import { newId } from '../../../lib/ids.ts';
+import type { Decision } from '../../../workflows/enrollment/contract.ts';
+import { firstStep, matchingBranch, type Facts, type Outcome } from '../campaign/graph.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { transact, type Tx } from '../../kernel/transact.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { finishEnrollment, type FinalState } from '../control/finish.ts';
+import {
+  readGraph,
+  readSnapshot,
+  sendOf,
+  type EngineStep,
+  type EnrollmentColumn,
+  type Graph,
+  type Snapshot,
+  type StepRun,
+} from './snapshot.ts';
+import { atStep, type Verdict } from './steps.ts';
+
+/** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
+const MAX_HOPS = 100;
+/** How long (ms) a call of an app may take, attempts and all, before it looks stuck. */
+const CALL_MS = 15 * 60_000;
+
+/**
+ * Moves a contact as far as it can go now and says what its run does next (DESIGN section 3). The enrollment is locked,
+ * so a reply, an event, a pause and this decision come one after another, whoever is first.
+ */
+export async function advanceEnrollment(ctx: Ctx, enrollmentId: string): Promise<Decision> {
+  return transact(ctx, async (tx) => {
+    const snapshot = await readSnapshot(tx, enrollmentId);
+    if (!snapshot) return { kind: 'done', outcome: 'deleted' };
+    const { enrollment, campaign } = snapshot;
+    if (enrollment.state !== 'pending' && enrollment.state !== 'active')
+      return { kind: 'done', outcome: enrollment.state };
+    if (campaign.status !== 'active') return held(tx, snapshot, 'the campaign is paused', null);
+    if (enrollment.hold_since) {
+      if (!enrollment.hold_until || enrollment.hold_until > tx.now)
+        return held(tx, snapshot, 'held', enrollment.hold_until);
+      Object.assign(snapshot.changes, { hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+    }
+    if (enrollment.state === 'pending') {
+      Object.assign(snapshot.changes, { state: 'active', launched_at: tx.now, last_activity_at: tx.now });
+      enrollment.launched_at = tx.now;
+    }
+    const decision = await walk(tx, snapshot, await readGraph(tx, campaign));
+    await store(tx, snapshot);
+    return decision;
+  });
+}
+
+/**
+ * Writes what the decision has collected, in one statement. Whatever else reads or ends the enrollment or its run within
+ * the decision comes after this.
+ */
+async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const { enrollment, changes, entered } = snapshot;
+  const columns = Object.keys(changes).sort() as EnrollmentColumn[];
+  if (columns.length === 0 && !entered) return;
+  snapshot.changes = {};
+  snapshot.entered = null;
+  const begun =
+    entered &&
+    `begun as (
+       insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
+       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :now)
+     ), linked as (
+       -- The launcher reserves the first email before the run exists; a step can also be met a second time.
+       update sends set step_run_id = :run where organization_id = :org and enrollment_id = :enrollment and step_id = :step and step_run_id is null
+     )`;
+  const text = `${begun ? `with ${begun}` : ''} update enrollments set ${columns.map((column) => `${column} = :${column}`).join(', ')} where organization_id = :org and id = :enrollment`;
+  await tx.org.sql(text as `${string}:org${string}`, {
+    ...(changes as Record<string, never>),
+    enrollment: enrollment.id,
+    campaign: enrollment.campaign_id,
+    contact: enrollment.contact_id,
+    now: tx.now,
+    ...(entered
+      ? { run: entered.id, step: entered.step_id, seq: entered.seq, kind: entered.kind, key: entered.output_key }
+      : {}),
+  });
+}
+
+async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision> {
+  for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+    const { run } = snapshot;
+    if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
+    if (run && !isOver(run) && graph.removed.has(run.step_id)) {
+      // An email in a worker's hands is waited for: what it is settled as comes before the next one.
+      if (snapshot.send?.state === 'sending')
+        return say(tx, snapshot, 'a step that was removed', {
+          kind: 'send',
+          sendId: snapshot.send.id,
+          at: snapshot.send.slot_at,
+        });
+      await abandon(tx, snapshot);
+    }
+    const step =
+      run === null
+        ? firstStep(graph.steps)
+        : isOver(run)
+          ? after(snapshot, graph, run)
+          : (graph.steps.find(({ id }) => id === run.step_id) ?? null);
+    if (step === null) return finish(tx, snapshot, 'completed');
+    if (run === null || isOver(run)) enter(tx, snapshot, step);
+    if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+    // All but an email reads or writes its run.
+    if (step.kind !== 'email') await store(tx, snapshot);
+    const verdict = await atStep(tx, snapshot, graph, step);
+    if (verdict.kind === 'passed') {
+      await store(tx, snapshot);
+      await leave(tx, snapshot, verdict);
+      continue;
+    }
+    if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
+    return say(tx, snapshot, place(graph, step), verdict);
+  }
+  throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
+}
+
+async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: string): Promise<Decision> {
+  await store(tx, snapshot);
+  const { run, sends, enrollment } = snapshot;
+  const nothingOpen = (run === null || isOver(run)) && !sends.some((send) => send.state === 'reserved');
+  await finishEnrollment(tx, enrollment.id, state, { ...(reason ? { reason } : {}), byRun: true, nothingOpen });
+  return { kind: 'done', outcome: state };
+}
+
+function isOver(run: StepRun): boolean {
+  return run.state === 'completed' || run.state === 'skipped';
+}
+
+/** Where the contact goes after a finished step; after one that was removed, where that normally led. */
+function after(snapshot: Snapshot, graph: Graph, run: StepRun): EngineStep | null {
+  const step = graph.steps.find(({ id }) => id === run.step_id);
+  let to = step ? matchingBranch(step, factsOf(snapshot, run))?.to : graph.removed.get(run.step_id);
+  // A removed step has led to one that was removed before or after it.
+  for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
+  return graph.steps.find(({ id }) => id === to) ?? null;
+}
+
+/** The step was removed while the contact stood at it. */
+async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
+  if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
+  await tx.org
+    .table('waits')
+    .where({ step_run_id: snapshot.run!.id, state: 'open' })
+    .update({ state: 'cancelled', settled_at: tx.now });
+  await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
+}
+
+function factsOf({ contact, enrollment, send, wait }: Snapshot, run: StepRun): Facts {
+  return {
+    outcome: (run.outcome ?? 'done') as Outcome,
+    opened: send?.opened_at != null,
+    clicked: send?.clicked_at != null,
+    replied: send?.replied_at != null,
+    contact: { ...contact },
+    app: enrollment.app_values,
+    event: wait?.event_data ?? null,
+  };
+}
+
+function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): void {
+  const run: StepRun = {
+    id: newId(),
+    step_id: step.id,
+    seq: (snapshot.run?.seq ?? 0) + 1,
+    kind: step.action?.type ?? step.kind,
+    state: 'running',
+    outcome: null,
+    attempts: 0,
+    output_key: step.action && 'output_key' in step.action ? (step.action.output_key ?? null) : null,
+    output: null,
+    started_at: tx.now,
+    completed_at: null,
+  };
+  snapshot.run = run;
+  snapshot.entered = run;
+  snapshot.send = sendOf(snapshot.sends, step.id);
+  snapshot.wait = null;
+  snapshot.changes.current_step_id = step.id;
+  snapshot.changes.step_started_at = tx.now;
+}
+
+async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kind: 'passed' }>): Promise<void> {
+  const run = snapshot.run!;
+  const { enrollment } = snapshot;
+  run.state = verdict.outcome === 'skipped' ? 'skipped' : 'completed';
+  run.outcome = verdict.outcome;
+  run.completed_at = tx.now;
+  await tx.org
+    .table('step_runs')
+    .where({ id: run.id })
+    .whereNotIn('state', ['completed', 'skipped'])
+    .update({
+      state: run.state,
+      outcome: run.outcome,
+      completed_at: tx.now,
+      ...(verdict.output ? { output: JSON.stringify(verdict.output) } : {}),
+    });
+  if (verdict.output && run.output_key) {
+    enrollment.app_values = { ...enrollment.app_values, [run.output_key]: verdict.output };
+    snapshot.changes.app_values = JSON.stringify(enrollment.app_values);
+  }
+}
+
+/** The step was an email when the slot was reserved, and has been edited since. */
+async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const { id } = snapshot.send!;
+  await releaseReservedSends(tx, { sendId: id });
+  snapshot.sends = snapshot.sends.filter((send) => send.id !== id);
+  snapshot.send = null;
+}
+
+/** "step 3 of 5 (Follow-up)": how people find the place. */
+function place(graph: Graph, step: EngineStep): string {
+  const number = graph.steps.findIndex(({ id }) => id === step.id) + 1;
+  return `step ${number} of ${graph.steps.length}${step.name ? ` (${step.name})` : ''}`;
+}
+
+function say(
+  tx: Tx,
+  snapshot: Snapshot,
+  at: string,
+  verdict: Exclude<Verdict, { kind: 'passed' | 'finished' }>,
+): Decision {
+  switch (verdict.kind) {
+    case 'send':
+      show(snapshot, `${at}: the email has its slot`, verdict.at, false);
+      return {
+        kind: 'send',
+        sendId: verdict.sendId,
+        at: verdict.at > tx.now ? verdict.at.getTime() : null,
+        where: `${at}, sending`,
+      };
+    case 'call':
+      // By then it has answered, or somebody looks why not (launch.ts).
+      show(snapshot, `${at}: asking the app`, new Date(tx.now.getTime() + CALL_MS), false);
+      return { kind: 'call', stepRunId: snapshot.run!.id, where: `${at}, asking the app` };
+    case 'sleep':
+      show(snapshot, `${at}: ${verdict.why}`, verdict.until, verdict.state === 'blocked');
+      return {
+        kind: 'sleep',
+        until: verdict.until?.getTime() ?? null,
+        state: verdict.state,
+        where: `${at}, ${verdict.why}`,
+      };
+  }
+}
+
+async function held(tx: Tx, snapshot: Snapshot, why: string, until: Date | null): Promise<Decision> {
+  await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
+  show(snapshot, why, until, snapshot.enrollment.blocked);
+  await store(tx, snapshot);
+  return { kind: 'sleep', until: until?.getTime() ?? null, state: 'held', where: why };
+}
+
+/** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */
+function show({ enrollment, changes }: Snapshot, waitingFor: string, until: Date | null, blocked: boolean): void {
+  if (
+    enrollment.waiting_for === waitingFor &&
+    enrollment.waiting_until?.getTime() === until?.getTime() &&
+    enrollment.blocked === blocked
+  )
+    return;
+  Object.assign(changes, { waiting_for: waitingFor, waiting_until: until, blocked });
+}

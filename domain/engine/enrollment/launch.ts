@@ -1,0 +1,349 @@
+import { start } from '../../../temporal/dispatch.ts';
+import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
+import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
+import { firstStep } from '../campaign/graph.ts';
+import { completeCampaign, pauseCampaign } from '../control/status.ts';
+import { resolveSenders } from '../campaign/sender-pool.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { transact, type Tx } from '../../kernel/transact.ts';
+import { allocate } from '../sending/allocate.ts';
+import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { suppressedAmong } from '../../records/suppression-check.ts';
+import { finishEnrollment } from '../control/finish.ts';
+import { nudgeEnrollment } from '../control/signals.ts';
+import { readGraph, type EngineContact } from './snapshot.ts';
+import { candidateFor, closedDoor } from './steps.ts';
+
+/** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
+export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
+
+const BATCH = 100;
+const TELL_PAGE = 500;
+const BUSY_MS = 500;
+/** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
+const NAP_MS = 5_000;
+const MINUTE_MS = 60_000;
+const NO_MAILBOX_MS = 15 * MINUTE_MS;
+/** A run this late (ms) has lost its way; it is told to look again. */
+const OVERDUE_MS = 10 * MINUTE_MS;
+
+interface Lead {
+  id: string;
+  contact_id: string;
+  mailbox_id: string | null;
+  contact: Pick<
+    EngineContact,
+    'id' | 'email' | 'esp_provider' | 'custom_fields' | 'subscribed' | 'verification_status'
+  >;
+}
+
+/**
+ * One turn of a campaign's launcher, in one transaction: tells runs of edits, launches the next leads as far as slots
+ * within the horizon allow, notices that nothing is left. Leads stay rows until their slot is near, so a campaign of a
+ * million has as many open workflows as contacts in flight (DESIGN section 3).
+ */
+export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
+  return transact(ctx, async (tx) => {
+    const campaign = (await tx.org.table('campaigns').where({ id: campaignId }).forNoKeyUpdate().first()) as
+      | CampaignView
+      | undefined;
+    if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
+    const telling = await tellRuns(tx, campaign);
+    if (telling.left) return { again: true, inMs: telling.told > 0 ? 0 : BUSY_MS, launched: 0 };
+    if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
+
+    const opening = nextOpening(scheduleOf(campaign), tx.now);
+    if (!opening) {
+      await pauseCampaign(
+        tx,
+        campaignId,
+        'paused',
+        campaign.end_date && campaign.end_date <= tx.now
+          ? 'The end date has passed'
+          : 'The schedule has no sending window',
+      );
+      return { again: true, inMs: 0, launched: 0 };
+    }
+    await wakeOverdue(tx, campaign);
+    return launchBatch(ctx, tx, campaign);
+  });
+}
+
+type Run = Parameters<typeof nudgeEnrollment>[1];
+
+/**
+ * Pages through runs that have not been told of the latest pause, resume or edit. One that is deciding at this moment is
+ * passed over, not waited for: it may want the campaign, which this transaction holds.
+ */
+async function tellRuns(tx: Tx, campaign: CampaignView): Promise<{ told: number; left: boolean }> {
+  const [answer] = await tx.org.sql<{ told: Run[]; left: boolean }>(
+    `with due as (
+       select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
+       order by signalled_epoch limit :page for update skip locked
+     ), told as (
+       update enrollments e set signalled_epoch = :epoch from due where e.id = due.id returning e.id, e.campaign_id, e.contact_id
+     )
+     select coalesce((select json_agg(told) from told), '[]') as told,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
+          and id not in (select id from told) order by signalled_epoch limit 1) is not null as "left"`,
+    { epoch: campaign.control_epoch, campaign: campaign.id, page: TELL_PAGE },
+  );
+  const { told, left } = answer!;
+  for (const run of told) nudgeEnrollment(tx, run);
+  return { told: told.length, left };
+}
+
+/** Wakes runs that should have moved on long ago; they then have as long again before they are woken once more. */
+async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
+  const late = new Date(tx.now.getTime() - OVERDUE_MS);
+  const runs = await tx.org.sql<Run>(
+    `with overdue as (
+       select id from enrollments
+       where organization_id = :org and campaign_id = :campaign and state = 'active' and waiting_until < :late and not blocked
+       order by waiting_until limit :page for update skip locked
+     )
+     update enrollments e set waiting_until = :now from overdue where e.id = overdue.id returning e.id, e.campaign_id, e.contact_id`,
+    { campaign: campaign.id, late, now: tx.now, page: BATCH },
+  );
+  for (const run of runs) nudgeEnrollment(tx, run);
+}
+
+async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Turn> {
+  const graph = await readGraph(tx, campaign);
+  const step = firstStep(graph.steps);
+  const reserves = step?.kind === 'email' && step.wait_after === 0;
+  const { count, nextSlot } = await inFlight(tx, campaign);
+  const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - count;
+  if (room <= 0) return untilRoom(tx, nextSlot);
+
+  const dueBefore = new Date(tx.now.getTime() - campaign.entry_delay_minutes * MINUTE_MS);
+  const providers = await providersInReach(tx, campaign);
+  const leads = await dueLeads(tx, campaign, dueBefore, providers, Math.min(room, BATCH));
+  if (leads.length === 0) return nothingDue(tx, campaign, providers !== null);
+
+  const suppressions = await suppressedAmong(
+    tx.org,
+    leads.map((lead) => lead.contact.email),
+    tx.now,
+  );
+  const open: Lead[] = [];
+  for (const lead of leads) {
+    const closed = reserves ? closedDoor(lead.contact, suppressions, campaign.risky_emails) : undefined;
+    if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
+    else open.push(lead);
+  }
+  if (!reserves) {
+    await launch(
+      tx,
+      campaign,
+      open.map((lead) => ({ lead, mailboxId: null })),
+    );
+    return { again: true, inMs: open.length === BATCH ? BUSY_MS : 0, launched: open.length };
+  }
+  if (open.length === 0) return { again: true, inMs: 0, launched: 0 };
+
+  const settings = await effectiveSettings(tx.org, campaign.id);
+  const candidates = open.map((lead) =>
+    candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, step),
+  );
+  const answers = await allocate(tx, { campaign, settings }, candidates, {
+    horizonMs: ctx.config.LAUNCH_HORIZON_MS,
+    keepBack: campaign.prioritize_new_leads ? 0 : await dueFollowUps(tx, campaign),
+  });
+  const ready = open.flatMap((lead, index) => {
+    const answer = answers[index]!;
+    return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
+  });
+  await launch(tx, campaign, ready);
+  const refused = answers.find((answer) => answer.kind !== 'slot');
+  if (!refused) return { again: true, inMs: 0, launched: ready.length };
+  return waitFor(ctx, tx, campaign, refused, ready.length);
+}
+
+async function waitFor(
+  ctx: Ctx,
+  tx: Tx,
+  campaign: CampaignView,
+  refused: Exclude<Awaited<ReturnType<typeof allocate>>[number], { kind: 'slot' }>,
+  launched: number,
+): Promise<Turn> {
+  const wait = (at: number, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
+  switch (refused.kind) {
+    case 'later': {
+      // Half a horizon early, so that the runs are open when their slots come.
+      const at = Math.max(tx.now.getTime() + 1_000, refused.at.getTime() - ctx.config.LAUNCH_HORIZON_MS / 2);
+      return wait(at, refused.why);
+    }
+    case 'hold':
+      if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
+        await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
+        return { again: true, inMs: 0, launched };
+      }
+      return wait(tx.now.getTime() + NO_MAILBOX_MS, 'no mailbox can send');
+    case 'never':
+      return wait(tx.now.getTime() + NO_MAILBOX_MS, 'the schedule has no time left');
+  }
+}
+
+/** First emails under way, and the first slot among them. Campaigns that begin with something else are held to a rate instead. */
+async function inFlight(tx: Tx, campaign: CampaignView): Promise<{ count: number; nextSlot: Date | null }> {
+  const [row] = await tx.org.sql<{ count: number; nextSlot: Date | null }>(
+    `select count(*)::int as count, min(slot_at) as "nextSlot" from sends
+     where organization_id = :org and campaign_id = :campaign and state in ('reserved', 'sending') and is_first`,
+    { campaign: campaign.id },
+  );
+  return row!;
+}
+
+/** Room comes when the next email under way has left; a long wait is the run's, where a signal can end it. */
+function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
+  const now = tx.now.getTime();
+  const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
+  if (ms <= NAP_MS) return { again: true, inMs: ms, launched: 0 };
+  return { report: { kind: 'wait', wakeAt: now + ms, launched: 0, why: 'as many first emails under way as allowed' } };
+}
+
+/**
+ * The recipients' providers the pool can write to, where mailboxes must match; null when any will do. Leads beyond reach
+ * would otherwise stand at the head of the queue and keep all others from being looked at.
+ */
+async function providersInReach(tx: Tx, campaign: CampaignView): Promise<string[] | null> {
+  if (campaign.esp_match_mode !== 'strict') return null;
+  const senders = await resolveSenders(tx.org, campaign);
+  const rows = await tx.org.sql<{ provider: string }>(
+    `select distinct case provider when 'smtp_imap' then 'other' else provider end as provider from mailboxes
+     where organization_id = :org and id = any(:ids::uuid[]) and (hold_code is null or hold_until <= :now)`,
+    { ids: senders.map(({ mailboxId }) => mailboxId), now: tx.now },
+  );
+  return rows.length > 0 ? rows.map(({ provider }) => provider) : null;
+}
+
+/** Contacts in mid-campaign who want to send today and have no slot yet; new leads leave them their share. */
+async function dueFollowUps(tx: Tx, campaign: CampaignView): Promise<number> {
+  const [row] = await tx.org.sql<{ n: number }>(
+    `select count(*)::int as n from (
+       select 1 from enrollments e
+       where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and not e.blocked
+         and e.waiting_until < :ends and e.waiting_for is not null
+         and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))
+         and e.current_step_id in (select st.id from campaign_steps st where st.campaign_id = :campaign and st.kind = 'email')
+       limit :limit) as due`,
+    { campaign: campaign.id, ends: startOfNextDay(campaign.timezone, tx.now), limit: campaign.daily_limit },
+  );
+  return row!.n;
+}
+
+/** Sort expressions of contact_order_by; anything else orders by entry, which an index serves. */
+const ORDERS: Record<string, string> = {
+  email: 'ct.email',
+  first_name: 'ct.first_name',
+  last_name: 'ct.last_name',
+  company: 'ct.company',
+  updated_at: 'ct.updated_at',
+};
+
+async function dueLeads(
+  tx: Tx,
+  campaign: CampaignView,
+  dueBefore: Date,
+  providers: readonly string[] | null,
+  limit: number,
+): Promise<Lead[]> {
+  const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
+  const byField =
+    campaign.contact_order_by === 'custom_field' && campaign.contact_order_field
+      ? 'ct.custom_fields ->> :field'
+      : ORDERS[campaign.contact_order_by];
+  const order = byField
+    ? `${byField} ${direction} nulls last, e.entered_at, e.id`
+    : `e.entered_at ${direction}, e.id ${direction}`;
+  return tx.org.sql<Lead>(
+    `select e.id, e.contact_id, e.mailbox_id,
+       jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
+         'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
+     from enrollments e join contacts ct on ct.id = e.contact_id
+     where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
+       and (e.hold_since is null or e.hold_until <= :now)
+       and (:providers::text[] is null or ct.esp_provider = '' or ct.esp_provider = any(:providers::text[]))
+     order by ${order} limit :limit for update of e skip locked` as `${string}:org${string}`,
+    { campaign: campaign.id, due: dueBefore, now: tx.now, providers, limit, field: campaign.contact_order_field ?? '' },
+  );
+}
+
+async function launch(
+  tx: Tx,
+  campaign: CampaignView,
+  ready: readonly { lead: Lead; mailboxId: string | null }[],
+): Promise<void> {
+  if (ready.length === 0) return;
+  await tx.org.sql(
+    `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
+       mailbox_id = coalesce(t.mailbox, e.mailbox_id)
+     from unnest(:ids::uuid[], :mailboxes::uuid[]) as t(id, mailbox)
+     where e.organization_id = :org and e.id = t.id`,
+    {
+      now: tx.now,
+      epoch: campaign.control_epoch,
+      ids: ready.map(({ lead }) => lead.id),
+      mailboxes: ready.map(({ mailboxId }) => mailboxId),
+    },
+  );
+  for (const { lead } of ready) {
+    tx.intend(
+      start(enrollmentWorkflow, {
+        organizationId: tx.org.organizationId,
+        campaignId: campaign.id,
+        contactId: lead.contact_id,
+        enrollmentId: lead.id,
+      }),
+    );
+  }
+  if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
+}
+
+/** No lead is due: some may be later or out of reach, some may be under way, or the campaign is through. */
+async function nothingDue(tx: Tx, campaign: CampaignView, mustMatch: boolean): Promise<Turn> {
+  const [rest] = await tx.org.sql<{ next: Date | null; active: boolean }>(
+    `select least(
+         (select entered_at + :delay * interval '1 minute' from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_since is null order by entered_at, id limit 1),
+         (select min(greatest(entered_at + :delay * interval '1 minute', hold_until)) from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
+       (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
+        order by signalled_epoch limit 1) is not null as active`,
+    { delay: campaign.entry_delay_minutes, campaign: campaign.id },
+  );
+  const { next, active } = rest!;
+  if (next && next <= tx.now && mustMatch) {
+    return {
+      report: {
+        kind: 'wait',
+        wakeAt: tx.now.getTime() + NO_MAILBOX_MS,
+        launched: 0,
+        why: 'no mailbox matches the leads that are left',
+      },
+    };
+  }
+  if (next)
+    return {
+      report: {
+        kind: 'wait',
+        wakeAt: Math.max(next.getTime(), tx.now.getTime() + 1_000),
+        launched: 0,
+        why: 'the next lead is due later',
+      },
+    };
+  // Runs end by themselves and say so; the look every few minutes is for one that cannot.
+  if (active)
+    return {
+      report: { kind: 'wait', wakeAt: tx.now.getTime() + OVERDUE_MS, launched: 0, why: 'every lead is under way' },
+    };
+  const became = await completeCampaign(tx, campaign.id);
+  if (became === 'busy')
+    return { report: { kind: 'wait', wakeAt: null, launched: 0, why: 'the leads that are left are held' } };
+  return {
+    report: { kind: 'done', why: became === 'idle' ? 'idle until a lead is added' : 'every lead has finished' },
+  };
+}

@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto';
+import { newId } from '../../../lib/ids.ts';
+import type { StepAction } from '../campaign/actions.ts';
+import type { Outcome } from '../campaign/graph.ts';
+import { refusedByVerification } from '../campaign/launch-checks.ts';
+import { announceUpdate } from '../../records/announce-contact.ts';
+import type { Tx } from '../../kernel/transact.ts';
+import { allocate, type Candidate } from '../sending/allocate.ts';
+import { entryDelayEnds } from '../../records/schedule/slots.ts';
+import { suppressedAmong } from '../../records/suppression-check.ts';
+import { applyUnsubscribe } from '../outcomes/effects.ts';
+import type { FinalState } from '../control/finish.ts';
+import type { EngineContact, EngineStep, Graph, Snapshot } from './snapshot.ts';
+
+/** What a step says when a contact stands at it. */
+export type Verdict =
+  | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown> }
+  | { kind: 'send'; sendId: string; at: Date }
+  | { kind: 'call' }
+  | { kind: 'sleep'; until: Date | null; why: string; state: 'waiting' | 'held' | 'blocked' }
+  | { kind: 'finished'; state: FinalState; reason: string };
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** How often (ms) a contact without a usable mailbox asks again; a mailbox coming back tells nobody. */
+const NO_MAILBOX_MS = 15 * MINUTE_MS;
+
+/** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
+export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+  if (snapshot.run!.state === 'blocked')
+    return { kind: 'sleep', until: null, why: 'blocked until somebody retries it', state: 'blocked' };
+  if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
+  if (!step.action) return { kind: 'passed', outcome: 'done' };
+  return atAction(tx, snapshot, step, step.action);
+}
+
+async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
+  const { send, campaign, contact, enrollment } = snapshot;
+  if (send) {
+    if (send.state === 'reserved' || send.state === 'sending')
+      return { kind: 'send', sendId: send.id, at: send.slot_at };
+    if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: 'the email bounced' };
+    if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: 'the email could not be sent' };
+    return { kind: 'passed', outcome: send.state === 'skipped' ? 'skipped' : 'sent' };
+  }
+  const due = dueAt(snapshot, step);
+  if (due > tx.now) return { kind: 'sleep', until: due, why: 'waiting for its day', state: 'waiting' };
+  const suppressions: Suppressions = snapshot.suppressed
+    ? await suppressedAmong(tx.org, [contact.email], tx.now)
+    : new Map();
+  const closed = closedDoor(contact, suppressions, campaign.risky_emails);
+  if (closed) return closed;
+  const settings = snapshot.settings();
+  const [answer] = await allocate(tx, { campaign, settings }, [candidateFor(snapshot, graph, step)]);
+  switch (answer!.kind) {
+    case 'slot':
+      if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
+      return { kind: 'send', sendId: answer!.sendId, at: answer!.at };
+    case 'later':
+      return { kind: 'sleep', until: answer!.at, why: answer!.why, state: 'waiting' };
+    case 'hold':
+      return {
+        kind: 'sleep',
+        until: new Date(tx.now.getTime() + NO_MAILBOX_MS),
+        why: 'no mailbox can send',
+        state: 'held',
+      };
+    case 'never':
+      return answer!.why === 'campaign_ended'
+        ? { kind: 'finished', state: 'completed', reason: 'the campaign has ended' }
+        : { kind: 'sleep', until: null, why: 'the campaign has no sending window', state: 'held' };
+  }
+}
+
+/** The first email waits for the entry delay, later ones for their own days after the step before. */
+function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineStep): Date {
+  const afterStep = new Date(run!.started_at.getTime() + step.wait_after * DAY_MS);
+  if (hasSent) return afterStep;
+  const afterEntry = entryDelayEnds(enrollment.entered_at, campaign.created_at, campaign.entry_delay_minutes);
+  return afterStep > afterEntry ? afterStep : afterEntry;
+}
+
+type Suppressions = Awaited<ReturnType<typeof suppressedAmong>>;
+export type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
+
+/** Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. */
+export function closedDoor(
+  contact: Doorkeeping,
+  suppressions: Suppressions,
+  riskyAllowed: boolean,
+): Extract<Verdict, { kind: 'finished' }> | undefined {
+  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
+  const suppression = suppressions.get(contact.email);
+  if (suppression) {
+    const state =
+      suppression.source === 'bounce'
+        ? 'bounced'
+        : suppression.source === 'manual' || suppression.source === 'import'
+          ? 'undeliverable'
+          : 'unsubscribed';
+    return { kind: 'finished', state, reason: `suppressed (${suppression.source})` };
+  }
+  if (!refusedByVerification(contact.verification_status, riskyAllowed)) return undefined;
+  return {
+    kind: 'finished',
+    state: 'undeliverable',
+    reason: `address verification says ${contact.verification_status}`,
+  };
+}
+
+/** The parts of a snapshot the allocator is asked with; the launcher has no more than these. */
+export interface Asking {
+  enrollment: Pick<Snapshot['enrollment'], 'id' | 'mailbox_id'>;
+  contact: Pick<EngineContact, 'id' | 'email' | 'esp_provider' | 'custom_fields'>;
+  run: { id: string; attempts: number } | null;
+  hasSent: boolean;
+}
+
+/** The allocator's view of a contact at an email step. */
+export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Candidate {
+  const { enrollment, contact, run, hasSent } = asking;
+  return {
+    enrollmentId: enrollment.id,
+    contactId: contact.id,
+    stepId: step.id,
+    stepRunId: run?.id ?? null,
+    attempts: run?.attempts ?? 0,
+    recipient: contact.email,
+    espProvider: contact.esp_provider,
+    contactTimezone: contact.custom_fields.timezone ?? null,
+    isFirst: !hasSent,
+    stickyMailboxId: enrollment.mailbox_id,
+    notBefore: null,
+    variantId: variantFor(graph, step, enrollment.id),
+  };
+}
+
+/** Picks a variant by weight. The same contact always gets the same one; variants of no step belong to the first email. */
+function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
+  const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
+  const pool = graph.variants.filter(
+    ({ step_id: of }) => of === step.id || (of === null && step.id === firstEmail?.id),
+  );
+  const total = pool.reduce((sum, { weight }) => sum + weight, 0);
+  if (total === 0) return null;
+  let draw =
+    (createHash('sha256').update(`${enrollmentId}/${step.id}/variant`).digest().readUInt32BE() / 2 ** 32) * total;
+  for (const variant of pool) {
+    draw -= variant.weight;
+    if (draw < 0) return variant.id;
+  }
+  return pool.at(-1)!.id;
+}
+
+async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: StepAction): Promise<Verdict> {
+  const { contact, campaign, enrollment, run } = snapshot;
+  switch (action.type) {
+    case 'app_action':
+      return { kind: 'call' };
+    case 'wait': {
+      const until = new Date(run!.started_at.getTime() + action.wait_minutes * MINUTE_MS);
+      return until > tx.now
+        ? { kind: 'sleep', until, why: 'waiting', state: 'waiting' }
+        : { kind: 'passed', outcome: 'elapsed' };
+    }
+    case 'wait_for_event':
+      return atWait(tx, snapshot, action);
+    case 'add_tag': {
+      const [filed] = await tx.org.sql(
+        `insert into contact_categories (organization_id, contact_id, label_id)
+         select :org, :contact, id from labels where organization_id = :org and id = :label and registry = 'category' on conflict do nothing returning 1`,
+        { contact: contact.id, label: action.category_id },
+      );
+      if (filed) await announceUpdate(tx, contact.id);
+      return { kind: 'passed', outcome: 'done' };
+    }
+    case 'remove_tag':
+      if (
+        (await tx.org
+          .table('contact_categories')
+          .where({ contact_id: contact.id, label_id: action.category_id })
+          .delete()) > 0
+      )
+        await announceUpdate(tx, contact.id);
+      return { kind: 'passed', outcome: 'done' };
+    case 'notify':
+      tx.emit('campaign.action', {
+        campaign_id: campaign.id,
+        campaign_name: campaign.name,
+        step_id: step.id,
+        step_name: step.name,
+        contact_id: contact.id,
+        contact_email: contact.email,
+        message: action.message,
+      });
+      return { kind: 'passed', outcome: 'done' };
+    case 'unsubscribe':
+      await applyUnsubscribe(
+        tx,
+        { campaignId: campaign.id, enrollmentId: enrollment.id, contactId: contact.id, email: contact.email },
+        'action',
+      );
+      return { kind: 'finished', state: 'unsubscribed', reason: 'an unsubscribe step' };
+    case 'end':
+      return { kind: 'finished', state: 'completed', reason: 'an end step' };
+  }
+}
+
+/** Opens the wait, or follows whatever PostgreSQL says happened first: the event or the timeout. */
+async function atWait(
+  tx: Tx,
+  snapshot: Snapshot,
+  action: Extract<StepAction, { type: 'wait_for_event' }>,
+): Promise<Verdict> {
+  const { enrollment, run } = snapshot;
+  let { wait } = snapshot;
+  if (!wait) {
+    wait = {
+      id: newId(),
+      state: 'open',
+      event_name: action.wait_event_name,
+      event_data: null,
+      deadline:
+        action.timeout_minutes === null ? null : new Date(tx.now.getTime() + action.timeout_minutes * MINUTE_MS),
+    };
+    await tx.org.insert('waits', {
+      id: wait.id,
+      enrollment_id: enrollment.id,
+      step_run_id: run!.id,
+      campaign_id: enrollment.campaign_id,
+      contact_id: enrollment.contact_id,
+      step_id: run!.step_id,
+      event_name: wait.event_name,
+      state: 'open',
+      opened_at: tx.now,
+      deadline: wait.deadline,
+    });
+    await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
+    snapshot.wait = wait;
+  }
+  if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
+    const [timedOut] = await tx.org.sql(
+      `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
+      { id: wait.id, now: tx.now },
+    );
+    if (timedOut) return { kind: 'passed', outcome: 'timeout' };
+    const [settled] = await tx.org.sql<{ state: 'resumed' | 'cancelled'; data: Record<string, unknown> | null }>(
+      `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
+      { id: wait.id },
+    );
+    wait.state = settled!.state;
+    wait.event_data = settled!.data;
+  }
+  if (wait.state === 'open')
+    return { kind: 'sleep', until: wait.deadline, why: `waiting for ${wait.event_name}`, state: 'waiting' };
+  if (wait.state === 'timed_out') return { kind: 'passed', outcome: 'timeout' };
+  return { kind: 'passed', outcome: 'event', output: wait.event_data ?? {} };
+}

@@ -1,0 +1,194 @@
+import type { Db } from '../../../db/connection.ts';
+import { OrgScope } from '../../../db/tenancy.ts';
+import { notFound } from '../../../lib/errors.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
+
+/** What became of a step's email. Times are UTC; the address it went to is left out. */
+export interface StorySend {
+  id: string;
+  state: string;
+  mailbox_id: string | null;
+  slot_at: Date;
+  sent_at: Date | null;
+  message_id: string | null;
+  attempts: number;
+  error: string | null;
+}
+
+/** A wait for a product event, and how it ended. */
+export interface StoryWait {
+  event_name: string;
+  state: string;
+  opened_at: Date;
+  deadline: Date | null;
+  settled_at: Date | null;
+  event_id: string | null;
+}
+
+/** One step a contact has come to. */
+export interface StoryStep {
+  seq: number;
+  /** Its place among the campaign's steps, from 1; null when it was deleted since. */
+  position: number | null;
+  name: string;
+  kind: string;
+  state: string;
+  outcome: string | null;
+  detail: string | null;
+  attempts: number;
+  started_at: Date;
+  completed_at: Date | null;
+  send: StorySend | null;
+  wait: StoryWait | null;
+}
+
+/** One contact's way through one campaign, as PostgreSQL has it: ids, kinds and times, no addresses. */
+export interface Story {
+  enrollment_id: string;
+  organization_id: string;
+  contact_id: string;
+  campaign: { id: string; name: string; status: string; steps: number };
+  workflow_id: string;
+  state: string;
+  reason: string | null;
+  entered_at: Date;
+  launched_at: Date | null;
+  finished_at: Date | null;
+  steps: StoryStep[];
+  /** The first email's slot, reserved before the run has started. */
+  reserved: StorySend | null;
+  hold: { since: Date; until: Date | null; reason: string | null; source: string | null } | null;
+  /** What the contact waits for now; null when it has finished or was not launched. */
+  now: { waiting_for: string; until: Date | null; blocked: boolean } | null;
+  /** What the campaign's log says of this contact: holds, releases, blocked and retried steps. */
+  log: { at: Date; type: string; message: string }[];
+}
+
+const MAX_LOG = 100;
+
+/**
+ * The story of one contact in one campaign, for the operator's command line (any organization).
+ * @param reference an enrollment's id, or its workflow's: `enrollment/<campaign>/<contact>`
+ * @throws AppError not_found
+ */
+export async function enrollmentStory(db: Db, reference: string): Promise<Story> {
+  const found = await locate(db, reference.trim());
+  if (!found) throw notFound('Enrollment');
+  const org = new OrgScope(db, found.organization_id);
+  const [row] = await org.sql(
+    `select e.*, c.name as campaign_name, c.status as campaign_status,
+       (select count(*)::int from campaign_steps s where s.campaign_id = e.campaign_id) as step_count
+     from enrollments e join campaigns c on c.id = e.campaign_id
+     where e.organization_id = :org and e.id = :id`,
+    { id: found.id },
+  );
+  if (!row) throw notFound('Enrollment');
+  return {
+    enrollment_id: row.id,
+    organization_id: found.organization_id,
+    contact_id: row.contact_id,
+    campaign: { id: row.campaign_id, name: row.campaign_name, status: row.campaign_status, steps: row.step_count },
+    workflow_id: enrollmentWorkflow.id({
+      organizationId: found.organization_id,
+      campaignId: row.campaign_id,
+      contactId: row.contact_id,
+      enrollmentId: row.id,
+    }),
+    state: row.state,
+    reason: row.failure_reason,
+    entered_at: row.entered_at,
+    launched_at: row.launched_at,
+    finished_at: row.finished_at,
+    ...(await stepsOf(org, row.id, row.campaign_id)),
+    hold: row.hold_since && {
+      since: row.hold_since,
+      until: row.hold_until,
+      reason: row.hold_reason,
+      source: row.hold_source,
+    },
+    now: row.waiting_for && { waiting_for: row.waiting_for, until: row.waiting_until, blocked: row.blocked },
+    log: await logOf(org, row.campaign_id, row.contact_id),
+  };
+}
+
+async function locate(db: Db, reference: string): Promise<{ id: string; organization_id: string } | undefined> {
+  const columns = ['id', 'organization_id'] as const;
+  if (isUuid(reference))
+    return db('enrollments')
+      .where({ id: reference })
+      .first(...columns);
+  const [, campaignId = '', contactId = ''] = /^(?:enrollment\/)?([^/]+)\/([^/]+)$/.exec(reference) ?? [];
+  if (!isUuid(campaignId) || !isUuid(contactId)) return undefined;
+  return db('enrollments')
+    .where({ campaign_id: campaignId, contact_id: contactId })
+    .first(...columns);
+}
+
+async function stepsOf(
+  org: OrgScope,
+  enrollmentId: string,
+  campaignId: string,
+): Promise<Pick<Story, 'steps' | 'reserved'>> {
+  const places = await org
+    .table('campaign_steps')
+    .where({ campaign_id: campaignId })
+    .orderBy('position')
+    .select('id', 'name');
+  const runs = await org.table('step_runs').where({ enrollment_id: enrollmentId }).orderBy('seq');
+  const sends = await org.table('sends').where({ enrollment_id: enrollmentId }).orderBy('id');
+  const waits = await org.table('waits').where({ enrollment_id: enrollmentId });
+  const steps = runs.map((run): StoryStep => {
+    const index = places.findIndex(({ id }) => id === run.step_id);
+    const send = sends.find(({ step_run_id: of }) => of === run.id);
+    const wait = waits.find(({ step_run_id: of }) => of === run.id);
+    return {
+      seq: run.seq,
+      position: index < 0 ? null : index + 1,
+      name: places[index]?.name ?? '',
+      kind: run.kind,
+      state: run.state,
+      outcome: run.outcome,
+      detail: run.detail,
+      attempts: run.attempts,
+      started_at: run.started_at,
+      completed_at: run.completed_at,
+      send: send ? sendOf(send) : null,
+      wait: wait
+        ? {
+            event_name: wait.event_name,
+            state: wait.state,
+            opened_at: wait.opened_at,
+            deadline: wait.deadline,
+            settled_at: wait.settled_at,
+            event_id: wait.event_id,
+          }
+        : null,
+    };
+  });
+  const early = sends.find(({ step_run_id: of }) => of === null);
+  return { steps, reserved: early ? sendOf(early) : null };
+}
+
+function sendOf(row: Record<string, any>): StorySend {
+  return {
+    id: row.id,
+    state: row.state,
+    mailbox_id: row.mailbox_id,
+    slot_at: row.slot_at,
+    sent_at: row.sent_at,
+    message_id: row.message_id,
+    attempts: row.attempts,
+    error: row.error_code,
+  };
+}
+
+async function logOf(org: OrgScope, campaignId: string, contactId: string): Promise<Story['log']> {
+  const rows = await org.sql<Story['log'][number]>(
+    `select created_at as at, event_type as type, message from campaign_logs
+     where organization_id = :org and campaign_id = :campaign and metadata ->> 'contact_id' = :contact
+     order by id desc limit :limit`,
+    { campaign: campaignId, contact: contactId, limit: MAX_LOG },
+  );
+  return rows.toReversed();
+}

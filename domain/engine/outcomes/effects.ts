@@ -1,0 +1,210 @@
+import { finishEnrollments, type FinalState } from '../control/finish.ts';
+import type { Tx } from '../../kernel/transact.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { suppress } from './suppress.ts';
+import { watchRates } from './spike.ts';
+import { storableText } from './storable.ts';
+import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
+
+/** A refusal of an email, told by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client (`reported`). */
+export interface Bounce {
+  /** The address does not work; a soft bounce says it did not work this time. */
+  hard: boolean;
+  reason: string;
+  source: 'smtp' | 'dsn' | 'reported';
+}
+
+/** A recipient called an email spam, told by a feedback report (`arf`) or by a client (`reported`). */
+export interface Complaint {
+  reason: string;
+  source: 'arf' | 'reported';
+}
+
+/** How somebody opted out (contract 1, campaign.unsubscribed): the header, the page, a reply, a campaign step. */
+export type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
+
+/** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
+export interface OptOut {
+  sendId?: string | null;
+  campaignId?: string | null;
+  enrollmentId?: string | null;
+  contactId?: string | null;
+  email: string;
+}
+
+/**
+ * What a bounce does (contract 2, bounce_pipeline). A hard one ends the contact's way through the campaign and, where
+ * the settings say so, suppresses the address and pauses a campaign that bounces too much. A soft one is only recorded,
+ * unless the email is settled as bounced already. The second report of the same email changes nothing.
+ */
+export async function applyBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
+  const subject = await lockSubject(tx, send.id);
+  if (subject) await bounceOf(tx, subject, bounce);
+}
+
+/** As {@link applyBounce}, for a recipient whose email may not be known. */
+export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
+  const { send } = subject;
+  const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
+  if (send && (await isRecorded(tx, send.id, 'bounce', bounce.hard))) return;
+  const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
+  await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
+  tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  if (!bounce.hard && send?.state !== 'bounced') return;
+
+  if (send) {
+    await tx.org.sql(
+      // A report can be faster than the answer to DATA; then whoever holds the send settles its state.
+      `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
+         bounced_at = coalesce(bounced_at, :now), updated_at = :now
+       where organization_id = :org and id = :id`,
+      { id: send.id, now: tx.now },
+    );
+    tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  }
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  if (subject.campaignId && pipeline.enabled) await watchRates(tx, subject.campaignId, pipeline);
+  const suppressed = bounce.hard && pipeline.enabled && pipeline.auto_suppress_on_bounce;
+  if (suppressed) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: detail.reason,
+      source: 'bounce',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  await end(tx, subject, 'bounced', {
+    everywhere: suppressed,
+    byRun: bounce.source === 'smtp',
+    reason: 'the email bounced',
+  });
+}
+
+/**
+ * What a spam complaint does (contract 2, bounce_pipeline): the contact leaves the campaign and, where the settings say
+ * so, is suppressed and the campaign paused. The second report of the same email changes nothing.
+ */
+export async function applyComplaint(tx: Tx, send: { id: string }, complaint: Complaint): Promise<void> {
+  const subject = await lockSubject(tx, send.id);
+  if (subject) await complaintOf(tx, subject, complaint);
+}
+
+/** As {@link applyComplaint}, for a recipient whose email may not be known. */
+export async function complaintOf(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
+  const { send } = subject;
+  if (send && (await isRecorded(tx, send.id, 'complaint', false))) return;
+  const reason = storableText(complaint.reason, 500);
+  await recordEngagement(tx, subject, 'complaint', complaint.source, { reason });
+  tx.emit('deliverability.complaint', { ...subjectPayload(subject), reason, source: complaint.source });
+  if (send) await tx.org.table('sends').where({ id: send.id }).update({ complained_at: tx.now, updated_at: tx.now });
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  if (subject.campaignId && pipeline.enabled) await watchRates(tx, subject.campaignId, pipeline);
+  const suppressed = pipeline.enabled && pipeline.auto_suppress_on_complaint;
+  if (suppressed) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: reason || 'spam complaint',
+      source: 'complaint',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  await end(tx, subject, 'unsubscribed', { everywhere: suppressed, byRun: false, reason: 'the recipient complained' });
+}
+
+/**
+ * What an opt-out does: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
+ * suppressed where auto_suppress_on_unsubscribe says so, and always after a reply that asks for it. Doing it again
+ * changes nothing, unless the contact was subscribed anew in between.
+ */
+export async function applyUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
+  const subject = (who.sendId ? await lockSubject(tx, who.sendId) : undefined) ?? {
+    send: null,
+    campaignId: who.campaignId ?? null,
+    enrollmentId: who.enrollmentId ?? null,
+    contactId: who.contactId ?? null,
+    email: who.email.trim().toLowerCase(),
+  };
+  await unsubscribeOf(tx, subject, source, source === 'reply');
+}
+
+/** As {@link applyUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out a client tells of. */
+export async function unsubscribeOf(
+  tx: Tx,
+  subject: Subject,
+  source: UnsubscribeSource | 'reported',
+  alwaysSuppress: boolean,
+): Promise<void> {
+  const { send } = subject;
+  const [contact] = await tx.org.sql<{ id: string; subscribed: boolean }>(
+    'select id, subscribed from contacts where organization_id = :org and (id = :id or email = :email) order by id = :id desc limit 1 for no key update',
+    { id: subject.contactId, email: subject.email },
+  );
+  const known = { ...subject, contactId: subject.contactId ?? contact?.id ?? null };
+  const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
+  if (alwaysSuppress || (pipeline.enabled && pipeline.auto_suppress_on_unsubscribe)) {
+    await suppress(tx, {
+      email: subject.email,
+      reason: `unsubscribed (${source})`,
+      source: 'unsubscribe',
+      campaignId: subject.campaignId,
+      metadata: { send_id: send?.id ?? null },
+    });
+  }
+  if (contact)
+    await tx.org
+      .table('contacts')
+      .where({ id: contact.id, subscribed: true })
+      .update({ subscribed: false, updated_at: tx.now });
+  await end(tx, known, 'unsubscribed', {
+    everywhere: true,
+    byRun: source === 'action',
+    reason: 'the recipient unsubscribed',
+  });
+  const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
+  if (isRepeat) return;
+  if (send) await tx.org.table('sends').where({ id: send.id }).update({ unsubscribed_at: tx.now, updated_at: tx.now });
+  await recordEngagement(tx, known, 'unsubscribe', source);
+  tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
+}
+
+/** What a receiving server's word that it has delivered an email does: it is told (contract 1, campaign.email_delivered). */
+export function deliveredOf(tx: Tx, subject: Subject, reportedBy: string | null): void {
+  if (!subject.campaignId) return;
+  tx.emit('campaign.email_delivered', {
+    ...subjectPayload(subject),
+    reported_by: reportedBy && storableText(reportedBy, 255),
+    delivered_at: tx.now.toISOString(),
+  });
+}
+
+async function isRecorded(tx: Tx, sendId: string, type: 'bounce' | 'complaint', hardOnly: boolean): Promise<boolean> {
+  const [row] = await tx.org.sql(
+    `select 1 from engagement_events where organization_id = :org and send_id = :id and type = :type
+       and (not :hardOnly or detail ->> 'bounce_type' = 'hard') limit 1`,
+    { id: sendId, type, hardOnly },
+  );
+  return row !== undefined;
+}
+
+interface Ending {
+  /** In all campaigns of the contact, not only this one. */
+  everywhere: boolean;
+  /** The contact's own run is the caller and needs no nudge. */
+  byRun: boolean;
+  reason: string;
+}
+
+/** Ends the contact's way through this campaign, or through all; locked in one order, so that writers cannot deadlock. */
+async function end(tx: Tx, subject: Subject, state: FinalState, { everywhere, byRun, reason }: Ending): Promise<void> {
+  const others =
+    everywhere && subject.contactId
+      ? await tx.org.sql<{ id: string }>(
+          `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,
+          { contact: subject.contactId },
+        )
+      : [];
+  const ids = new Set([...(subject.enrollmentId ? [subject.enrollmentId] : []), ...others.map(({ id }) => id)]);
+  await finishEnrollments(tx, [...ids], state, { reason, runOf: byRun ? subject.enrollmentId : null });
+}

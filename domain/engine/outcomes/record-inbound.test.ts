@@ -1,0 +1,381 @@
+import test from 'ava';
+import { ManualClock } from '../../../lib/clock.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import { createWorld, type World } from '../../../test/harness/world.ts';
+import { transact } from '../../kernel/transact.ts';
+import { applyBounce, applyUnsubscribe } from './effects.ts';
+import {
+  awayFrom,
+  bounceOf,
+  complaintAbout,
+  createSend,
+  replyTo,
+  type Original,
+} from '../../../test/harness/inbound.ts';
+import { recordInbound, recordUnreadable } from './record-inbound.ts';
+
+const NOW = new Date('2026-11-20T08:00:00Z');
+const FROM = 'sam@ours.test';
+let world: World;
+
+test.before(async () => {
+  world = await createWorld({ clock: new ManualClock(NOW) });
+});
+test.after.always(() => world.close());
+
+interface Scene {
+  tenant: Tenant;
+  mailbox: { id: string; email: string };
+  campaignId: string;
+  contactId: string;
+  enrollmentId: string;
+  sendId: string;
+  original: Original;
+}
+
+let count = 0;
+
+/** A workspace with one contact in mid-campaign whose first email has left. */
+async function scene(campaign: Record<string, unknown> = {}, contact: Record<string, unknown> = {}): Promise<Scene> {
+  const tenant = await world.tenant();
+  const org = tenant.organizationId;
+  const mailboxId = await createMailbox(world.deps, org, FROM, {
+    smtp: { host: '127.0.0.1', port: 25 },
+    imap: { host: '127.0.0.1', port: 143 },
+  });
+  await world.deps.db('mailbox_sync').where({ mailbox_id: mailboxId }).update({ uid_validity: 1 });
+  const { campaignId, stepIds } = await createCampaign(
+    world.deps,
+    org,
+    [{ subject: 'Hello' }, { subject: 'Again' }],
+    campaign,
+  );
+  const email = `lea${(count += 1)}@lead.test`;
+  const contactId = await createContact(world.deps.db, NOW, org, { email, ...contact });
+  const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
+  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: NOW });
+  const send = await createSend(world.deps, org, {
+    campaignId,
+    enrollmentId: enrollmentId!,
+    stepId: stepIds[0]!,
+    contactId,
+    mailboxId,
+    recipient: email,
+  });
+  return {
+    tenant,
+    mailbox: { id: mailboxId, email: FROM },
+    campaignId,
+    contactId,
+    enrollmentId: enrollmentId!,
+    sendId: send.id,
+    original: { messageId: send.messageId, from: FROM, to: email },
+  };
+}
+
+let uid = 0;
+const arrive = (
+  s: Scene,
+  raw: Buffer,
+  place: { uid?: number; uidValidity?: number; mailbox?: { id: string; email: string } } = {},
+) =>
+  recordInbound(world.system(s.tenant.organizationId), place.mailbox ?? s.mailbox, raw, {
+    folder: 'INBOX',
+    uidValidity: place.uidValidity ?? 1,
+    uid: place.uid ?? (uid += 1),
+    receivedAt: NOW,
+  });
+
+const rowOf = (table: string, id: string) => world.deps.db(table).where({ id }).first();
+const eventsOf = async (s: Scene) =>
+  (await world.deps.db('domain_events').where({ organization_id: s.tenant.organizationId }).orderBy('id')).map(
+    ({ type }) => type as string,
+  );
+const suppressionsOf = (s: Scene) => world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId });
+const settings = (s: Scene, block: Record<string, unknown>) =>
+  world.deps
+    .db('outreach_settings')
+    .insert({ organization_id: s.tenant.organizationId, settings: JSON.stringify(block), updated_at: NOW });
+
+test("a human reply is recorded with its thread and ends the contact's way where stop_on_reply is on", async (t) => {
+  const s = await scene();
+  t.is(await arrive(s, replyTo(s.original, 'Sounds great, let us talk on Monday!')), 'reply');
+  const inbound = await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id }).first();
+  t.like(inbound, {
+    kind: 'reply',
+    intent: 'positive',
+    send_id: s.sendId,
+    campaign_id: s.campaignId,
+    contact_id: s.contactId,
+    thread_id: s.original.messageId,
+  });
+  t.deepEqual((await rowOf('sends', s.sendId)).replied_at, NOW);
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'replied');
+  t.deepEqual(await eventsOf(s), ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_received']);
+  t.is((await world.deps.db('engagement_events').where({ send_id: s.sendId })).length, 1);
+  t.is((await suppressionsOf(s)).length, 0);
+});
+
+test('a reply stops that campaign only, and none where stop_on_reply is off', async (t) => {
+  const s = await scene({ stop_on_reply: false });
+  const other = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Other' }]);
+  const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
+  await arrive(s, replyTo(s.original, 'Who are you?'));
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await rowOf('enrollments', elsewhere!)).state, 'pending');
+  t.truthy((await rowOf('sends', s.sendId)).replied_at);
+});
+
+test('auto_pause_on_negative stops a contact who refuses even without stop_on_reply', async (t) => {
+  const s = await scene({ stop_on_reply: false });
+  await settings(s, { reply_intent: { auto_pause_on_negative: true } });
+  await arrive(s, replyTo(s.original, 'Not interested, sorry.'));
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'replied');
+});
+
+test('a reply that asks to be left out unsubscribes in every campaign, once', async (t) => {
+  const s = await scene();
+  const other = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Other' }]);
+  const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
+  await arrive(s, replyTo(s.original, 'Please unsubscribe me.'));
+  await arrive(s, replyTo(s.original, 'I said: please unsubscribe me!'));
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'unsubscribed');
+  t.is((await rowOf('enrollments', elsewhere!)).state, 'unsubscribed');
+  t.false((await rowOf('contacts', s.contactId)).subscribed);
+  t.like(await suppressionsOf(s), [
+    { email: s.original.to, source: 'unsubscribe', campaign_id: s.campaignId },
+  ] as never);
+  const told = await world.deps
+    .db('domain_events')
+    .where({ organization_id: s.tenant.organizationId, type: 'campaign.unsubscribed' });
+  t.is(told.length, 1);
+  t.is(told[0].data.source, 'reply');
+});
+
+test('an opt-out after the contact was subscribed anew counts again', async (t) => {
+  const s = await scene();
+  const optOut = () =>
+    transact(world.system(s.tenant.organizationId), (tx) =>
+      applyUnsubscribe(tx, { sendId: s.sendId, email: s.original.to }, 'link'),
+    );
+  await optOut();
+  await optOut();
+  t.is((await eventsOf(s)).length, 1);
+  await world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId }).delete();
+  await world.deps.db('contacts').where({ id: s.contactId }).update({ subscribed: true });
+  await optOut();
+  t.is((await eventsOf(s)).length, 2);
+  t.is((await suppressionsOf(s)).length, 1);
+});
+
+test('a hard bounce suppresses the address and ends every campaign of the contact; its repetition changes nothing', async (t) => {
+  const s = await scene();
+  const other = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Other' }]);
+  const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
+  t.is(await arrive(s, bounceOf(s.original, '5.1.1')), 'bounce');
+  await arrive(s, bounceOf(s.original, '5.1.1'));
+  t.like(await rowOf('sends', s.sendId), { state: 'bounced', bounced_at: NOW });
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
+  t.is((await rowOf('enrollments', elsewhere!)).state, 'bounced');
+  t.like(await suppressionsOf(s), [{ email: s.original.to, source: 'bounce' }] as never);
+  const events = await eventsOf(s);
+  t.is(events.filter((type) => type === 'campaign.email_bounced').length, 1);
+  t.is(events.filter((type) => type === 'deliverability.bounce').length, 1);
+});
+
+test('a soft bounce is only recorded; a hard one after it counts', async (t) => {
+  const s = await scene();
+  await arrive(s, bounceOf(s.original, '4.2.2'));
+  t.is((await rowOf('sends', s.sendId)).state, 'sent');
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await suppressionsOf(s)).length, 0);
+  await arrive(s, bounceOf(s.original, '5.1.1'));
+  t.is((await rowOf('sends', s.sendId)).state, 'bounced');
+});
+
+test("a report about another recipient than the email's is not believed", async (t) => {
+  const s = await scene();
+  t.is(await arrive(s, bounceOf(s.original, '5.1.1', 'somebody@else.test')), 'bounce');
+  t.is((await rowOf('sends', s.sendId)).state, 'sent');
+  t.is((await suppressionsOf(s)).length, 0);
+});
+
+test("an email of another organization is nobody's here", async (t) => {
+  const s = await scene();
+  const stranger = await scene();
+  t.is(await arrive(stranger, bounceOf({ ...s.original, from: FROM }, '5.1.1')), 'bounce');
+  t.is((await rowOf('sends', s.sendId)).state, 'sent');
+  t.is(await arrive(stranger, replyTo(s.original, 'Hi')), 'other');
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+});
+
+test('a bounce that is faster than the answer to DATA is kept while the send is in hand', async (t) => {
+  const s = await scene();
+  await world.deps.db('sends').where({ id: s.sendId }).update({ state: 'sending', sent_at: null });
+  await arrive(s, bounceOf(s.original, '5.1.1'));
+  t.like(await rowOf('sends', s.sendId), { state: 'sending', bounced_at: NOW });
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
+});
+
+test('switched off, the bounce pipeline suppresses nobody', async (t) => {
+  const s = await scene();
+  await settings(s, { bounce_pipeline: { enabled: false } });
+  await arrive(s, bounceOf(s.original, '5.1.1'));
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
+  t.is((await suppressionsOf(s)).length, 0);
+  t.true((await rowOf('contacts', s.contactId)).subscribed);
+});
+
+test('a complaint suppresses and unsubscribes', async (t) => {
+  const s = await scene();
+  t.is(await arrive(s, complaintAbout(s.original)), 'complaint');
+  t.deepEqual((await rowOf('sends', s.sendId)).complained_at, NOW);
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'unsubscribed');
+  t.like(await suppressionsOf(s), [{ source: 'complaint' }] as never);
+  t.true((await eventsOf(s)).includes('deliverability.complaint'));
+});
+
+test('an away message holds the contact in every campaign until a working day after the return, and is no reply', async (t) => {
+  const s = await scene({}, { custom_fields: { timezone: 'Europe/Budapest' } });
+  const other = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Other' }]);
+  const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
+  const manual = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Third' }]);
+  const [held] = await enroll(world.deps, s.tenant.organizationId, manual.campaignId, [s.contactId]);
+  await world.deps.db('enrollments').where({ id: held }).update({ hold_since: NOW, hold_source: 'manual' });
+  t.is(
+    await arrive(s, awayFrom(s.original, 'I am out of office and will be back on 4 December 2026.')),
+    'out_of_office',
+  );
+  for (const id of [s.enrollmentId, elsewhere!]) {
+    // Friday the 4th, so the working day after it is Monday the 7th, from midnight in Budapest.
+    t.like(await rowOf('enrollments', id), {
+      hold_source: 'out_of_office',
+      hold_until: new Date('2026-12-06T23:00:00Z'),
+    });
+  }
+  t.like(await rowOf('enrollments', held!), { hold_source: 'manual', hold_until: null });
+  t.is((await rowOf('sends', s.sendId)).replied_at, null);
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  t.deepEqual(await eventsOf(s), ['inbox.email_received']);
+  const nudged = await world.deps
+    .db('outbox')
+    .where({ kind: 'signal' })
+    .where('workflow_id', 'like', `%${s.contactId}`);
+  t.deepEqual(
+    nudged.map(({ workflow_id }) => workflow_id),
+    [`enrollment/${s.campaignId}/${s.contactId}`],
+  );
+});
+
+test('an away message without a date holds for out_of_office_hold_days, or not at all', async (t) => {
+  const s = await scene();
+  await settings(s, { reply_intent: { out_of_office_hold_days: 3 } });
+  await arrive(s, awayFrom(s.original, 'I am out of office.'));
+  t.deepEqual((await rowOf('enrollments', s.enrollmentId)).hold_until, new Date('2026-11-23T08:00:00Z'));
+  const off = await scene();
+  await settings(off, { reply_intent: { hold_on_out_of_office: false } });
+  await arrive(off, awayFrom(off.original, 'I am out of office.'));
+  t.is((await rowOf('enrollments', off.enrollmentId)).hold_since, null);
+});
+
+test('the same message under a new UIDVALIDITY, or in another mailbox, has its effects once', async (t) => {
+  const s = await scene();
+  const raw = replyTo(s.original, 'Hello', { messageId: '<once@lead.test>' });
+  t.is(await arrive(s, raw, { uid: 7 }), 'reply');
+  t.is(await arrive(s, raw, { uid: 7 }), null);
+  t.is(await arrive(s, raw, { uid: 1, uidValidity: 2 }), null);
+  const second = await createMailbox(world.deps, s.tenant.organizationId, 'team@ours.test', {
+    smtp: { host: '127.0.0.1', port: 25 },
+  });
+  t.is(await arrive(s, raw, { mailbox: { id: second, email: 'team@ours.test' } }), 'reply');
+  t.is((await eventsOf(s)).filter((type) => type === 'campaign.reply_received').length, 1);
+  t.is((await world.deps.db('inbound_messages').where({ organization_id: s.tenant.organizationId })).length, 2);
+});
+
+test('copies of one message that arrive at the same moment have their effects once', async (t) => {
+  const s = await scene();
+  const raw = replyTo(s.original, 'Hello');
+  await Promise.all([1, 2, 3, 4].map((n) => arrive(s, raw, { uid: 100 + n })));
+  t.is((await eventsOf(s)).filter((type) => type === 'campaign.reply_received').length, 1);
+});
+
+test('mail of colleagues and our own campaign emails are no replies; a lead who is also a mailbox of ours is', async (t) => {
+  const s = await scene();
+  await createMailbox(world.deps, s.tenant.organizationId, 'boss@ours.test', { smtp: { host: '127.0.0.1', port: 25 } });
+  t.is(await arrive(s, replyTo(s.original, 'Nice mail!', { from: 'boss@ours.test' })), 'other');
+  t.is(await arrive(s, replyTo(s.original, 'Hello', { messageId: s.original.messageId })), 'other');
+  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  await createMailbox(world.deps, s.tenant.organizationId, s.original.to, { smtp: { host: '127.0.0.1', port: 25 } });
+  t.is(await arrive(s, replyTo(s.original, 'Hello')), 'reply');
+});
+
+test('words PostgreSQL cannot store do not stop a message', async (t) => {
+  const s = await scene();
+  t.is(await arrive(s, replyTo(s.original, 'zero \0 byte', { subject: 'Re: \0' })), 'reply');
+  const { body_plain: body } = await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id }).first();
+  t.false(body.includes('\0'));
+});
+
+test('the place moves on with the message, never back, and not under another numbering', async (t) => {
+  const s = await scene();
+  const lastUid = async () =>
+    (await world.deps.db('mailbox_sync').where({ mailbox_id: s.mailbox.id }).first()).last_uid;
+  await arrive(s, replyTo(s.original, 'a'), { uid: 9 });
+  t.is(await lastUid(), 9);
+  await arrive(s, replyTo(s.original, 'b'), { uid: 4 });
+  t.is(await lastUid(), 9);
+  await arrive(s, replyTo(s.original, 'c'), { uid: 50, uidValidity: 2 });
+  t.is(await lastUid(), 9);
+  await recordUnreadable(
+    world.system(s.tenant.organizationId),
+    s.mailbox,
+    { folder: 'INBOX', uidValidity: 1, uid: 10, receivedAt: NOW },
+    12,
+    'broken',
+  );
+  t.is(await lastUid(), 10);
+  t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id, uid: 10 }).first(), {
+    kind: 'other',
+    error: 'broken',
+  });
+});
+
+test('a spike warns at half the threshold once and pauses the campaign past it', async (t) => {
+  const s = await scene();
+  const org = s.tenant.organizationId;
+  const others = await Promise.all(
+    Array.from({ length: 99 }, async (_, index) => {
+      const email = `many${index}@lead.test`;
+      const contactId = await createContact(world.deps.db, NOW, org, { email });
+      const [enrollmentId] = await enroll(world.deps, org, s.campaignId, [contactId]);
+      return createSend(world.deps, org, {
+        campaignId: s.campaignId,
+        enrollmentId: enrollmentId!,
+        contactId,
+        mailboxId: s.mailbox.id,
+        recipient: email,
+      });
+    }),
+  );
+  const bounce = (n: number) =>
+    transact(world.system(org), (tx) =>
+      applyBounce(tx, others[n]!, { hard: true, reason: '550 5.1.1', source: 'smtp' }),
+    );
+  const status = async () => (await rowOf('campaigns', s.campaignId)).status;
+  await bounce(0);
+  await bounce(1);
+  t.false((await eventsOf(s)).includes('campaign.deliverability_warning'));
+  await bounce(2);
+  await bounce(3);
+  t.is((await eventsOf(s)).filter((type) => type === 'campaign.deliverability_warning').length, 1);
+  t.is(await status(), 'active');
+  await bounce(4);
+  t.is(await status(), 'paused');
+  t.true((await eventsOf(s)).includes('campaign.paused'));
+});
+
+test('a campaign below the smallest sample is never paused', async (t) => {
+  const s = await scene();
+  await arrive(s, bounceOf(s.original, '5.1.1'));
+  t.is((await rowOf('campaigns', s.campaignId)).status, 'active');
+});

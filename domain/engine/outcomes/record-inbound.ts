@@ -1,0 +1,303 @@
+import { createHash } from 'node:crypto';
+import { newId } from '../../../lib/ids.ts';
+import { classifyInbound, type InboundClassification } from '../../mail/inbound/classify.ts';
+import { parseInbound, type InboundMessage } from '../../mail/inbound/parse.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { reader, transact, type Tx } from '../../kernel/transact.ts';
+import { recipientZone } from '../../records/schedule/recipient-zone.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { holdAway } from './away.ts';
+import { bounceOf, complaintOf, deliveredOf, unsubscribeOf } from './effects.ts';
+import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
+import { replyOf, type Reply } from './reply.ts';
+import { storableText } from './storable.ts';
+import { lockSubject, type Subject } from './subject.ts';
+
+export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', 'automated', 'other'] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
+
+/** Where in a mailbox a message lies, and when it came (UTC). */
+export interface InboundPlace {
+  folder: string;
+  uidValidity: number;
+  uid: number;
+  receivedAt: Date;
+}
+
+const MAX_BODY = 64 * 1024;
+const MAX_LINE = 1000;
+
+/**
+ * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
+ * away message does. One transaction, which also moves the mailbox's place on; a second call for the same message, be it
+ * under a new UIDVALIDITY, does nothing.
+ * @returns the kind, or null when the message was recorded before
+ */
+export async function recordInbound(
+  ctx: Ctx,
+  mailbox: { id: string; email: string },
+  raw: Buffer,
+  place: InboundPlace,
+): Promise<InboundKind | null> {
+  const message = await parseInbound(raw);
+  const messageId = message.messageId ?? idFor(raw);
+  // Which email it is about does not depend on the settings, but whose settings count depends on the email.
+  const workspace = await effectiveSettings(reader(ctx), null);
+  const guess = classifyInbound(message, workspace.reply_intent, place.receivedAt);
+  return transact(ctx, async (tx) => {
+    // The same mail can reach two mailboxes at once; it has its effects once.
+    await tx.org.sql(
+      `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
+      { messageId },
+    );
+    const seen = await seenBefore(tx, mailbox.id, messageId, place);
+    if (seen.here) {
+      await moveOn(tx, mailbox.id, place);
+      return null;
+    }
+    const send = await matchSend(tx.org, guess.threadIds);
+    const own = await isOwnMail(tx.org, message, send?.recipient);
+    const reading = await readAgain(tx, message, guess, send, place);
+    const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
+    const inbound: Inbound = {
+      id: newId(),
+      kind,
+      message,
+      messageId,
+      place,
+      send: own ? undefined : send,
+      mailbox,
+      threadId: send?.root ?? send?.message_id ?? message.references[0] ?? message.inReplyTo ?? messageId,
+      contactId: (own ? null : send?.contact_id) ?? (await contactOf(tx, message.from)),
+      intent: own || !send || !('intent' in reading) ? null : reading.intent,
+      confidence: reading.kind === 'reply' ? reading.confidence : null,
+    };
+    await store(tx, inbound, raw.length);
+    if (!own && send && !seen.elsewhere) await applyEffects(tx, inbound, reading, send);
+    tell(tx, inbound);
+    await moveOn(tx, mailbox.id, place);
+    return kind;
+  });
+}
+
+/**
+ * Records a message that could not be understood, so that it is seen and never stands in the way of the next one.
+ * @param error what went wrong, in one line
+ */
+export async function recordUnreadable(
+  ctx: Ctx,
+  mailbox: { id: string; email: string },
+  place: InboundPlace,
+  size: number,
+  error: string,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await tx.org
+      .insert('inbound_messages', {
+        id: newId(),
+        mailbox_id: mailbox.id,
+        folder: place.folder,
+        uid_validity: place.uidValidity,
+        uid: place.uid,
+        thread_id: `${mailbox.id}/${place.folder}/${place.uidValidity}/${place.uid}`,
+        kind: 'other',
+        size,
+        error: storableText(error, 500),
+        received_at: place.receivedAt,
+        created_at: tx.now,
+      })
+      .onConflict(['mailbox_id', 'folder', 'uid_validity', 'uid'])
+      .ignore();
+    await moveOn(tx, mailbox.id, place);
+  });
+}
+
+interface Inbound {
+  id: string;
+  kind: InboundKind;
+  message: InboundMessage;
+  messageId: string;
+  place: InboundPlace;
+  send: MatchedSend | undefined;
+  mailbox: { id: string; email: string };
+  threadId: string;
+  contactId: string | null;
+  intent: string | null;
+  confidence: number | null;
+}
+
+/** A name for a message that has none, from its bytes, so that it is known again under another uid. */
+function idFor(raw: Buffer): string {
+  return `<${createHash('sha256').update(raw).digest('hex').slice(0, 40)}@no-message-id.invalid>`;
+}
+
+async function seenBefore(
+  tx: Tx,
+  mailboxId: string,
+  messageId: string,
+  place: InboundPlace,
+): Promise<{ here: boolean; elsewhere: boolean }> {
+  const [row] = await tx.org.sql<{ here: boolean; elsewhere: boolean }>(
+    `select exists (select 1 from inbound_messages where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity and uid = :uid)
+         or exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId and mailbox_id = :mailbox
+           and folder = :folder and uid_validity <> :validity) as here,
+       exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId) as elsewhere`,
+    { mailbox: mailboxId, folder: place.folder, validity: place.uidValidity, uid: place.uid, messageId },
+  );
+  return row!;
+}
+
+/** Reads the message once more by the settings of the campaign it belongs to and the recipient's time zone. */
+async function readAgain(
+  tx: Tx,
+  message: InboundMessage,
+  guess: InboundClassification,
+  send: MatchedSend | undefined,
+  place: InboundPlace,
+): Promise<InboundClassification> {
+  if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
+  const settings = await effectiveSettings(tx.org, send.campaign_id);
+  return classifyInbound(message, settings.reply_intent, place.receivedAt, await zoneOf(tx, send));
+}
+
+async function zoneOf(tx: Tx, send: MatchedSend): Promise<string> {
+  const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
+  return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
+}
+
+async function contactOf(tx: Tx, from: string | null): Promise<string | null> {
+  if (!from) return null;
+  const contact = await tx.org
+    .table('contacts')
+    .where({ email: storableText(from, 320) })
+    .first('id');
+  return contact?.id ?? null;
+}
+
+async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
+  const { message, place, send } = inbound;
+  await tx.org.insert('inbound_messages', {
+    id: inbound.id,
+    mailbox_id: inbound.mailbox.id,
+    folder: place.folder,
+    uid_validity: place.uidValidity,
+    uid: place.uid,
+    message_id: inbound.messageId,
+    thread_id: inbound.threadId,
+    in_reply_to: message.inReplyTo,
+    reference_ids: [...message.references],
+    from_email: storableText(message.from ?? '', 320),
+    from_name: storableText(message.fromName, MAX_LINE),
+    to_emails: message.to.map((address) => storableText(address, 320)),
+    subject: storableText(message.subject, MAX_LINE),
+    body_plain: storableText(message.text, MAX_BODY),
+    kind: inbound.kind,
+    intent: inbound.intent,
+    intent_confidence: inbound.confidence,
+    send_id: send?.id ?? null,
+    campaign_id: send?.campaign_id ?? null,
+    contact_id: inbound.contactId,
+    size,
+    received_at: place.receivedAt,
+    created_at: tx.now,
+  });
+}
+
+async function applyEffects(
+  tx: Tx,
+  inbound: Inbound,
+  reading: InboundClassification,
+  send: MatchedSend,
+): Promise<void> {
+  const subject = await lockSubject(tx, send.id);
+  if (!subject) return;
+  switch (reading.kind) {
+    case 'bounce': {
+      // Anyone may write a report; only what it says of the address this email went to is believed.
+      const told = reading.recipients.find(
+        ({ finalRecipient, originalRecipient }) =>
+          finalRecipient === send.recipient || originalRecipient === send.recipient,
+      );
+      if (!told) return;
+      const reason = told.diagnosticCode ?? told.status ?? 'the message came back';
+      return bounceOf(tx, subject, { hard: told.bounceType === 'hard', reason, source: 'dsn' });
+    }
+    case 'complaint':
+      if (reading.recipient !== null && reading.recipient !== send.recipient) return;
+      return complaintOf(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
+    case 'out_of_office':
+      if (subject.contactId) {
+        await holdAway(tx, subject.contactId, {
+          receivedAt: inbound.place.receivedAt,
+          returnDate: reading.returnDate,
+          timezone: await zoneOf(tx, send),
+        });
+      }
+      return;
+    case 'automated': {
+      const told = reading.delivered.find(
+        ({ finalRecipient, originalRecipient }) =>
+          finalRecipient === send.recipient || originalRecipient === send.recipient,
+      );
+      if (told) deliveredOf(tx, subject, told.remoteMta);
+      if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
+      return;
+    }
+    case 'reply':
+      return replyOf(tx, subject, {
+        intent: reading.intent,
+        confidence: reading.confidence,
+        unsubscribeRequest: reading.unsubscribeRequest,
+        source: 'inbox',
+        message: factsOf(inbound),
+      });
+  }
+}
+
+/** Mail a mail program wrote for somebody who pressed "unsubscribe". */
+async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
+  const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
+  if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword)
+    await unsubscribeOf(tx, subject, 'reply', true);
+}
+
+function tell(tx: Tx, inbound: Inbound): void {
+  const { send, contactId, kind, intent } = inbound;
+  const facts = factsOf(inbound);
+  const data = {
+    email_id: facts.id,
+    email_account_id: inbound.mailbox.id,
+    message_id: facts.messageId,
+    thread_id: facts.threadId,
+    from_email: facts.fromEmail,
+    subject: facts.subject,
+    received_at: facts.receivedAt.toISOString(),
+    kind,
+    intent,
+    campaign_id: send?.campaign_id ?? null,
+    contact_id: contactId,
+  };
+  tx.emit('inbox.email_received', data);
+  if (kind === 'reply') tx.emit('inbox.reply_received', data);
+}
+
+/** What events say of the message. */
+function factsOf({ id, message, messageId, threadId, place }: Inbound): NonNullable<Reply['message']> {
+  return {
+    id,
+    messageId,
+    threadId,
+    fromEmail: storableText(message.from ?? '', 320),
+    subject: storableText(message.subject, MAX_LINE),
+    receivedAt: place.receivedAt,
+  };
+}
+
+/** Everything up to this message is dealt with, if its uids still count. */
+async function moveOn(tx: Tx, mailboxId: string, place: InboundPlace): Promise<void> {
+  await tx.org.sql(
+    `update mailbox_sync set last_uid = greatest(last_uid, :uid), last_synced_at = :now
+     where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity`,
+    { mailbox: mailboxId, folder: place.folder, validity: place.uidValidity, uid: place.uid, now: tx.now },
+  );
+}

@@ -1,0 +1,64 @@
+import { finishEnrollment } from '../control/finish.ts';
+import type { Tx } from '../../kernel/transact.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { unsubscribeOf } from './effects.ts';
+import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
+
+/** What a person answered. */
+export interface Reply {
+  intent: string | null;
+  /** 0 to 1. */
+  confidence: number;
+  unsubscribeRequest: boolean;
+  source: 'inbox' | 'reported';
+  /** The message itself; null where only a client tells of it. */
+  message: {
+    id: string;
+    messageId: string;
+    threadId: string;
+    fromEmail: string;
+    subject: string;
+    receivedAt: Date;
+  } | null;
+}
+
+/**
+ * What a human reply does (contract 2, stop_on_reply and reply_intent): it is recorded, and it ends the contact's way
+ * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A
+ * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off.
+ */
+export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
+  const { send, campaignId, enrollmentId } = subject;
+  if (send)
+    await tx.org
+      .table('sends')
+      .where({ id: send.id })
+      .whereNull('replied_at')
+      .update({ replied_at: tx.now, updated_at: tx.now });
+  await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
+  const { message } = reply;
+  tx.emit('campaign.reply_received', {
+    ...subjectPayload(subject),
+    email_id: message?.id ?? null,
+    reply_message_id: message?.messageId ?? null,
+    thread_id: message?.threadId ?? null,
+    from_email: message?.fromEmail ?? null,
+    subject: message?.subject ?? null,
+    received_at: message?.receivedAt.toISOString() ?? null,
+    intent: reply.intent,
+    intent_confidence: reply.confidence,
+  });
+  const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
+  if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
+    await unsubscribeOf(tx, subject, 'reply', true);
+    return;
+  }
+  if (!enrollmentId || !campaignId) return;
+  const [campaign] = await tx.org.sql<{ stop_on_reply: boolean }>(
+    'select stop_on_reply from campaigns where organization_id = :org and id = :id',
+    { id: campaignId },
+  );
+  const stops =
+    campaign?.stop_on_reply || (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
+  if (stops) await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact replied' });
+}

@@ -1,0 +1,210 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { DEFAULT_SETTINGS } from '../../records/outreach-settings.ts';
+import { transact } from '../../kernel/transact.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import { createWorld, type World } from '../../../test/harness/world.ts';
+import { ManualClock } from '../../../lib/clock.ts';
+import { allocate, type Allocation, type Candidate } from './allocate.ts';
+import type { CampaignView } from '../campaign/campaign-view.ts';
+import { releaseReservedSends } from '../control/release.ts';
+
+const MONDAY = new Date('2026-03-02T08:00:00Z');
+const clock = new ManualClock(MONDAY);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+interface Setup {
+  tenant: Tenant;
+  campaignId: string;
+  mailboxIds: string[];
+  candidates: Candidate[];
+}
+
+async function setup(
+  leads: number,
+  mailboxes: Record<string, unknown>[],
+  campaign: Record<string, unknown> = {},
+): Promise<Setup> {
+  const tenant = await world.tenant();
+  const { organizationId } = tenant;
+  const mailboxIds = await Promise.all(
+    mailboxes.map((fields, index) =>
+      createMailbox(
+        world.deps,
+        organizationId,
+        `m${index}@s.example.com`,
+        { smtp: { host: '127.0.0.1', port: 1 } },
+        fields,
+      ),
+    ),
+  );
+  const { campaignId, stepIds } = await createCampaign(
+    world.deps,
+    organizationId,
+    [{ subject: 'S', body_plain: 'b' }],
+    campaign,
+  );
+  const contacts: string[] = [];
+  for (let n = 0; n < leads; n += 1) contacts.push(await createContact(world.deps.db, MONDAY, organizationId));
+  const enrollments = await enroll(world.deps, organizationId, campaignId, contacts);
+  const candidates = enrollments.map((enrollmentId, index): Candidate => ({
+    enrollmentId,
+    contactId: contacts[index]!,
+    stepId: stepIds[0]!,
+    stepRunId: null,
+    attempts: 0,
+    recipient: `${index}@r.example.org`,
+    espProvider: '',
+    contactTimezone: null,
+    isFirst: true,
+    stickyMailboxId: null,
+    notBefore: null,
+    variantId: null,
+  }));
+  return { tenant, campaignId, mailboxIds, candidates };
+}
+
+async function ask(
+  { tenant, campaignId }: Setup,
+  candidates: Candidate[],
+  settings = DEFAULT_SETTINGS,
+): Promise<Allocation[]> {
+  return transact(world.system(tenant.organizationId), async (tx) => {
+    const campaign = (await tx.org.table('campaigns').where({ id: campaignId }).first()) as CampaignView;
+    return allocate(tx, { campaign, settings }, candidates);
+  });
+}
+
+const slots = (answers: Allocation[]) => answers.flatMap((answer) => (answer.kind === 'slot' ? [answer] : []));
+
+test.serial(
+  'the daily limit of the campaign holds over several calls, and the rest is told to come tomorrow',
+  async (t) => {
+    const given = await setup(8, [{}, {}], { daily_limit: 5 });
+    t.is(slots(await ask(given, given.candidates.slice(0, 3))).length, 3);
+    const rest = await ask(given, given.candidates.slice(3));
+    t.is(slots(rest).length, 2);
+    const later = rest.filter((answer) => answer.kind === 'later');
+    t.is(later.length, 3);
+    t.true(
+      later.every(
+        (answer) => answer.at >= new Date('2026-03-03T00:00:00Z') && answer.at < new Date('2026-03-03T00:02:00Z'),
+      ),
+    );
+  },
+);
+
+test.serial('new leads have a limit of their own', async (t) => {
+  const given = await setup(3, [{}], { max_new_leads_per_day: 1 });
+  const [first, second, third] = await ask(given, [
+    given.candidates[0]!,
+    given.candidates[1]!,
+    { ...given.candidates[2]!, isFirst: false },
+  ]);
+  t.deepEqual([first!.kind, second!.kind, third!.kind], ['slot', 'later', 'slot']);
+});
+
+test.serial('mailboxes take turns, keep their gap, and stop at their own cap', async (t) => {
+  const given = await setup(7, [
+    { min_wait_time: 600, campaign_limit: 3 },
+    { min_wait_time: 600, campaign_limit: 3 },
+  ]);
+  const answers = await ask(given, given.candidates);
+  const taken = slots(answers);
+  t.is(taken.length, 6);
+  t.is(answers.at(-1)!.kind, 'later');
+  for (const mailboxId of given.mailboxIds) {
+    const times = taken
+      .filter((slot) => slot.mailboxId === mailboxId)
+      .map((slot) => slot.at.getTime())
+      .sort((a, b) => a - b);
+    t.is(times.length, 3);
+    for (let i = 1; i < times.length; i += 1) t.true(times[i]! - times[i - 1]! >= 600_000);
+  }
+});
+
+test.serial('slots lie inside the window, and a closed window says when it opens', async (t) => {
+  const inside = await setup(1, [{}], { start_time: '09:00', end_time: '17:00', timezone: 'Europe/Berlin' });
+  const [open] = await ask(inside, inside.candidates);
+  t.is(open!.kind, 'slot');
+  const closed = await setup(1, [{}], { start_time: '09:00', end_time: '17:00', timezone: 'Pacific/Auckland' });
+  const [shut] = await ask(closed, closed.candidates);
+  t.true(shut!.kind === 'slot' || shut!.kind === 'later');
+  t.true((shut as { at: Date }).at >= new Date('2026-03-02T20:00:00Z'), 'nine in the morning in Auckland');
+});
+
+test.serial('without a usable mailbox the answer is a hold; an ended campaign never sends', async (t) => {
+  const none = await setup(1, [{ status: 'inactive' }]);
+  t.deepEqual(await ask(none, none.candidates), [{ kind: 'hold', why: 'no_mailbox' }]);
+  const ended = await setup(1, [{}], { end_date: new Date('2026-03-01T00:00:00Z') });
+  t.deepEqual(await ask(ended, ended.candidates), [{ kind: 'never', why: 'campaign_ended' }]);
+});
+
+test.serial('a conversation stays with its mailbox', async (t) => {
+  const given = await setup(4, [{}, {}, {}]);
+  const own: string = given.mailboxIds[2]!;
+  const answers = slots(
+    await ask(
+      given,
+      given.candidates.map((candidate) => ({ ...candidate, stickyMailboxId: own })),
+    ),
+  );
+  t.deepEqual([...new Set(answers.map((answer) => answer.mailboxId))], [own]);
+});
+
+test.serial('esp_match_mode strict takes matching mailboxes only, prefer falls back', async (t) => {
+  const candidate = (given: Setup) => [{ ...given.candidates[0]!, espProvider: 'gmail' }];
+  const strict = await setup(1, [{}], { esp_match_mode: 'strict' });
+  t.is((await ask(strict, candidate(strict)))[0]!.kind, 'hold');
+  const prefer = await setup(1, [{}, { provider: 'gmail' }], { esp_match_mode: 'prefer' });
+  t.is(slots(await ask(prefer, candidate(prefer)))[0]!.mailboxId, prefer.mailboxIds[1]!);
+});
+
+test.serial('concurrent callers never exceed a cap or share a slot', async (t) => {
+  const given = await setup(
+    40,
+    [
+      { min_wait_time: 1, campaign_limit: 12 },
+      { min_wait_time: 1, campaign_limit: 12 },
+    ],
+    { daily_limit: 20 },
+  );
+  const parts = Array.from({ length: 8 }, (_, i) => given.candidates.slice(i * 5, i * 5 + 5));
+  const taken = slots((await Promise.all(parts.map((part) => ask(given, part)))).flat());
+  t.is(taken.length, 20);
+  const keys = taken.map((slot) => `${slot.mailboxId}/${slot.at.getTime()}`);
+  t.is(new Set(keys).size, 20);
+});
+
+test.serial('released slots can be given out again, and the counters end where they began', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 4 }), async (leads, limit) => {
+      const given = await setup(leads, [{ campaign_limit: limit }]);
+      const first = slots(await ask(given, given.candidates)).length;
+      const released = await transact(world.system(given.tenant.organizationId), (tx) =>
+        releaseReservedSends(tx, { campaignId: given.campaignId }),
+      );
+      t.is(released, first);
+      const counters = await world.deps
+        .db('daily_counters')
+        .where({ organization_id: given.tenant.organizationId })
+        .sum({ n: 'count' })
+        .first();
+      t.is(Number(counters!.n), 0);
+      t.is(slots(await ask(given, given.candidates)).length, first);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test.serial('the ramp raises what a day may hold', async (t) => {
+  const given = await setup(10, [{}], { ramp_enabled: true, ramp_start: 2, ramp_increment: 3, ramp_ceiling: 50 });
+  t.is(slots(await ask(given, given.candidates)).length, 2);
+  clock.set(new Date('2026-03-03T08:00:00Z'));
+  t.teardown(() => clock.set(MONDAY));
+  t.is(slots(await ask(given, given.candidates.slice(2))).length, 5);
+});

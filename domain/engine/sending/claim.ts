@@ -1,0 +1,361 @@
+import MailComposer from 'nodemailer/lib/mail-composer';
+import { json } from '../../../db/connection.ts';
+import { hmac } from '../../../lib/crypto.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { SmtpTarget } from '../../../lib/smtp/index.ts';
+import { buildMessage, type MessageInput } from '../../mail/messages/build.ts';
+import type { Conversation } from '../../mail/messages/threading.ts';
+import { openPixelUrl, unsubscribeUrl } from '../../mail/messages/tracking-urls.ts';
+import {
+  settingsColumns,
+  settingsInForce,
+  type OutreachSettings,
+  type SettingsLayers,
+} from '../../records/outreach-settings.ts';
+import { suppressedNow } from '../../records/suppression-check.ts';
+import { trackingToken } from '../../mail/messages/tracking-token.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { transact, type Tx } from '../../kernel/transact.ts';
+import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
+import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { isOpen } from '../../records/schedule/windows.ts';
+import { sentFacts, type SentFacts } from './settle.ts';
+
+/**
+ * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
+ * make it less (contract 2, task_reliability.execution_window_seconds).
+ */
+const STALE_SLOT_MS = 5 * 60_000;
+/** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
+const EARLY_MS = 5_000;
+
+interface Json {
+  [key: string]: any;
+}
+
+/** What the claim reads, in one query. Dates inside the jsonb parts are text. */
+interface ClaimRow {
+  send: Json;
+  /** Null when campaign or contact were deleted while the email was in a worker's hands. */
+  enrollment: Json | null;
+  campaign: Json | null;
+  step: Json | null;
+  variant: Json | null;
+  contact: Json | null;
+  mailbox: Json | null;
+  credentials: Buffer | null;
+  workspace: SettingsLayers['workspace'];
+  overrides: SettingsLayers['overrides'];
+  suppressed: boolean;
+}
+
+/** An email that is this worker's to hand over, and its alone. */
+export interface ClaimedSend {
+  kind: 'claimed';
+  sendId: string;
+  token: string;
+  attempts: number;
+  mailbox: SealedMailbox & { save_to_sent: boolean };
+  target: SmtpTarget;
+  /** The contact's address as it stands in the envelope. */
+  recipient: string;
+  envelope: { from: string; to: string[] };
+  messageId: string;
+  raw: Buffer;
+  /** The lead it belongs to, and what its event will say. */
+  enrollmentId: string;
+  facts: SentFacts;
+}
+
+export type Claim =
+  | ClaimedSend
+  /** Settled already, or given back: the run asks anew. */
+  | { kind: 'gone'; outcome: string }
+  /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
+  | { kind: 'busy'; until: number; inHand: boolean }
+  /** A dead worker left it in the middle: find out what became of it. The mailbox may be gone since. */
+  | { kind: 'abandoned'; mailbox: SealedMailbox | null; messageId: string; token: string };
+
+/**
+ * Takes a reserved email for sending (`reserved -> sending`), the one place where that happens. Everything is checked
+ * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
+ * byte leaves, so no crash can lead to a second send (DESIGN section 3).
+ */
+export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
+  return transact(ctx, async (tx) => {
+    const row = await lockAndRead(tx, sendId);
+    if (!row) return { kind: 'gone', outcome: 'released' };
+    const { send, enrollment, campaign, step, contact, mailbox } = row;
+    if (send.state === 'sending') return abandonedOrBusy(ctx, tx, row);
+    if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
+    const due = new Date(send.slot_at).getTime();
+    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, inHand: false };
+
+    const settings = settingsInForce({
+      workspace: row.workspace,
+      overrides: row.overrides,
+      mode: campaign?.unsubscribe_mode ?? null,
+    });
+    const refusal = refusalOf(tx, row, settings);
+    if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
+      await releaseReservedSends(tx, { sendId });
+      return { kind: 'gone', outcome: refusal ?? 'record_missing' };
+    }
+    const target = openTarget(ctx, row);
+    if (!target) {
+      await holdMailbox(tx, mailbox.id, {
+        code: 'auth_failed',
+        reason: 'The stored password cannot be read; enter it again',
+        until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
+      });
+      return { kind: 'gone', outcome: 'mailbox_held' };
+    }
+    const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+    if (built.errors.length > 0) {
+      await failComposition(tx, row, built.errors.map((error) => `${error.field}: ${error.message}`).join('; '));
+      return { kind: 'gone', outcome: 'failed' };
+    }
+    const composed = new MailComposer(built.options).compile();
+    const envelope = composed.getEnvelope();
+    const raw = await composed.build();
+    const token = newId();
+    await tx.org.sql(
+      `with links as (
+         insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
+         select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
+         from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
+         on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
+       )
+       update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+         message_id = :message, subject = :subject, conversation = :conversation
+       where organization_id = :org and id = :send`,
+      {
+        send: sendId,
+        campaign: campaign.id,
+        step: step.id,
+        contact: contact.id,
+        token,
+        now: tx.now,
+        message: built.options.messageId,
+        subject: built.options.subject,
+        conversation: json(built.conversation),
+        links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
+      },
+    );
+    return {
+      kind: 'claimed',
+      sendId,
+      token,
+      attempts: send.attempts + 1,
+      target,
+      raw,
+      messageId: built.options.messageId,
+      recipient: (envelope.to as string[])[0]!,
+      mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
+      envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
+      enrollmentId: enrollment.id,
+      facts: sentFacts({
+        id: sendId,
+        campaign_id: campaign.id,
+        step_id: step.id,
+        contact_id: contact.id,
+        recipient: send.recipient,
+        mailbox_id: mailbox.id,
+        message_id: built.options.messageId,
+      }),
+    };
+  });
+}
+
+/** Locks the enrollment before the send, in the order every other writer takes them. */
+async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
+  const lock = tx.org.sql(
+    `select e.id from enrollments e where e.organization_id = :org
+       and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update`,
+    { send: sendId },
+  );
+  const read = tx.org.sql<ClaimRow>(
+    `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
+       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials,
+       ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
+     from sends s
+     left join enrollments e on e.id = s.enrollment_id
+     left join campaigns c on c.id = s.campaign_id
+     left join campaign_steps st on st.id = s.step_id
+     left join campaign_variants v on v.id = s.variant_id
+     left join contacts ct on ct.id = s.contact_id
+     left join mailboxes m on m.id = s.mailbox_id
+     where s.organization_id = :org and s.id = :send
+     for update of s`,
+    { send: sendId, now: tx.now },
+  );
+  // Sent together; the second begins when the first has its lock.
+  const [, [row]] = await Promise.all([lock, read]);
+  return row;
+}
+
+async function abandonedOrBusy(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim> {
+  const until = new Date(row.send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
+  if (until > tx.now.getTime()) return { kind: 'busy', until, inHand: true };
+  // A fresh token makes the settle of an attempt that was only thought dead come to nothing.
+  const token = newId();
+  await tx.org
+    .table('sends')
+    .where({ id: row.send.id })
+    .update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
+  return { kind: 'abandoned', mailbox: sealed(row), messageId: row.send.message_id, token };
+}
+
+/** Why this email must not leave now; undefined when it may. */
+function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: OutreachSettings): string | undefined {
+  const { send, enrollment, campaign, step, contact, mailbox, suppressed } = row;
+  const window = reliability.enabled
+    ? Math.min(reliability.execution_window_seconds * 1000, STALE_SLOT_MS)
+    : STALE_SLOT_MS;
+  if (!enrollment) return 'deleted';
+  if (!campaign || campaign.status !== 'active') return 'campaign_not_active';
+  if (enrollment.state !== 'active') return enrollment.state;
+  if (step?.kind !== 'email') return 'step_changed';
+  if (enrollment.hold_since && (!enrollment.hold_until || new Date(enrollment.hold_until) > tx.now)) return 'held';
+  if (!contact) return 'contact_deleted';
+  if (!contact.subscribed) return 'unsubscribed';
+  if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
+  if (mailbox.hold_code && (!mailbox.hold_until || new Date(mailbox.hold_until) > tx.now)) return 'mailbox_held';
+  if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
+  if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
+  return suppressed ? 'suppressed' : undefined;
+}
+
+function withDates(campaign: Json): CampaignView {
+  return {
+    ...campaign,
+    start_date: campaign.start_date ? new Date(campaign.start_date) : null,
+    end_date: campaign.end_date ? new Date(campaign.end_date) : null,
+  } as CampaignView;
+}
+
+function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox | null {
+  if (!row || !credentials) return null;
+  return {
+    id: row.id,
+    smtp: row.smtp as MailService,
+    imap: row.imap as MailService | null,
+    credentials,
+    credentials_version: row.credentials_version,
+  };
+}
+
+/** Opened before the email counts as under way: with a key that does not fit, nothing can have left. */
+function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
+  try {
+    return smtpTargetOf(ctx.keyring, sealed(row)!);
+  } catch (error) {
+    ctx.log.error({ err: error, mailboxId: row.mailbox!.id }, 'the credentials of a mailbox cannot be opened');
+    return undefined;
+  }
+}
+
+function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubscribe']): MessageInput {
+  const { send, variant } = row;
+  const enrollment = row.enrollment!;
+  const campaign = row.campaign!;
+  const mailbox = row.mailbox!;
+  const contact = row.contact!;
+  const copy = variant ?? row.step!;
+  const base = trackingBase(ctx, campaign, mailbox);
+  // Not AUTH_SECRET: that may be replaced, and links in mail that has left must work on.
+  const secret = ctx.config.CREDENTIALS_ENCRYPTION_KEY;
+  const optOut = unsubscribeUrl(base, trackingToken(secret, 'unsubscribe', send.id));
+  return {
+    sendId: send.id,
+    sender: {
+      email: mailbox.email,
+      name: mailbox.name,
+      replyTo: mailbox.reply_to,
+      sendAs: mailbox.send_as_email,
+      signatureHtml: mailbox.signature_html,
+      signaturePlain: mailbox.signature_plain,
+    },
+    contact: {
+      email: contact.email,
+      first_name: contact.first_name,
+      last_name: contact.last_name,
+      company: contact.company,
+      phone: contact.phone,
+      custom_fields: contact.custom_fields,
+    },
+    app: enrollment.app_values,
+    step: {
+      subject: copy.subject || row.step!.subject,
+      body_plain: copy.body_plain,
+      body_html: copy.body_html,
+      threadReply: row.step!.thread_reply,
+    },
+    campaign: {
+      name: campaign.name,
+      textOnly: campaign.text_only,
+      openTracking: campaign.open_tracking,
+      linkTracking: campaign.link_tracking,
+      unsubscribeHeader: campaign.unsubscribe_header,
+      cc: campaign.cc,
+      bcc: campaign.bcc,
+      ...(campaign.utm_tracking
+        ? { utm: { source: campaign.utm_source, medium: campaign.utm_medium, campaign: campaign.utm_campaign } }
+        : {}),
+    },
+    unsubscribe,
+    conversation: enrollment.conversation as Conversation,
+    urls: {
+      trackingBase: base,
+      pixelUrl: openPixelUrl(base, trackingToken(secret, 'open', send.id)),
+      unsubscribeUrl: optOut,
+      oneClickUrl: optOut,
+    },
+    ticketId: (index) => ticketId(secret, send.id, index),
+  };
+}
+
+/** The tracking origin: the campaign's own domain, the mailbox's, else the installation's. Unverified ones are not honored. */
+function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
+  if (campaign.tracking_domain && campaign.tracking_domain_verified) return `https://${campaign.tracking_domain}`;
+  if (mailbox.tracking_domain && mailbox.tracking_domain_verified) return `https://${mailbox.tracking_domain}`;
+  return ctx.config.TRACKING_DOMAIN;
+}
+
+/** The id of a message's nth link ticket: the same on every build, and guessable by nobody. */
+function ticketId(secret: string, sendId: string, index: number): string {
+  const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** A message that cannot be written fails its step for this contact; sending it with holes would embarrass the sender. */
+async function failComposition(tx: Tx, { send, enrollment, campaign, step }: ClaimRow, detail: string): Promise<void> {
+  await tx.org
+    .table('sends')
+    .where({ id: send.id })
+    .update({
+      state: 'failed',
+      error_code: 'composition_failed',
+      error_detail: detail.slice(0, 500),
+      updated_at: tx.now,
+    });
+  await tx.org
+    .table('step_runs')
+    .where({ id: send.step_run_id })
+    .update({
+      state: 'failed',
+      outcome: 'failed',
+      detail: detail.slice(0, 500),
+      completed_at: tx.now,
+    });
+  await tx.org.insert('campaign_logs', {
+    id: newId(),
+    campaign_id: campaign!.id,
+    event_type: 'step_failed',
+    message: `The email "${step!.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`,
+    metadata: json({ step_id: step!.id, contact_id: enrollment!.contact_id }),
+    created_at: tx.now,
+  });
+}

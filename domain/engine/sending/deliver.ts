@@ -1,0 +1,180 @@
+import type { SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
+import { findInSent, saveToSent, type ImapTarget } from '../../../lib/imap/index.ts';
+import { bounceType } from '../../mail/inbound/bounce-class.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { transact } from '../../kernel/transact.ts';
+import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
+import { applyBounce } from '../outcomes/effects.ts';
+import { claimSend, type ClaimedSend } from './claim.ts';
+import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
+import { releaseReservedSends } from '../control/release.ts';
+import { settleBounced, settleDeferred, settleDelivered, settleReturned, settleSent } from './settle.ts';
+
+/** What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). */
+export type Delivery = { outcome: string } | { outcome: 'busy'; retryAt: number };
+
+export interface DeliverParts {
+  smtp: SmtpSender;
+  /** Called now and then while waiting on the network or the database. */
+  heartbeat?: () => void;
+  /** How often (ms); well below the heartbeat timeout of the activity. */
+  heartbeatMs?: number;
+}
+
+/** How often (ms) a delivery under way says so: well below the heartbeat timeout of its activity (workflows/enrollment). */
+export const HEARTBEAT_MS = 3_000;
+/** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
+const LOOK_AGAIN_MS = 15_000;
+const SETTLE_RETRY_MS = 500;
+/** Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves any more. */
+const SMTP_SHARE = 0.9;
+
+/**
+ * Sends one reserved email, or finds out what became of one that a dead worker left (DESIGN section 3, "Sending: exact,
+ * and never twice"). Calling it again is always safe.
+ */
+export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
+  const timer = setInterval(() => parts.heartbeat?.(), parts.heartbeatMs ?? HEARTBEAT_MS);
+  try {
+    return await deliver(ctx, parts, sendId);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function deliver(ctx: Ctx, { smtp }: DeliverParts, sendId: string): Promise<Delivery> {
+  const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
+  const claim = await claimSend(ctx, sendId);
+  if (claim.kind === 'gone') return { outcome: claim.outcome };
+  if (claim.kind === 'busy') {
+    return {
+      outcome: 'busy',
+      retryAt: claim.inHand ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until,
+    };
+  }
+  if (claim.kind === 'abandoned') {
+    return {
+      outcome: await settleByCopy(
+        ctx,
+        { sendId, token: claim.token },
+        claim.mailbox,
+        claim.messageId,
+        'the worker died before the answer',
+      ),
+    };
+  }
+  const pool = `${claim.mailbox.id}/${claim.mailbox.credentials_version}`;
+  const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
+    timeoutMs: Math.max(0, until - performance.now()),
+  });
+  const settled = await untilStored(ctx, () => settle(ctx, claim, outcome));
+  if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted') await keepCopy(ctx, claim);
+  return { outcome: settled };
+}
+
+async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promise<string> {
+  const hold = { sendId: claim.sendId, token: claim.token };
+  switch (outcome.kind) {
+    case 'accepted': {
+      const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
+      // The copies are out, so offering it again would send them twice.
+      if (refused) return bounced(ctx, claim, refused.response);
+      if (!(await settleSent(ctx, hold, claim.enrollmentId, claim.facts, outcome.response)))
+        await settleDelivered(ctx, hold, 'sent', outcome.response);
+      return 'sent';
+    }
+    case 'unknown':
+      return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
+    case 'unreachable':
+      return settleDeferred(ctx, hold, outcome.detail);
+    case 'refused':
+      if (outcome.permanent && (outcome.stage === 'auth' || outcome.stage === 'sender'))
+        return mailboxAtFault(ctx, claim, outcome);
+      if (!outcome.permanent || outcome.stage === 'connect' || outcome.stage === 'tls')
+        return settleDeferred(ctx, hold, outcome.response);
+      return bounced(ctx, claim, outcome.response);
+  }
+}
+
+/** Settles an email whose answer nobody heard: as sent if a copy lies in the Sent folder, else as uncertain. */
+async function settleByCopy(
+  ctx: Ctx,
+  hold: { sendId: string; token: string },
+  mailbox: SealedMailbox | null,
+  messageId: string,
+  detail: string,
+): Promise<string> {
+  const target = mailbox && copiesOf(ctx, mailbox);
+  const found = target
+    ? await findInSent(target, messageId, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS })
+    : 'unknown';
+  const state = found === 'found' ? 'sent' : 'uncertain';
+  await settleDelivered(ctx, hold, state, found === 'found' ? 'found in the Sent folder' : detail);
+  return state;
+}
+
+/** Where the mailbox keeps its copies. Credentials that cannot be opened must not keep an email from being settled. */
+function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
+  try {
+    return imapTargetOf(ctx.keyring, mailbox);
+  } catch {
+    return undefined;
+  }
+}
+
+async function bounced(ctx: Ctx, claim: ClaimedSend, response: string): Promise<string> {
+  const status = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(response)?.[0] ?? null;
+  const hard = bounceType(status, response) === 'hard';
+  await settleBounced(ctx, claim, response, (tx, row) =>
+    applyBounce(tx, row, { hard, reason: response, source: 'smtp' }),
+  );
+  return 'bounced';
+}
+
+async function mailboxAtFault(
+  ctx: Ctx,
+  claim: ClaimedSend,
+  refusal: { stage: string; response: string },
+): Promise<string> {
+  await transact(ctx, async (tx) => {
+    if (!(await settleReturned(tx, claim))) return;
+    await holdMailbox(tx, claim.mailbox.id, {
+      code: refusal.stage === 'auth' ? 'auth_failed' : 'sender_refused',
+      reason: refusal.response,
+      until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
+    });
+    // The hold gives back what is the mailbox's; one that was removed meanwhile has nothing.
+    await releaseReservedSends(tx, { sendId: claim.sendId });
+  });
+  return 'mailbox_held';
+}
+
+async function keepCopy(ctx: Ctx, claim: ClaimedSend): Promise<void> {
+  const target = copiesOf(ctx, claim.mailbox);
+  if (!target) return;
+  try {
+    await saveToSent(target, claim.raw, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS });
+  } catch (error) {
+    ctx.log.warn(
+      { err: error, mailboxId: claim.mailbox.id, sendId: claim.sendId },
+      'no copy could be kept in the Sent folder',
+    );
+  }
+}
+
+/**
+ * This process knows what became of the email; nobody else does. So it keeps trying to write it down while the database
+ * is away, for as long as the claim may be its own. After that the next attempt settles the send without it.
+ */
+async function untilStored<T>(ctx: Ctx, write: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + ctx.config.SEND_CLAIM_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      ctx.log.warn({ err: error }, 'the outcome of a send could not be stored yet');
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_RETRY_MS));
+    }
+  }
+}

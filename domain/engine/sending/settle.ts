@@ -1,0 +1,312 @@
+import { json } from '../../../db/connection.ts';
+import { isDeadlock } from '../../../db/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { finishEnrollment } from '../control/finish.ts';
+import { lockLeadsOfSend } from '../control/lock.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import { EVENTS_CHANNEL } from '../../kernel/events.ts';
+import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
+
+/** A send in hand: only the holder of the token may settle it. */
+export interface Hold {
+  sendId: string;
+  token: string;
+}
+
+interface SentRow {
+  id: string;
+  campaign_id: string | null;
+  enrollment_id: string | null;
+  step_id: string | null;
+  step_run_id: string | null;
+  contact_id: string | null;
+  mailbox_id: string | null;
+  message_id: string;
+  recipient: string;
+  attempts: number;
+}
+
+/** Null when the campaign or the contact was deleted while the email was in a worker's hands. */
+type HeldRow = SentRow & { lead_state: string | null };
+
+/** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
+const RETRY_BASE_MS = 60_000;
+const RETRY_CAP_MS = 3_600_000;
+
+/** What the event of an email that has left says, as far as it is known before it leaves. */
+export interface SentFacts {
+  campaign_id: string | null;
+  step_id: string | null;
+  contact_id: string | null;
+  contact_email: string;
+  email_account_id: string | null;
+  task_id: string;
+  message_id: string;
+}
+
+/**
+ * Settles an email that has left: the send, its step run, its lead, its sender and the event, in one statement, so that
+ * the time in which a crash leaves it uncertain is one exchange with PostgreSQL. Locks come in the order of everybody
+ * else: the lead before its email.
+ * @param enrollmentId the lead as the claim found it; where it is gone since, nothing happens
+ * @returns false when it cannot be settled this way; {@link settleDelivered} looks closer then
+ */
+export async function settleSent(
+  ctx: Ctx,
+  hold: Hold,
+  enrollmentId: string,
+  facts: SentFacts,
+  response: string,
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  const event = json({ ...facts, sent_at: now.toISOString() });
+  try {
+    const rows = await atOnce(ctx).sql(
+      `with lead as (
+         select id from enrollments where organization_id = :org and id = :enrollment for update
+       ), settled as (
+         update sends s set state = 'sent', sent_at = :now, smtp_response = :response, updated_at = :now
+         from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
+         returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
+       ), ${AFTERMATH}, event as (
+         insert into domain_events (id, organization_id, type, data, created_at)
+         select :event, :org, 'campaign.email_sent', :data, :now from settled returning id
+       )
+       select pg_notify('${EVENTS_CHANNEL}', '') from event`,
+      {
+        enrollment: enrollmentId,
+        id: hold.sendId,
+        token: hold.token,
+        response: response.slice(0, 500),
+        now,
+        detail: null,
+        event: newId(),
+        data: event,
+      },
+    );
+    return rows.length > 0;
+  } catch (error) {
+    // Undone as a whole; in a transaction it is tried again.
+    if (isDeadlock(error)) return false;
+    throw error;
+  }
+}
+
+/** What an email that counts as sent means for its step run, its lead and its sender; `settled` is its row. */
+const AFTERMATH = `run as (
+         update step_runs r set state = 'completed', outcome = 'sent', completed_at = :now, detail = :detail
+         from settled s where r.id = s.step_run_id and r.state in ('running', 'waiting')
+       ), moved as (
+         update enrollments e set last_activity_at = :now, mailbox_id = s.mailbox_id,
+           conversation = coalesce(s.conversation, e.conversation), waiting_for = null,
+           -- The run goes on at once; one that does not is woken (launch.ts).
+           waiting_until = case when e.state = 'active' then :now::timestamptz end
+         from settled s where e.id = s.enrollment_id
+       ), sender as (
+         update campaign_senders c set last_sent_at = :now from settled s where c.campaign_id = s.campaign_id and c.mailbox_id = s.mailbox_id
+       )`;
+
+/**
+ * Settles an email that has left (`sent`), or may have (`uncertain`: counted, listed, never sent again), whatever has
+ * become of its lead and campaign. The step is done either way.
+ * @returns false when the token is no longer the send's
+ */
+export async function settleDelivered(
+  ctx: Ctx,
+  hold: Hold,
+  state: 'sent' | 'uncertain',
+  response: string,
+): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    if (!(await lockEnrollmentOf(tx, hold))) return false;
+    const [row] = await tx.org.sql<SentRow>(
+      `with settled as (
+         update sends set state = :state, sent_at = :now, smtp_response = :response, updated_at = :now
+         where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
+         returning *
+       ), ${AFTERMATH}
+       select * from settled`,
+      {
+        state,
+        now: tx.now,
+        response: response.slice(0, 500),
+        id: hold.sendId,
+        token: hold.token,
+        detail: state === 'uncertain' ? 'the mail server gave no answer' : null,
+      },
+    );
+    if (!row) return false;
+    if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
+    else if (row.campaign_id) {
+      await logCampaign(
+        tx,
+        row.campaign_id,
+        'send_uncertain',
+        'An email may have left, but the mail server gave no answer; it is not sent again',
+        row,
+      );
+    }
+    return true;
+  });
+}
+
+/** The facts of an email's row. */
+export function sentFacts(
+  row: Pick<SentRow, 'id' | 'campaign_id' | 'step_id' | 'contact_id' | 'recipient' | 'mailbox_id' | 'message_id'>,
+): SentFacts {
+  return {
+    campaign_id: row.campaign_id,
+    step_id: row.step_id,
+    contact_id: row.contact_id,
+    contact_email: row.recipient,
+    email_account_id: row.mailbox_id,
+    task_id: row.id,
+    message_id: row.message_id,
+  };
+}
+
+/**
+ * A refusal that may pass: the slot moves, the run waits for it. Exhausted, it becomes a dead letter and the lead fails.
+ * The attempts are kept with the step run too: a slot that is given back, by a pause or a window that closes, must not
+ * begin to count anew. A lead that has finished meanwhile needs no slot.
+ */
+export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'failed' | 'stale'> {
+  return transact(ctx, async (tx) => {
+    const row = await lockHeld(tx, hold);
+    if (!row) return 'stale';
+    const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
+    const limit = reliability.enabled ? reliability.max_attempts : 1;
+    if (row.attempts >= limit) {
+      await fail(tx, row, 'attempts_exhausted', reason, reliability.dlq_enabled ? limit : null);
+      return 'failed';
+    }
+    const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
+    await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
+    await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
+    if (row.lead_state === 'active')
+      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
+    else await releaseReservedSends(tx, { sendId: row.id });
+    return 'deferred';
+  });
+}
+
+/** The mailbox, not the recipient, is at fault: the slot is as free as before the claim, for the caller to give back. */
+export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
+  const row = await lockHeld(tx, hold);
+  if (row) await unclaim(tx, row);
+  return row !== undefined;
+}
+
+/** The server refused for good: the step has failed for this contact. `bounce` does what a bounce does (replies/effects). */
+export async function settleBounced(
+  ctx: Ctx,
+  hold: Hold,
+  response: string,
+  bounce: (tx: Tx, row: SentRow) => Promise<void>,
+): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    await lockLeadsOfSend(tx, hold.sendId);
+    const row = await lockHeld(tx, hold);
+    if (!row) return false;
+    await tx.org
+      .table('sends')
+      .where({ id: row.id })
+      .update({
+        state: 'bounced',
+        bounced_at: tx.now,
+        smtp_response: response.slice(0, 500),
+        error_code: 'refused',
+        updated_at: tx.now,
+      });
+    await tx.org
+      .table('step_runs')
+      .where({ id: row.step_run_id })
+      .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
+    await bounce(tx, row);
+    return true;
+  });
+}
+
+async function lockEnrollmentOf(tx: Tx, hold: Hold): Promise<boolean> {
+  const [row] = await tx.org.sql(
+    `select e.id from enrollments e where e.organization_id = :org
+       and e.id = (select enrollment_id from sends where organization_id = :org and id = :id) for update`,
+    { id: hold.sendId },
+  );
+  if (row) return true;
+  // The campaign was deleted while the email was in a worker's hands: the send stays on record by itself.
+  const [alone] = await tx.org.sql(
+    `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
+    { id: hold.sendId },
+  );
+  return alone !== undefined;
+}
+
+async function lockHeld(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
+  if (!(await lockEnrollmentOf(tx, hold))) return undefined;
+  const [row] = await tx.org.sql<HeldRow>(
+    `select s.*, e.state as lead_state from sends s left join enrollments e on e.id = s.enrollment_id
+     where s.organization_id = :org and s.id = :id and s.state = 'sending' and s.claim_token = :token for update of s`,
+    { id: hold.sendId, token: hold.token },
+  );
+  return row;
+}
+
+async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {}): Promise<void> {
+  await tx.org
+    .table('sends')
+    .where({ id: row.id })
+    .update({ state: 'reserved', claim_token: null, claimed_at: null, updated_at: tx.now, ...more });
+}
+
+async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
+  await tx.org
+    .table('sends')
+    .where({ id: row.id })
+    .update({ state: 'failed', error_code: code, error_detail: reason.slice(0, 500), updated_at: tx.now });
+  await tx.org
+    .table('step_runs')
+    .where({ id: row.step_run_id })
+    .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
+  if (deadLetterLimit !== null) {
+    await tx.org.insert('dead_letters', {
+      id: newId(),
+      task_id: row.id,
+      task_type: 'campaign_email',
+      payload: json({ campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id }),
+      last_error: reason.slice(0, 500),
+      attempts: row.attempts,
+      max_attempts: deadLetterLimit,
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+  }
+  if (row.campaign_id)
+    await logCampaign(
+      tx,
+      row.campaign_id,
+      'send_failed',
+      `An email could not be handed over after ${row.attempts} attempts`,
+      row,
+    );
+  if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
+}
+
+async function logCampaign(
+  tx: Tx,
+  campaignId: string,
+  eventType: string,
+  message: string,
+  row: SentRow,
+): Promise<void> {
+  await tx.org.insert('campaign_logs', {
+    id: newId(),
+    campaign_id: campaignId,
+    event_type: eventType,
+    message,
+    metadata: json({ task_id: row.id, contact_id: row.contact_id, step_id: row.step_id }),
+    created_at: tx.now,
+  });
+}

@@ -1,0 +1,123 @@
+import type { Trx } from '../../db/connection.ts';
+import { json } from '../../db/connection.ts';
+import { translateDbError } from '../../db/errors.ts';
+import { hmac, newCode, newSecret, safeEqual, sha256 } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+
+/** How long a mailed code is good, in minutes. */
+export const CODE_MINUTES = 10;
+/** How long a reset link is good, in minutes. */
+export const RESET_MINUTES = 30;
+/** Wrong codes after which a challenge is dead. */
+export const MAX_ATTEMPTS = 5;
+const SWEEP_AFTER_MS = 24 * 3600_000;
+/** Ended sessions stay this long: they are how a device is known (sessions.ts, DEVICE_MS). */
+const SESSION_KEPT_MS = 90 * 24 * 3600_000;
+const SWEEP_ROWS = 200;
+
+export type ChallengeKind = 'login' | 'register' | 'reset';
+
+export interface Challenge {
+  id: string;
+  email: string;
+  user_id: string | null;
+  payload: Record<string, any>;
+}
+
+/**
+ * Opens a pending proof. The client holds `handle`, the mail carries `code`; only hashes are stored, that of the code
+ * keyed with AUTH_SECRET, as six digits alone could be found from a stolen table.
+ */
+export async function openChallenge(
+  ctx: Ctx,
+  kind: ChallengeKind,
+  about: { email: string; userId?: string; payload?: object },
+): Promise<{ handle: string; code: string }> {
+  const now = ctx.clock.now();
+  const id = newId();
+  const handle = newSecret();
+  const code = newCode();
+  const minutes = kind === 'reset' ? RESET_MINUTES : CODE_MINUTES;
+  await sweep(ctx, now);
+  await ctx.db('auth_challenges').insert({
+    id,
+    kind,
+    handle_hash: sha256(handle),
+    code_hash: kind === 'reset' ? null : codeHash(ctx, id, code),
+    email: about.email,
+    user_id: about.userId ?? null,
+    payload: json(about.payload ?? {}),
+    created_at: now,
+    expires_at: new Date(now.getTime() + minutes * 60_000),
+  });
+  return { handle, code };
+}
+
+/**
+ * Settles a proof: runs `effect` for the one caller that brings the right code first, in the transaction that uses it up.
+ * A guess is counted, and committed, before it is looked at.
+ * @throws AppError unauthorized (401) unknown, expired, used up, guessed at too often, or the wrong code: all alike
+ */
+export async function settleChallenge<T>(
+  ctx: Ctx,
+  kind: ChallengeKind,
+  proof: { session: string; code?: string },
+  effect: (trx: Trx, challenge: Challenge) => Promise<T>,
+): Promise<T> {
+  const now = ctx.clock.now();
+  const [challenge] = await ctx
+    .db('auth_challenges')
+    .where({ kind, handle_hash: sha256(proof.session) })
+    .whereNull('consumed_at')
+    .where('expires_at', '>', now)
+    .where('attempts', '<', MAX_ATTEMPTS)
+    .update({ attempts: ctx.db.raw('attempts + 1') })
+    .returning('*');
+  if (!challenge) throw refused();
+  if (challenge.code_hash !== null && !safeEqual(challenge.code_hash, codeHash(ctx, challenge.id, proof.code ?? '')))
+    throw refused();
+  try {
+    return await ctx.db.transaction(async (trx) => {
+      const taken = await trx('auth_challenges')
+        .where('id', challenge.id)
+        .whereNull('consumed_at')
+        .update({ consumed_at: now });
+      if (taken === 0) throw refused();
+      return effect(trx, challenge);
+    });
+  } catch (error) {
+    throw translateDbError(error);
+  }
+}
+
+/** The one answer to a proof that does not hold. */
+export function refused(): AppError {
+  return new AppError('unauthorized', 'The code or link is wrong, used or expired', {
+    fix: 'Start again to get a new one.',
+  });
+}
+
+function codeHash(ctx: Ctx, id: string, code: string): string {
+  return hmac(ctx.config.AUTH_SECRET, `${id}/${code}`).toString('hex');
+}
+
+/**
+ * What has long expired goes when something new comes, a little at a time, so these tables stay as small as the traffic.
+ * Rows somebody else is at are left to them.
+ */
+async function sweep({ db }: Ctx, now: Date): Promise<void> {
+  const remove = (table: string, key: string, expiry: string, keptMs: number) => {
+    const stale = db(table)
+      .where(expiry, '<', new Date(now.getTime() - keptMs))
+      .limit(SWEEP_ROWS)
+      .forUpdate()
+      .skipLocked()
+      .select(key);
+    return db(table).whereIn(key, stale).delete();
+  };
+  await remove('auth_challenges', 'id', 'expires_at', SWEEP_AFTER_MS);
+  await remove('auth_throttles', 'key', 'window_ends', SWEEP_AFTER_MS);
+  await remove('sessions', 'id', 'expires_at', SESSION_KEPT_MS);
+}

@@ -1,0 +1,94 @@
+import type { Deps } from '../kernel/context.ts';
+import { grantableWith } from './scopes.ts';
+import type { Caller } from './resolve-actor.ts';
+
+/** A credential behind something that stays open: an API key or session by its id, an OAuth token by its hash. */
+export interface HeldCredential {
+  kind: 'api_key' | 'session' | 'oauth';
+  /** Id of the key or session; SHA-256 of the access token. */
+  id: string;
+}
+
+/** One name for a credential, whatever its kind. */
+export function credentialKey({ kind, id }: HeldCredential): string {
+  return `${kind}/${id}`;
+}
+
+/** What a caller may do, as text that changes when it changes. */
+export function rightsOf({ actor, allowedIps }: Caller): string {
+  if (actor.kind === 'api_key') return keyRights(actor.permissions, actor.allowedMailboxes ?? [], allowedIps);
+  if (actor.kind === 'session') return sessionRights(actor.organizationId, [...actor.orgPermissions]);
+  return tokenRights(actor.permissions);
+}
+
+function keyRights(permissions: number, mailboxes: readonly string[], ips: readonly string[]): string {
+  return JSON.stringify([permissions, mailboxes, ips]);
+}
+
+function tokenRights(permissions: number): string {
+  return JSON.stringify([permissions]);
+}
+
+function sessionRights(organizationId: string | null, permissions: readonly string[]): string {
+  return JSON.stringify([organizationId, [...permissions].sort()]);
+}
+
+/**
+ * What credentials may do now, many at once: by {@link credentialKey}, the text {@link rightsOf} gives. One that was
+ * revoked or deleted, has expired or is not known is missing.
+ */
+export async function credentialStates(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  held: readonly HeldCredential[],
+): Promise<Map<string, string>> {
+  const now = clock.now();
+  const states = new Map<string, string>();
+  const idsOf = (kind: HeldCredential['kind']) => [
+    ...new Set(held.filter((one) => one.kind === kind).map(({ id }) => id)),
+  ];
+  const [keys, sessions, tokens] = [idsOf('api_key'), idsOf('session'), idsOf('oauth')];
+  if (keys.length > 0) {
+    const { rows } = await db.raw(
+      `select id, permissions, allowed_email_accounts, allowed_ips from api_keys
+       where id = any(cast(? as uuid[])) and status = 'active' and (expires_at is null or expires_at > ?)`,
+      [keys, now],
+    );
+    for (const row of rows)
+      states.set(
+        credentialKey({ kind: 'api_key', id: row.id }),
+        keyRights(row.permissions, row.allowed_email_accounts, row.allowed_ips),
+      );
+  }
+  if (sessions.length > 0) {
+    const { rows } = await db.raw(
+      `select s.id, m.organization_id, r.permissions from sessions s
+       left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
+       left join roles r on r.id = m.role_id
+       where s.id = any(cast(? as uuid[])) and s.revoked_at is null and s.expires_at > ?`,
+      [sessions, now],
+    );
+    for (const row of rows)
+      states.set(
+        credentialKey({ kind: 'session', id: row.id }),
+        sessionRights(row.organization_id, row.permissions ?? []),
+      );
+  }
+  if (tokens.length > 0) {
+    const { rows } = await db.raw(
+      `select t.token_hash, t.scopes & g.scopes & a.scopes as scopes, r.permissions
+       from oauth_tokens t
+       join oauth_grants g on g.id = t.grant_id
+       join oauth_applications a on a.id = g.application_id
+       join memberships m on m.user_id = g.user_id and m.organization_id = g.organization_id
+       join roles r on r.id = m.role_id
+       where t.token_hash = any(cast(? as text[])) and t.kind = 'access' and t.revoked_at is null and t.expires_at > ? and g.revoked_at is null`,
+      [tokens, now],
+    );
+    for (const row of rows)
+      states.set(
+        credentialKey({ kind: 'oauth', id: row.token_hash }),
+        tokenRights(row.scopes & grantableWith(row.permissions)),
+      );
+  }
+  return states;
+}

@@ -1,0 +1,88 @@
+import type { Deps } from '../kernel/context.ts';
+
+/** A credential's last use is written at most this often (ms). */
+export const USAGE_EVERY_MS = 60_000;
+/** How long (ms) a use waits for others to be written with it. */
+const GATHER_MS = 5_000;
+
+/** Keeps `last_used_at` and `last_request_ip` of API keys or OAuth grants, without a write per request. One of each per process. */
+export interface KeyUsage {
+  /** Notes a use of a row, in memory. */
+  touch(id: string, ipAddress: string): void;
+  /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Runs by itself while there is something to write. */
+  writeDue(): Promise<void>;
+  /** Writes everything; for shutdown. */
+  flush(): Promise<void>;
+}
+
+interface Use {
+  at: Date;
+  ipAddress: string;
+}
+
+/** Makes the recorder of one process for one kind of credential. */
+export function createKeyUsage(
+  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  table: 'api_keys' | 'oauth_grants' = 'api_keys',
+): KeyUsage {
+  const pending = new Map<string, Use>();
+  const written = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function arm(): void {
+    if (timer || pending.size === 0) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      writeDue().catch((error: unknown) => log.warn({ err: error, table }, 'last use of credentials not written'));
+    }, GATHER_MS);
+    timer.unref();
+  }
+
+  async function write(isDue: (id: string) => boolean): Promise<void> {
+    // In id order, so that two processes that write the same keys do not wait for each other in a circle.
+    const due = [...pending].filter(([id]) => isDue(id)).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (due.length === 0) return;
+    const now = clock.now().getTime();
+    for (const [id] of due) {
+      pending.delete(id);
+      written.set(id, now);
+    }
+    try {
+      await db.raw(
+        `update ${table} k set last_used_at = v.at, last_request_ip = v.ip
+         from unnest(?::uuid[], ?::timestamptz[], ?::text[]) as v (id, at, ip)
+         where k.id = v.id and (k.last_used_at is null or k.last_used_at < v.at)`,
+        [due.map(([id]) => id), due.map(([, use]) => use.at), due.map(([, use]) => use.ipAddress)],
+      );
+    } catch (error) {
+      for (const [id, use] of due) {
+        written.delete(id);
+        if (!pending.has(id)) pending.set(id, use);
+      }
+      throw error;
+    }
+  }
+
+  async function writeDue(): Promise<void> {
+    const before = clock.now().getTime() - USAGE_EVERY_MS;
+    for (const [id, at] of written) if (at <= before) written.delete(id);
+    try {
+      await write((id) => !written.has(id));
+    } finally {
+      arm();
+    }
+  }
+
+  return {
+    touch(id, ipAddress) {
+      pending.set(id, { at: clock.now(), ipAddress });
+      arm();
+    },
+    writeDue,
+    async flush() {
+      clearTimeout(timer);
+      timer = undefined;
+      await write(() => true);
+    },
+  };
+}

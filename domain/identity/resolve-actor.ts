@@ -1,0 +1,210 @@
+import ipaddr from 'ipaddr.js';
+import { runStatement } from '../../db/statement.ts';
+import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { OrgPermission } from '../../lib/permissions.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Deps } from '../kernel/context.ts';
+import { grantableWith } from './scopes.ts';
+import { createKeyUsage } from './key-usage.ts';
+import { verifySessionToken } from './session-token.ts';
+
+/** Requests per minute of a key that sets none, and of an OAuth grant (contract 1, "Limits"). */
+export const DEFAULT_KEY_RATE = 60;
+/**
+ * A resolved key or access token is believed this long (ms): revoked, it stops within one second in every process. Sessions are read every
+ * time, as the person who has just selected a workspace or signed out expects the next request to know.
+ */
+const TRUST_MS = 900;
+const CACHE_MAX = 10_000;
+
+/** A caller with the limit its credential is held to. */
+export interface Caller {
+  actor: Actor;
+  rate: { key: string; perMinute: number } | null;
+  expiresAt: Date | null;
+  allowedIps: readonly string[];
+}
+
+export interface Origin {
+  ipAddress: string;
+  userAgent: string;
+}
+
+/** Resolves bearer credentials to actors (contract 1, "Authentication"). One per process. */
+export interface ActorResolver {
+  /**
+   * @param identified told who calls as soon as that is known, also when the call is then refused
+   * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed
+   */
+  resolve(token: string, origin: Origin, identified?: (actor: Actor) => void): Promise<Caller>;
+  /** Forgets what is cached; for tests. */
+  forget(): void;
+  /** Writes the last use of keys and grants that is still in memory; call it when the process stops. */
+  flush(): Promise<void>;
+}
+
+/** Makes the resolver of one process. */
+export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): ActorResolver {
+  const keyUse = createKeyUsage(deps);
+  const grantUse = createKeyUsage(deps, 'oauth_grants');
+  const cache = new Map<string, { caller: Caller | null; until: number }>();
+
+  async function trusted(
+    token: string,
+    find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
+  ): Promise<Caller | null> {
+    const hash = sha256(token);
+    const at = performance.now();
+    const known = cache.get(hash);
+    if (known && known.until >= at) return known.caller;
+    const caller = await find(deps, hash);
+    if (cache.size >= CACHE_MAX) cache.clear();
+    cache.set(hash, { caller, until: at + TRUST_MS });
+    return caller;
+  }
+
+  async function lookup(token: string): Promise<Caller | null> {
+    if (token.startsWith(SECRET_PREFIX.apiKey)) return trusted(token, apiKeyCaller);
+    if (token.startsWith(SECRET_PREFIX.accessToken)) return trusted(token, accessTokenCaller);
+    const sessionId = await verifySessionToken(deps.config, deps.clock, token);
+    return sessionId ? sessionCaller(deps, sessionId) : null;
+  }
+
+  return {
+    async resolve(token, origin, identified) {
+      const caller = await lookup(token);
+      if (!caller || (caller.expiresAt && caller.expiresAt <= deps.clock.now())) {
+        throw new AppError('unauthorized', 'The credential is missing, invalid, expired or revoked');
+      }
+      identified?.(caller.actor);
+      if (caller.allowedIps.length > 0 && !ipAllowed(origin.ipAddress, caller.allowedIps)) {
+        throw new AppError('forbidden', 'This API key may not be used from this address');
+      }
+      if (caller.actor.apiKeyId) keyUse.touch(caller.actor.apiKeyId, origin.ipAddress);
+      if (caller.actor.oauthGrantId) grantUse.touch(caller.actor.oauthGrantId, origin.ipAddress);
+      return { ...caller, actor: { ...caller.actor, ...origin } };
+    },
+    forget: () => cache.clear(),
+    async flush() {
+      try {
+        await keyUse.flush();
+      } finally {
+        await grantUse.flush();
+      }
+    },
+  };
+}
+
+async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promise<Caller | null> {
+  const row = await db('api_keys').where({ secret_hash: secretHash, status: 'active' }).first();
+  if (!row) return null;
+  return {
+    actor: {
+      kind: 'api_key',
+      userId: row.user_id,
+      organizationId: row.organization_id,
+      apiKeyId: row.id,
+      permissions: row.permissions,
+      orgPermissions: new Set(),
+      isOwner: false,
+      isPlatformAdmin: false,
+      allowedMailboxes: row.allowed_email_accounts.length > 0 ? row.allowed_email_accounts : null,
+      ipAddress: '',
+      userAgent: '',
+    },
+    rate: { key: `key/${row.id}`, perMinute: row.rate_limit_per_minute || DEFAULT_KEY_RATE },
+    expiresAt: row.expires_at,
+    allowedIps: row.allowed_ips,
+  };
+}
+
+const FIND_TOKEN = `
+  select t.scopes, t.expires_at, g.id, g.user_id, g.organization_id, g.scopes as granted, a.scopes as registered, r.permissions
+  from oauth_tokens t
+  join oauth_grants g on g.id = t.grant_id
+  join oauth_applications a on a.id = g.application_id
+  join memberships m on m.user_id = g.user_id and m.organization_id = g.organization_id
+  join roles r on r.id = m.role_id
+  where t.token_hash = :tokenHash and t.kind = 'access' and t.revoked_at is null and g.revoked_at is null`;
+
+/**
+ * An access token counts while its grant does and the person who gave it is a member. It carries what was granted, as far as
+ * the application is still registered for it, the newest approval says so and the person could still hand it out.
+ */
+async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
+  const {
+    rows: [row],
+  } = await runStatement(db, FIND_TOKEN, { tokenHash });
+  if (!row) return null;
+  return {
+    actor: {
+      kind: 'oauth',
+      userId: row.user_id,
+      organizationId: row.organization_id,
+      oauthGrantId: row.id,
+      permissions: row.scopes & row.granted & row.registered & grantableWith(row.permissions),
+      orgPermissions: new Set(),
+      isOwner: false,
+      isPlatformAdmin: false,
+      allowedMailboxes: null,
+      ipAddress: '',
+      userAgent: '',
+    },
+    rate: { key: `grant/${row.id}`, perMinute: DEFAULT_KEY_RATE },
+    expiresAt: row.expires_at,
+    allowedIps: [],
+  };
+}
+
+/** The person behind a session that has not ended, in the workspace it has selected. */
+export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string): Promise<Caller | null> {
+  const row = await db('sessions as s')
+    .join('users as u', 'u.id', 's.user_id')
+    .leftJoin('memberships as m', (on) =>
+      on.on('m.user_id', 's.user_id').andOn('m.organization_id', 's.organization_id'),
+    )
+    .leftJoin('roles as r', 'r.id', 'm.role_id')
+    .where('s.id', sessionId)
+    .whereNull('s.revoked_at')
+    .first(
+      's.id',
+      's.user_id',
+      's.expires_at',
+      'u.is_platform_admin',
+      'm.organization_id',
+      'r.permissions',
+      'r.is_owner',
+    );
+  if (!row) return null;
+  return {
+    actor: {
+      kind: 'session',
+      userId: row.user_id,
+      organizationId: row.organization_id ?? null,
+      sessionId: row.id,
+      permissions: 0,
+      orgPermissions: new Set<OrgPermission>(row.permissions ?? []),
+      isOwner: row.is_owner ?? false,
+      isPlatformAdmin: row.is_platform_admin,
+      allowedMailboxes: null,
+      ipAddress: '',
+      userAgent: '',
+    },
+    rate: null,
+    expiresAt: row.expires_at,
+    allowedIps: [],
+  };
+}
+
+/** Whether an address is one of the allowed addresses or lies in one of the allowed CIDR ranges. */
+export function ipAllowed(address: string, allowed: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const source = ipaddr.process(address);
+  return allowed.some((entry) => {
+    const [base, bits] = entry.includes('/') ? ipaddr.parseCIDR(entry) : [ipaddr.process(entry), null];
+    if (base.kind() !== source.kind()) return false;
+    const width = bits ?? (base.kind() === 'ipv4' ? 32 : 128);
+    return (source as ipaddr.IPv4).match(base as ipaddr.IPv4, width);
+  });
+}

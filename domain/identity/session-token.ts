@@ -1,0 +1,59 @@
+import { jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../../lib/clock.ts';
+import type { Config } from '../../lib/config/index.ts';
+
+/** Lifetime of a session's access token, in seconds. */
+export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const ISSUER = 'heron';
+
+/** What a token is for: calls of the API (a bearer token), or the pages of this server (a cookie). Neither passes for the other. */
+export type SessionTokenUse = 'api' | 'browser';
+const AUDIENCES: Record<SessionTokenUse, string> = { api: 'heron-session', browser: 'heron-browser' };
+
+export interface SignedSessionToken {
+  token: string;
+  expiresAt: Date;
+}
+
+/**
+ * Signs a token of a session (HS256 over AUTH_SECRET). It names the session; what it may do is read from PostgreSQL.
+ * @param seconds how long it is good
+ */
+export async function signSessionToken(
+  config: Config,
+  clock: Clock,
+  session: { id: string; userId: string },
+  use: SessionTokenUse = 'api',
+  seconds = ACCESS_TOKEN_SECONDS,
+): Promise<SignedSessionToken> {
+  const now = Math.floor(clock.now().getTime() / 1000);
+  const token = await new SignJWT({ sid: session.id })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(session.userId)
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCES[use])
+    .setIssuedAt(now)
+    .setExpirationTime(now + seconds)
+    .sign(Buffer.from(config.AUTH_SECRET));
+  return { token, expiresAt: new Date((now + seconds) * 1000) };
+}
+
+/** The session id in a token, or undefined when the signature, issuer, audience or expiry is wrong. */
+export async function verifySessionToken(
+  config: Config,
+  clock: Clock,
+  token: string,
+  use: SessionTokenUse = 'api',
+): Promise<string | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(config.AUTH_SECRET), {
+      issuer: ISSUER,
+      audience: AUDIENCES[use],
+      algorithms: ['HS256'],
+      currentDate: clock.now(),
+    });
+    return typeof payload.sid === 'string' ? payload.sid : undefined;
+  } catch {
+    return undefined;
+  }
+}

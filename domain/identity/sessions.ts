@@ -1,0 +1,221 @@
+import type { Trx } from '../../db/connection.ts';
+import { newSecret, sha256 } from '../../lib/crypto.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type AuditEntry } from '../kernel/transact.ts';
+import { signSessionToken } from './session-token.ts';
+
+/** A session ends this long (ms) after its last refresh. */
+export const SESSION_MS = 30 * 24 * 3600_000;
+/** A device is remembered this long (ms) after its last sign-in. */
+export const DEVICE_MS = 90 * 24 * 3600_000;
+
+/** What a signed-in client holds. `deviceToken` comes only when this sign-in made the device known. */
+export interface TokenPair {
+  accessToken: string;
+  accessTokenExpiresAt: Date;
+  refreshToken: string;
+  refreshTokenExpiresAt: Date;
+  sessionId: string;
+  userId: string;
+  deviceToken?: string;
+}
+
+export interface SessionRow {
+  id: string;
+  user_id: string;
+  organization_id: string | null;
+  user_agent: string;
+  ip_address: string;
+  created_at: Date;
+  last_active_at: Date;
+}
+
+/**
+ * Signs a person in: a session with a workspace selected, by default the one they used last, or their first.
+ * @param options.device the token of a known or newly known device; it is stored as a hash
+ */
+export async function openSession(
+  ctx: Ctx,
+  trx: Trx,
+  userId: string,
+  options: { device?: string | undefined; organizationId?: string } = {},
+): Promise<TokenPair> {
+  const now = ctx.clock.now();
+  const id = newId();
+  const refreshToken = newSecret();
+  const expiresAt = new Date(now.getTime() + SESSION_MS);
+  const organizationId = options.organizationId ?? (await usualOrganization(trx, userId));
+  await trx('sessions').insert({
+    id,
+    user_id: userId,
+    organization_id: organizationId,
+    refresh_hash: sha256(refreshToken),
+    device_hash: options.device ? sha256(options.device) : null,
+    ip_address: ctx.actor.ipAddress,
+    user_agent: ctx.actor.userAgent,
+    created_at: now,
+    last_active_at: now,
+    expires_at: expiresAt,
+  });
+  if (organizationId) {
+    await auditOwn(actingAs(ctx, trx, userId, organizationId), {
+      action: 'sign_in',
+      entityType: 'session',
+      entityId: id,
+    });
+  }
+  return tokenPair(ctx, { id, userId }, refreshToken, expiresAt);
+}
+
+/** A context in which a person who has just proved who they are acts in an organization, inside an open transaction. */
+export function actingAs(ctx: Ctx, trx: Trx, userId: string, organizationId: string): Ctx {
+  const actor: Actor = { ...ctx.actor, kind: 'session', userId, organizationId };
+  return { ...ctx, trx, actor };
+}
+
+/** Records what people do with their own account in the workspace they have selected, if any: audit rows belong to one. */
+export async function auditOwn(ctx: Ctx, entry: AuditEntry): Promise<void> {
+  if (ctx.actor.organizationId) await transact(ctx, async (tx) => tx.audit(entry));
+}
+
+async function usualOrganization(trx: Trx, userId: string): Promise<string | null> {
+  const row = await trx('memberships as m')
+    .leftJoin('sessions as s', (on) => on.on('s.user_id', 'm.user_id').andOn('s.organization_id', 'm.organization_id'))
+    .where('m.user_id', userId)
+    .orderByRaw('s.last_active_at desc nulls last, m.created_at, m.organization_id')
+    .first('m.organization_id');
+  return row?.organization_id ?? null;
+}
+
+/** Whether a device token was given to this person at a sign-in of the last {@link DEVICE_MS} and not withdrawn since. */
+export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string): Promise<boolean> {
+  const since = new Date(ctx.clock.now().getTime() - DEVICE_MS);
+  const row = await ctx
+    .db('sessions')
+    .where({ user_id: userId, device_hash: sha256(deviceToken) })
+    .where('created_at', '>', since)
+    .first('id');
+  return row !== undefined;
+}
+
+/**
+ * Swaps a refresh token for a new pair. A refresh token works once: one that comes a second time was copied, so its
+ * session ends for whoever holds it.
+ * @throws AppError unauthorized
+ */
+export async function refreshSession(ctx: Ctx, refreshToken: string): Promise<TokenPair> {
+  const now = ctx.clock.now();
+  const hash = sha256(refreshToken);
+  const next = newSecret();
+  const expiresAt = new Date(now.getTime() + SESSION_MS);
+  const [session] = await ctx
+    .db('sessions')
+    .where('refresh_hash', hash)
+    .whereNull('revoked_at')
+    .where('expires_at', '>', now)
+    .update({ refresh_hash: sha256(next), previous_refresh_hash: hash, last_active_at: now, expires_at: expiresAt })
+    .returning(['id', 'user_id']);
+  if (!session) {
+    const replayed = await ctx
+      .db('sessions')
+      .where('previous_refresh_hash', hash)
+      .whereNull('revoked_at')
+      .update({ revoked_at: now, device_hash: null })
+      .returning('id');
+    if (replayed.length > 0) ctx.log.warn({ sessionId: replayed[0].id }, 'refresh token replayed; session revoked');
+    throw new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
+  }
+  return tokenPair(ctx, { id: session.id, userId: session.user_id }, next, expiresAt);
+}
+
+async function tokenPair(
+  ctx: Ctx,
+  session: { id: string; userId: string },
+  refreshToken: string,
+  expiresAt: Date,
+): Promise<TokenPair> {
+  const access = await signSessionToken(ctx.config, ctx.clock, session);
+  return {
+    accessToken: access.token,
+    accessTokenExpiresAt: access.expiresAt,
+    refreshToken,
+    refreshTokenExpiresAt: expiresAt,
+    sessionId: session.id,
+    userId: session.userId,
+  };
+}
+
+/** Ends the current session. Its device stays known. */
+export async function signOut(ctx: Ctx): Promise<void> {
+  const id = ctx.actor.sessionId!;
+  await ctx.db.transaction(async (trx) => {
+    await trx('sessions').where('id', id).whereNull('revoked_at').update({ revoked_at: ctx.clock.now() });
+    await auditOwn({ ...ctx, trx }, { action: 'sign_out', entityType: 'session', entityId: id });
+  });
+}
+
+/**
+ * Ends sessions of a person and forgets their devices, inside an open transaction.
+ * @param keep a session to leave alone
+ */
+export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: string): Promise<void> {
+  const others = () => {
+    const query = trx('sessions').where('user_id', userId);
+    return keep ? query.whereNot('id', keep) : query;
+  };
+  await others().whereNotNull('device_hash').update({ device_hash: null });
+  await others().whereNull('revoked_at').update({ revoked_at: ctx.clock.now() });
+}
+
+/** Ends the caller's sessions and forgets their devices; `others` leaves the current one alone. */
+export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Promise<void> {
+  const userId = ctx.actor.userId!;
+  await ctx.db.transaction(async (trx) => {
+    await endSessions(ctx, trx, userId, which === 'others' ? ctx.actor.sessionId : undefined);
+    await auditOwn(
+      { ...ctx, trx },
+      { action: 'sign_out', entityType: 'user', entityId: userId, metadata: { sessions: which } },
+    );
+  });
+}
+
+/** The live sessions of the caller: the current one first, then the most recently active. */
+export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
+  const rows = (await ctx
+    .db('sessions')
+    .where('user_id', ctx.actor.userId)
+    .whereNull('revoked_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .orderByRaw('(id = ?) desc, last_active_at desc, id desc', [ctx.actor.sessionId!])
+    .select(
+      'id',
+      'user_id',
+      'organization_id',
+      'user_agent',
+      'ip_address',
+      'created_at',
+      'last_active_at',
+    )) as SessionRow[];
+  return rows;
+}
+
+/**
+ * Ends one session of the caller and forgets its device.
+ * @throws AppError not_found, also for somebody else's session and one that has ended
+ */
+export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
+  if (!isUuid(id)) throw notFound('Session');
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (trx) => {
+    const ended = await trx('sessions')
+      .where({ id, user_id: ctx.actor.userId })
+      .whereNull('revoked_at')
+      .where('expires_at', '>', now)
+      .update({ revoked_at: now, device_hash: null });
+    if (ended === 0) throw notFound('Session');
+    await auditOwn({ ...ctx, trx }, { action: 'revoke', entityType: 'session', entityId: id });
+  });
+}

@@ -1,0 +1,175 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { leaveCampaigns } from './membership.ts';
+import { nudgeCampaign, nudgeEnrollment } from '../engine/control/signals.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { releaseReservedSends } from '../engine/control/release.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+
+/** A hold of a lead (supplement, CampaignLeadHold). `until` null is open-ended. */
+export interface LeadHold {
+  since: Date;
+  until: Date | null;
+  reason: string;
+  source: 'manual' | 'out_of_office';
+}
+
+export interface LeadHoldResult {
+  campaign_id: string;
+  contact_id: string;
+  /** Null when the lead is not held, or its hold is over. */
+  hold: LeadHold | null;
+}
+
+interface HeldRow {
+  id: string;
+  campaign_id: string;
+  contact_id: string;
+  campaign_status: string;
+  state: string;
+  launched_at: Date | null;
+  hold_since: Date | null;
+  hold_until: Date | null;
+  hold_reason: string | null;
+  hold_source: LeadHold['source'] | null;
+}
+
+const YEAR_MS = 366 * 86_400_000;
+
+/**
+ * Whether a lead is held (supplement, campaigns_get_lead_hold).
+ * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of it
+ */
+export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
+  return present(await findLead(reader(ctx), campaignId, contactId), ctx.clock.now());
+}
+
+/**
+ * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; a hold in
+ * force keeps its beginning. Reserved slots go back.
+ * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished
+ */
+export async function pauseLead(
+  ctx: Ctx,
+  campaignId: string,
+  contactId: string,
+  input: { until: Date | null; reason: string },
+): Promise<LeadHoldResult> {
+  return transact(ctx, async (tx) => {
+    const { until } = input;
+    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    if (until && until <= tx.now)
+      throw badRequest('The hold would be over already', [{ path: 'body.until', message: 'must be in the future' }]);
+    if (until && until.getTime() > tx.now.getTime() + YEAR_MS) {
+      throw badRequest('The hold is too long', [{ path: 'body.until', message: 'must be at most a year away' }]);
+    }
+    if (lead.state !== 'pending' && lead.state !== 'active')
+      throw badRequest(`The lead has finished (${lead.state}) and cannot be held`);
+    const since = present(lead, tx.now).hold?.since ?? tx.now;
+    await tx.org
+      .table('enrollments')
+      .where({ id: lead.id })
+      .update({ hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' });
+    await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
+    await tell(tx, lead);
+    await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead was held', {
+      contact_id: lead.contact_id,
+      until: until?.toISOString() ?? null,
+    });
+    tx.audit({
+      action: 'pause',
+      entityType: 'campaign_lead',
+      entityId: lead.id,
+      metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+    });
+    return present(
+      { ...lead, hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' },
+      tx.now,
+    );
+  });
+}
+
+/**
+ * Lifts a hold now, whoever made it; nothing happens to a lead that is not held (supplement, campaigns_resume_lead).
+ * @throws AppError not_found
+ */
+export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
+  return transact(ctx, async (tx) => {
+    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    if (lead.hold_since) {
+      await tx.org
+        .table('enrollments')
+        .where({ id: lead.id })
+        .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
+      await tell(tx, lead);
+      await logCampaign(tx, lead.campaign_id, 'lead_resumed', 'A lead was resumed', { contact_id: lead.contact_id });
+      tx.audit({
+        action: 'resume',
+        entityType: 'campaign_lead',
+        entityId: lead.id,
+        metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+      });
+    }
+    return { campaign_id: lead.campaign_id, contact_id: lead.contact_id, hold: null };
+  });
+}
+
+/**
+ * Takes a contact out of a campaign, with its progress; emails already sent stay.
+ * @throws AppError not_found
+ */
+export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const lead = await findLead(tx.org, campaignId, contactId, 'for update');
+    await leaveCampaigns(tx, [lead.contact_id], [lead.campaign_id], 'removed from the campaign');
+    await logCampaign(tx, lead.campaign_id, 'lead_removed', 'A lead was removed', { contact_id: lead.contact_id });
+    tx.audit({
+      action: 'delete',
+      entityType: 'campaign_lead',
+      entityId: lead.id,
+      metadata: { campaign_id: lead.campaign_id, contact_id: lead.contact_id },
+    });
+  });
+}
+
+async function findLead(
+  org: OrgScope,
+  campaignId: string,
+  contactId: string,
+  lock: '' | 'for update' = '',
+): Promise<HeldRow> {
+  const campaign = await findCampaign(org, campaignId);
+  if (!isUuid(contactId)) throw notFound('Lead');
+  const [lead] = await org.sql<HeldRow>(
+    `select id, campaign_id, contact_id, :status as campaign_status, state, launched_at, hold_since, hold_until, hold_reason, hold_source
+     from enrollments where organization_id = :org and campaign_id = :campaign and contact_id = :contact ${lock}`,
+    { campaign: campaign.id, contact: contactId, status: campaign.status },
+  );
+  if (!lead) throw notFound('Lead');
+  return lead;
+}
+
+function present(lead: HeldRow, now: Date): LeadHoldResult {
+  const inForce = lead.hold_since !== null && (lead.hold_until === null || lead.hold_until > now);
+  return {
+    campaign_id: lead.campaign_id,
+    contact_id: lead.contact_id,
+    hold: inForce
+      ? {
+          since: lead.hold_since!,
+          until: lead.hold_until,
+          reason: lead.hold_reason ?? '',
+          source: lead.hold_source ?? 'manual',
+        }
+      : null,
+  };
+}
+
+/** A lead under way has a run of its own; one that has not begun is the launcher's. */
+async function tell(tx: Tx, lead: HeldRow): Promise<void> {
+  if (lead.launched_at) nudgeEnrollment(tx, lead);
+  else if (lead.campaign_status === 'active') nudgeCampaign(tx, lead.campaign_id);
+}

@@ -1,0 +1,117 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { newId } from '../../lib/ids.ts';
+import { refuseProblems } from '../../lib/errors.ts';
+import { nudgeCampaign } from '../engine/control/signals.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { segmentContactIds } from '../records/segment/contacts.ts';
+import { idProblems } from '../records/references.ts';
+import { launchRefusal } from '../engine/campaign/launch-checks.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
+
+export interface AddedLeads {
+  added: number;
+  /** Contacts that were leads of the campaign before, whatever has become of them. */
+  already: number;
+}
+
+const PAGE = 5_000;
+
+/**
+ * Makes contacts leads of a campaign. Ids that are no contacts of the organization are passed over. An active campaign
+ * is told; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
+ * log (contract 2, state table).
+ * @throws AppError not_found when the campaign is not of this organization
+ */
+export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {
+  const campaign = await lockCampaign(tx, campaignId);
+  const result = await enroll(tx, campaign.id, contactIds);
+  await welcomeLeads(tx, campaign, result);
+  return result;
+}
+
+/**
+ * Makes contacts and everybody in segments leads of a campaign (POST /campaigns/:id/leads). However large a segment is,
+ * only a page of its ids is in memory at a time; all of them arrive in one transaction.
+ * @throws AppError not_found; bad_request naming every id that is no contact or segment of the organization
+ */
+export async function addCampaignLeads(
+  ctx: Ctx,
+  campaignId: string,
+  input: { contactIds: readonly string[]; segmentIds: readonly string[] },
+): Promise<AddedLeads> {
+  return transact(ctx, async (tx) => {
+    const campaign = await lockCampaign(tx, campaignId);
+    refuseProblems([
+      ...(await idProblems(
+        tx.org,
+        'contacts',
+        input.contactIds,
+        'body.contact_ids',
+        'is not a contact of this workspace',
+      )),
+      ...(await idProblems(
+        tx.org,
+        'segments',
+        input.segmentIds,
+        'body.segment_ids',
+        'is not a segment of this workspace',
+      )),
+    ]);
+    const result = await enroll(tx, campaign.id, input.contactIds);
+    for (const segmentId of new Set(input.segmentIds)) {
+      for (let after: string | undefined; ;) {
+        const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
+        const { added, already } = await enroll(tx, campaign.id, page);
+        result.added += added;
+        result.already += already;
+        if (page.length < PAGE) break;
+        after = page.at(-1);
+      }
+    }
+    await welcomeLeads(tx, campaign, result);
+    tx.audit({
+      action: 'update',
+      entityType: 'campaign',
+      entityId: campaign.id,
+      metadata: { leads_added: result.added, segment_ids: input.segmentIds },
+    });
+    return result;
+  });
+}
+
+async function enroll(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {
+  const unique = [...new Set(contactIds)];
+  const result: AddedLeads = { added: 0, already: 0 };
+  for (let from = 0; from < unique.length; from += PAGE) {
+    const contacts = unique.slice(from, from + PAGE);
+    const [counts] = await tx.org.sql<{ found: number; added: number }>(
+      `with wanted as (
+         select t.id, c.id as contact_id from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
+         join contacts c on c.id = t.contact_id and c.organization_id = :org
+       ), added as (
+         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at)
+         select id, :org, :campaign, contact_id, 'pending', :now from wanted order by id
+         on conflict on constraint enrollments_contact_key do nothing returning 1
+       )
+       select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
+      { ids: contacts.map(() => newId()), contacts, campaign: campaignId, now: tx.now },
+    );
+    result.added += counts!.added;
+    result.already += counts!.found - counts!.added;
+  }
+  return result;
+}
+
+/** What follows when a locked campaign has got leads: log, wake-up, restart. */
+async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
+  if (added === 0) return;
+  await tx.org.table('campaigns').where({ id: campaign.id }).update({ had_leads: true, idle_since: null });
+  await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
+  if (campaign.status === 'active') nudgeCampaign(tx, campaign.id);
+  if (campaign.status !== 'completed') return;
+  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
+  if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', refusal.message, { code: refusal.code });
+  else await activateCampaign(tx, campaign, { type: 'campaign_restarted', message: 'Leads were added' });
+}

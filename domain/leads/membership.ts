@@ -1,0 +1,79 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { badRequest, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { finishEnrollments } from '../engine/control/finish.ts';
+import { nudgeCampaign } from '../engine/control/signals.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/** Ids a request names, and where it names them. */
+export interface NamedIds {
+  path: string;
+  ids: readonly string[];
+}
+
+/**
+ * Refuses categories and campaigns the organization does not have; every unknown id is reported with its path.
+ * @throws AppError bad_request
+ */
+export async function assertKnown(
+  org: OrgScope,
+  named: { categories?: readonly NamedIds[]; campaigns?: readonly NamedIds[] },
+): Promise<void> {
+  const problems: Problem[] = [];
+  const check = async (
+    places: readonly NamedIds[],
+    what: string,
+    load: (ids: string[]) => Promise<{ id: string }[]>,
+  ) => {
+    const asked = [...new Set(places.flatMap((place) => place.ids))].filter(isUuid);
+    const known = new Set(asked.length === 0 ? [] : (await load(asked)).map((row) => row.id));
+    for (const place of places) {
+      place.ids.forEach((id, index) => {
+        if (!known.has(id.toLowerCase())) problems.push({ path: `${place.path}.${index}`, message: `No such ${what}` });
+      });
+    }
+  };
+  await check(named.categories ?? [], 'category', async (ids) =>
+    org.table('labels').where({ registry: 'category' }).whereIn('id', ids).select('id'),
+  );
+  await check(named.campaigns ?? [], 'campaign', async (ids) => org.table('campaigns').whereIn('id', ids).select('id'));
+  if (problems.length > 0) throw badRequest('The request names records that do not exist', problems);
+}
+
+/**
+ * Takes contacts out of campaigns, without `campaignIds` out of all. Whoever is on the way is ended first, so the run is told
+ * and its slot given back; leads that wait to be launched just go. The launchers are told once each.
+ */
+export async function leaveCampaigns(
+  tx: Tx,
+  contactIds: readonly string[],
+  campaignIds: readonly string[] | null,
+  reason: string,
+): Promise<void> {
+  const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
+    and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;
+  const bindings = { contacts: contactIds, campaigns: campaignIds };
+  // All of them before anything that belongs to them, in the order in which every writer takes them.
+  await tx.org.sql(
+    `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
+    bindings,
+  );
+  const underWay = await tx.org.sql<{ id: string }>(
+    `select id from enrollments e where ${membership} and state in ('pending', 'active')
+       and (launched_at is not null or exists (select 1 from sends s where s.enrollment_id = e.id and s.state = 'reserved'))
+     order by id`,
+    bindings,
+  );
+  await finishEnrollments(
+    tx,
+    underWay.map(({ id }) => id),
+    'failed',
+    { reason },
+  );
+  const waiting = await tx.org.sql<{ campaign_id: string }>(
+    `with gone as (delete from enrollments where ${membership} returning campaign_id, state)
+     select distinct campaign_id from gone where state = 'pending'`,
+    bindings,
+  );
+  for (const row of waiting) nudgeCampaign(tx, row.campaign_id);
+}

@@ -1,0 +1,155 @@
+import { bestStatus, bounceType } from './bounce-class.ts';
+import { returnedMessageId, writtenByMailSystem } from './delivery-report.ts';
+import type { DeliveryReport, DsnRecipient } from './delivery-report.ts';
+import { addressesIn, messageIdsIn } from './fields.ts';
+import type { InboundMessage } from './parse.ts';
+import { anyOf } from './patterns.ts';
+
+/**
+ * Bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
+ * appliances. The caller has made sure that a mail system wrote the message.
+ */
+
+const FAILURE_SUBJECT = anyOf(
+  [
+    String.raw`undeliver(?:able|ed)|mail delivery failed`,
+    String.raw`^delivery status notification(?!.{0,5}(?:delay|warning))`,
+    String.raw`delivery (?:status notification )?\(?fail|failed delivery|failure delivery|mail failed`,
+    String.raw`delivery failure|failure notice|returned mail|mail (?:system )?error`,
+    String.raw`message (?:not delivered|undeliverable|delivery failure|you sent blocked)`,
+    String.raw`non[- ]?delivery|delivery (?:has failed|error|problem)|address not found`,
+    String.raw`could not (?:be delivered|send message)|unzustellbar`,
+    String.raw`zustellung (?:fehlgeschlagen|nicht möglich)|nicht zugestellt|non remis|échec de la remise`,
+    String.raw`non distribuable|no se puede entregar|no entregado|devuelto|non recapitabile`,
+    String.raw`mancato recapito|não é possível entregar|não entregue|onbestelbaar|niedostarczalne`,
+    String.raw`nie można dostarczyć|nem kézbesíthető|kézbesíthetetlen`,
+  ],
+  'i',
+);
+const FAILURE_OPENING = anyOf(
+  [
+    String.raw`this is the qmail-send program|this is the mail system at`,
+    String.raw`message was created automatically by mail delivery software`,
+    String.raw`delivery[^.\n]{0,60}has failed|delivery[^.\n]{0,60}could ?n[o']t be delivered`,
+    String.raw`delivery[^.\n]{0,60}was ?n[o']t delivered`,
+    String.raw`delivery[^.\n]{0,60}(?:could|was|can) not (?:be )?delivered`,
+    String.raw`your message[^.\n]{0,60}has failed|your message[^.\n]{0,60}could ?n[o']t be delivered`,
+    String.raw`your message[^.\n]{0,60}was ?n[o']t delivered`,
+    String.raw`your message[^.\n]{0,60}(?:could|was|can) not (?:be )?delivered|could not be delivered to`,
+    String.raw`had permanent fatal errors|delivery to the following recipients? (?:has )?failed`,
+    String.raw`couldn['’]t be delivered|unable to deliver (?:your|the) message`,
+    String.raw`did not reach the following recipient|there was an error delivering your (?:mail|message)`,
+    String.raw`error has occurred while attempting to deliver`,
+  ],
+  'i',
+);
+const DELAY = anyOf(
+  [
+    String.raw`delivery status notification.{0,5}(?:delay|warning)|delayed \d+ hours?`,
+    String.raw`delay(?:ed)? (?:mail|message|notification)`,
+    String.raw`(?:mail|message|delivery) (?:is )?(?:still )?(?:being )?delayed`,
+    String.raw`warning: (?:message|could not send|mail)|will (?:be retried|retry|keep trying)`,
+    String.raw`you do not need to (?:resend|take any action)|no action is required on your part`,
+  ],
+  'i',
+);
+const COPY_MARKERS = [
+  '--- below this line is a copy of the message',
+  '------ this is a copy of',
+  '--- the message header',
+  '--- original message',
+  '--original message',
+  '----- original',
+  '----- message header',
+  '--- enclosed',
+  'original message headers',
+  '----- transcript of message follows',
+  'is a copy of the original message',
+  'message headers follow',
+  'the header of the original message',
+  'diagnostic information for administrators',
+  'return-path: <',
+  'received: from',
+];
+const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
+const LEADING_ADDRESS = /^[\s<"'*(]{0,20}(?:(?:to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
+const MAX_RECIPIENTS = 50;
+
+/** Reads a bounce written as prose, or null when the message doesn't read like one. */
+export function parseTextBounce(message: InboundMessage): DeliveryReport | null {
+  const stated = message.headers['x-failed-recipients'];
+  const words = proseOf(message.text);
+  // An away message has the null sender as well, and repeats our subject, whatever that is about.
+  const announced =
+    writtenByMailSystem(message) && (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject));
+  if (!stated && !announced && !FAILURE_OPENING.test(words.slice(0, 2000))) return null;
+  const listed = stated ? addressesIn(stated, MAX_RECIPIENTS) : recipientsIn(words, message);
+  if (listed.length === 0) return null;
+  const delayed = isDelay(message.subject, words);
+  return {
+    source: 'text',
+    reportingMta: null,
+    recipients: listed.map((address) => describe(address, diagnosticFor(address, listed, words), delayed)),
+    originalMessageId: returnedMessageId(message) ?? quotedMessageId(message.text),
+  };
+}
+
+function isDelay(subject: string, words: string): boolean {
+  if (DELAY.test(subject)) return true;
+  if (FAILURE_SUBJECT.test(subject) || /permanent|failed|giv(?:en|ing) up/i.test(words)) return false;
+  return DELAY.test(words);
+}
+
+function describe(address: string, words: string, delayed: boolean): DsnRecipient {
+  const status = bestStatus(null, words);
+  return {
+    finalRecipient: address,
+    originalRecipient: null,
+    action: delayed ? 'delayed' : 'failed',
+    status,
+    diagnosticCode: words === '' ? null : excerpt(words, address),
+    remoteMta: null,
+    bounceType: delayed ? null : bounceType(status, words),
+  };
+}
+
+/** The words that follow the address: what comes before is the greeting of the mail system. */
+function excerpt(words: string, address: string): string {
+  const at = words.toLowerCase().indexOf(address);
+  return words.slice(Math.max(at, 0)).replace(/\s+/g, ' ').trim().slice(0, 1000);
+}
+
+/** The mail system's own words, without the copy of the message below them. */
+function proseOf(text: string): string {
+  const lower = text.toLowerCase();
+  const starts = COPY_MARKERS.map((marker) => lower.indexOf(marker)).filter((at) => at > 0);
+  return text.slice(0, Math.min(8000, ...starts));
+}
+
+/** Recipients stand at the start of a line, bare, in angle brackets or as the last word of a sentence. */
+function recipientsIn(words: string, message: InboundMessage): string[] {
+  const own = new Set([...message.to, message.from ?? '']);
+  const eligible = (address: string): boolean => !own.has(address) && !NEVER_RECIPIENTS.test(address);
+  const leading = words.split('\n').flatMap((line) => {
+    const start = LEADING_ADDRESS.exec(line)?.[1];
+    return start === undefined ? [] : addressesIn(start, 1);
+  });
+  const listed = [...new Set(leading)].filter(eligible);
+  const found = listed.length > 0 ? listed : addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
+  return found.slice(0, MAX_RECIPIENTS);
+}
+
+/** The words about one recipient: from its address to the next one; all of them when it is the only one. */
+function diagnosticFor(address: string, all: readonly string[], words: string): string {
+  if (all.length === 1) return words.slice(0, 4000);
+  const lower = words.toLowerCase();
+  const start = lower.indexOf(address);
+  if (start < 0) return words.slice(0, 4000);
+  const ends = all.map((other) => lower.indexOf(other, start + address.length)).filter((at) => at >= 0);
+  return words.slice(start, Math.min(words.length, start + 4000, ...ends));
+}
+
+function quotedMessageId(text: string): string | null {
+  const line = /^[>\s]{0,20}(?:original[ -])?message-id\s?:\s{0,4}(<[^<>\s]{1,990}>)/im.exec(text)?.[1];
+  return messageIdsIn(line)[0] ?? null;
+}

@@ -1,0 +1,159 @@
+import { isComplaint, parseFeedbackReport } from './arf.ts';
+import { detectAutomatic } from './autoreply.ts';
+import type { AutomaticReason } from './autoreply.ts';
+import type { BounceType } from './bounce-class.ts';
+import type { DsnRecipient } from './delivery-report.ts';
+import { parseDsn } from './dsn.ts';
+import { isUnsubscribeSubject, mentionsOutOfOffice, replyIntent } from './intent.ts';
+import type { ReplyIntent, ReplyIntentSettings } from './intent.ts';
+import type { InboundMessage } from './parse.ts';
+import { ownWords } from './quotes.ts';
+import { returnDate } from './return-date.ts';
+
+interface Threaded {
+  /**
+   * Message-IDs that may name the message of ours this one is about, best first: the returned message's, then
+   * In-Reply-To, then References from the newest.
+   */
+  readonly threadIds: readonly string[];
+}
+
+export interface BounceClassification extends Threaded {
+  readonly kind: 'bounce';
+  /** Hard when any recipient is. */
+  readonly bounceType: BounceType;
+  /** The failed ones only. */
+  readonly recipients: readonly DsnRecipient[];
+  readonly source: 'rfc3464' | 'text';
+}
+
+export interface ComplaintClassification extends Threaded {
+  readonly kind: 'complaint';
+  readonly feedbackType: string;
+  readonly recipient: string | null;
+  readonly userAgent: string | null;
+  /** UTC. */
+  readonly arrivalDate: Date | null;
+}
+
+export interface OutOfOfficeClassification extends Threaded {
+  readonly kind: 'out_of_office';
+  readonly intent: ReplyIntent | null;
+  /** Start of the day of return; null when the message doesn't say. */
+  readonly returnDate: Date | null;
+}
+
+export interface AutomatedClassification extends Threaded {
+  readonly kind: 'automated';
+  readonly reason: AutomaticReason | 'delivery_delayed' | 'delivery_report' | 'feedback_report';
+  readonly intent: ReplyIntent | null;
+  /** Set for the mail a mail program sends to a List-Unsubscribe address. */
+  readonly unsubscribeRequest: boolean;
+  /** Whom a delivery report says the message was delivered to; empty for anything else. */
+  readonly delivered: readonly DsnRecipient[];
+}
+
+export interface ReplyClassification extends Threaded {
+  readonly kind: 'reply';
+  /** Null when the workspace has switched reply intent off. */
+  readonly intent: ReplyIntent | null;
+  /** 0 to 1; 0 without an intent. */
+  readonly confidence: number;
+  /** A fact of the message; whether it suppresses is for auto_suppress_on_unsubscribe_keyword to say. */
+  readonly unsubscribeRequest: boolean;
+  /** What the person wrote, without quotes and signature. */
+  readonly ownWords: string;
+}
+
+/** What an incoming message is; `kind` discriminates. Only `reply` is a human reply. */
+export type InboundClassification =
+  | BounceClassification
+  | ComplaintClassification
+  | OutOfOfficeClassification
+  | AutomatedClassification
+  | ReplyClassification;
+
+/**
+ * Classifies an incoming message (document 2: reply_intent and bounce_pipeline; document 1:
+ * campaign.reply_received is a human reply, deliverability.bounce, deliverability.complaint). Pure; never
+ * throws.
+ *
+ * A report is only as trustworthy as its sender, and anyone may write one: act on it only when one of
+ * `threadIds` names a send of ours and the reported recipient is the one it went to.
+ *
+ * @param settings the workspace's (or campaign's) reply_intent block
+ * @param receivedAt when the message arrived, UTC
+ * @param timezone IANA name of the recipient's zone, for return dates; UTC when absent
+ */
+export function classifyInbound(
+  message: InboundMessage,
+  settings: ReplyIntentSettings,
+  receivedAt: Date,
+  timezone?: string,
+): InboundClassification {
+  const recorded = (intent: ReplyIntent): ReplyIntent | null => (settings.enabled === false ? null : intent);
+  const automated = (
+    reason: AutomatedClassification['reason'],
+    intent: ReplyIntent,
+    threadIds: readonly string[],
+    delivered: readonly DsnRecipient[] = [],
+  ): AutomatedClassification => ({
+    kind: 'automated',
+    reason,
+    intent: recorded(intent),
+    unsubscribeRequest: isUnsubscribeSubject(message.subject),
+    threadIds,
+    delivered,
+  });
+
+  const feedback = parseFeedbackReport(message);
+  if (feedback) {
+    const threadIds = threadIdsOf(message, feedback.originalMessageId);
+    if (!isComplaint(feedback)) {
+      return automated('feedback_report', 'automated', threadIds);
+    }
+    const { feedbackType, originalRecipient, userAgent, arrivalDate } = feedback;
+    return { kind: 'complaint', feedbackType, recipient: originalRecipient, userAgent, arrivalDate, threadIds };
+  }
+
+  const report = parseDsn(message);
+  if (report) {
+    const threadIds = threadIdsOf(message, report.originalMessageId);
+    const failed = report.recipients.filter(({ action }) => action === 'failed');
+    if (failed.length === 0) {
+      const delayed = report.recipients.some(({ action }) => action === 'delayed');
+      const delivered =
+        report.source === 'rfc3464' ? report.recipients.filter(({ action }) => action === 'delivered') : [];
+      return automated(delayed ? 'delivery_delayed' : 'delivery_report', 'automated', threadIds, delivered);
+    }
+    const bounceType = failed.some((recipient) => recipient.bounceType === 'hard') ? 'hard' : 'soft';
+    return { kind: 'bounce', bounceType, recipients: failed, source: report.source, threadIds };
+  }
+
+  const threadIds = threadIdsOf(message, null);
+  const words = ownWords(message);
+  const automatic = detectAutomatic(message, receivedAt);
+  if (automatic?.outOfOffice) {
+    const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
+    return { kind: 'out_of_office', intent: recorded('out_of_office'), returnDate: returns, threadIds };
+  }
+  if (automatic) {
+    const intent = mentionsOutOfOffice(words, settings) ? 'out_of_office' : 'automated';
+    return automated(automatic.reason, intent, threadIds);
+  }
+
+  const verdict = replyIntent(words, message.subject, settings);
+  return {
+    kind: 'reply',
+    intent: recorded(verdict.intent),
+    confidence: settings.enabled === false ? 0 : verdict.confidence,
+    unsubscribeRequest: verdict.unsubscribeRequest,
+    ownWords: words,
+    threadIds,
+  };
+}
+
+function threadIdsOf(message: InboundMessage, original: string | null): string[] {
+  const ids = [original, message.inReplyTo, ...message.references.toReversed()];
+  return [...new Set(ids.flatMap((id) => id ?? []))];
+}

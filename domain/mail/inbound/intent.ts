@@ -1,0 +1,190 @@
+import { fold } from './fold.ts';
+import {
+  NEGATIVE_KEYWORDS,
+  OUT_OF_OFFICE_KEYWORDS,
+  POSITIVE_KEYWORDS,
+  QUESTION_KEYWORDS,
+  UNSUBSCRIBE_KEYWORDS,
+  UNSUBSCRIBE_REPLIES,
+} from './keywords.ts';
+
+/** The vocabulary of document 2 (crm_task_intents). */
+export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
+
+/** The part of the `reply_intent` settings block (document 2) that decides an intent. */
+export interface ReplyIntentSettings {
+  readonly enabled?: boolean | undefined;
+  readonly positive_keywords?: readonly string[] | undefined;
+  readonly negative_keywords?: readonly string[] | undefined;
+  readonly out_of_office_keywords?: readonly string[] | undefined;
+  readonly question_keywords?: readonly string[] | undefined;
+}
+
+export interface IntentVerdict {
+  readonly intent: ReplyIntent;
+  /** 0 to 1: how much the words speak for the intent. */
+  readonly confidence: number;
+  readonly unsubscribeRequest: boolean;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const MAX_READ = 16 * 1024;
+const WORD = /[\p{L}\p{N}]/u;
+const NEGATORS: ReadonlySet<string> = new Set([
+  'not',
+  'no',
+  'never',
+  'neither',
+  'nor',
+  'without',
+  'cannot',
+  'hardly',
+  'nicht',
+  'kein',
+  'keine',
+  'keinen',
+  'keinerlei',
+  'nie',
+  'niemals',
+  'ohne',
+  'pas',
+  'jamais',
+  'aucun',
+  'aucune',
+  'sans',
+  'non',
+  'nunca',
+  'sin',
+  'ningun',
+  'mai',
+  'senza',
+  'nessun',
+  'nessuna',
+  'nao',
+  'sem',
+  'nenhum',
+  'niet',
+  'geen',
+  'nooit',
+  'zonder',
+  'bez',
+  'nem',
+  'soha',
+  'nelkul',
+]);
+const DECLINING = /(?:n't|\b(?:not|never|nicht|ne pas|no|non|nao|niet|nie|nem)) (?:want to |wish to |need to |me )?$/;
+/** How many words back a negation reaches: "not at all that interested". */
+const NEGATION_REACH = 4;
+
+/**
+ * Classifies a reply by keywords (document 2, reply_intent), on the reply's own words (see `ownWords`).
+ *
+ * Keywords match whole words, whatever their case and diacritics. A list that is absent or empty means the
+ * built-in one. A negated positive keyword ("not really interested") counts as negative; a negated negative
+ * one not at all. Where both remain, the more numerous side wins and a tie is negative: treating a refusal as
+ * interest is the worse mistake. A request to be left out is always negative.
+ */
+export function replyIntent(words: string, subject: string, settings: ReplyIntentSettings = {}): IntentVerdict {
+  const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ').trim();
+  const unsubscribeRequest = asksToBeLeftOut(text, subject);
+  const negative = find(text, keywords(settings.negative_keywords, NEGATIVE_KEYWORDS));
+  const positive = outside(find(text, keywords(settings.positive_keywords, POSITIVE_KEYWORDS)), negative);
+  const refused = positive.filter((span) => isNegated(text, span, NEGATION_REACH));
+  const against = negative.filter((span) => !isNegated(text, span, 1)).length + refused.length;
+  const favour = positive.length - refused.length;
+  const verdict = (intent: ReplyIntent, confidence: number): IntentVerdict => ({
+    intent,
+    confidence,
+    unsubscribeRequest,
+  });
+
+  if (unsubscribeRequest) return verdict('negative', 0.95);
+  if (favour > against) return verdict('positive', confidence(favour, against));
+  if (against > 0) return verdict('negative', confidence(against, favour));
+  const away = find(text, keywords(settings.out_of_office_keywords, OUT_OF_OFFICE_KEYWORDS)).length;
+  if (away > 0) return verdict('out_of_office', confidence(away, 0));
+  const asked = find(text, keywords(settings.question_keywords, QUESTION_KEYWORDS)).length;
+  const marked = /\?(?=[\s)"'!?]|$)/.test(text);
+  if (asked > 0 || marked) return verdict('question', confidence(asked + (marked ? 1 : 0), 0));
+  return verdict('neutral', text === '' ? 0.2 : 0.5);
+}
+
+/**
+ * Whether the workspace's out_of_office_keywords (or the built-in ones) occur; feeds the intent record of
+ * automatic mail.
+ */
+export function mentionsOutOfOffice(words: string, settings: ReplyIntentSettings = {}): boolean {
+  const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ');
+  return find(text, keywords(settings.out_of_office_keywords, OUT_OF_OFFICE_KEYWORDS)).length > 0;
+}
+
+/** Whether the subject is the bare word that mail programs send to a List-Unsubscribe address (RFC 2369). */
+export function isUnsubscribeSubject(subject: string): boolean {
+  return fold(subject).trim() === 'unsubscribe';
+}
+
+function keywords(configured: readonly string[] | undefined, builtIn: readonly string[]): readonly string[] {
+  return configured !== undefined && configured.length > 0 ? configured : builtIn;
+}
+
+/** One matching keyword is worth 0.6, each further one 0.15, each contrary one takes 0.2. */
+function confidence(supporting: number, contrary: number): number {
+  const value = 0.6 + 0.15 * (supporting - 1) - 0.2 * contrary;
+  return Math.round(Math.min(0.95, Math.max(0.3, value)) * 100) / 100;
+}
+
+/** Occurrences of any of the keywords as whole words; longer keywords first, none overlapping. */
+function find(text: string, list: readonly string[]): Span[] {
+  const found: Span[] = [];
+  const folded = [...new Set(list.map((keyword) => fold(keyword).replaceAll('\n', ' ').trim()))];
+  for (const keyword of folded.sort((a, b) => b.length - a.length)) {
+    if (keyword === '') continue;
+    for (let at = text.indexOf(keyword); at >= 0; at = text.indexOf(keyword, at + keyword.length)) {
+      const span = { start: at, end: at + keyword.length };
+      if (isWhole(text, span)) found.push(...outside([span], found));
+    }
+  }
+  return found;
+}
+
+function isWhole(text: string, { start, end }: Span): boolean {
+  const meets = (left: string | undefined, right: string | undefined): boolean =>
+    left !== undefined && right !== undefined && WORD.test(left) && WORD.test(right);
+  return !meets(text[start - 1], text[start]) && !meets(text[end - 1], text[end]);
+}
+
+function outside(spans: readonly Span[], taken: readonly Span[]): Span[] {
+  return spans.filter(({ start, end }) => !taken.some((other) => start < other.end && other.start < end));
+}
+
+/** Whether a negation stands within `reach` words before the span, in the same clause. */
+function isNegated(text: string, { start }: Span, reach: number): boolean {
+  const clause =
+    text
+      .slice(Math.max(0, start - 120), start)
+      .split(/[.!?;:,()]|\bbut\b/)
+      .at(-1) ?? '';
+  const before = clause.trim().split(' ').slice(-reach);
+  return before.some((word) => NEGATORS.has(word) || word.endsWith("n't") || word.endsWith("n'"));
+}
+
+function asksToBeLeftOut(text: string, subject: string): boolean {
+  const whole = text.replace(/[^\p{L}\p{N}' -]+/gu, ' ').trim();
+  const plain = whole.replace(/(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g, ' ').trim();
+  if (UNSUBSCRIBE_REPLIES.includes(plain)) return true;
+  if (isUnsubscribeSubject(subject)) return true;
+  return find(text, UNSUBSCRIBE_KEYWORDS).some((span) => !isDeclined(text, span));
+}
+
+/**
+ * "Please don't unsubscribe me", "I don't want to unsubscribe": only right before the phrase does a
+ * negation undo it.
+ */
+function isDeclined(text: string, { start }: Span): boolean {
+  const before = text.slice(Math.max(0, start - 40), start);
+  return DECLINING.test(before);
+}

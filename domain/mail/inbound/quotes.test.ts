@@ -1,0 +1,74 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { stripQuoted } from './quotes.ts';
+
+const CASES: readonly (readonly [string, string, string])[] = [
+  ['English introduction', 'Yes.\n\nOn Mon, Nov 23, 2026 at 9:00 AM Ann <ann@example.com> wrote:\n> Hi', 'Yes.'],
+  ['no blank line before it', 'Yes.\nOn Mon, Nov 23, 2026 at 9:00 AM Ann <ann@example.com> wrote:\n> Hi', 'Yes.'],
+  [
+    'wrapped introduction',
+    'Yes.\n\nOn Mon, Nov 23, 2026 at 9:00 AM Ann Archer\n<ann@example.com> wrote:\n> Hi',
+    'Yes.',
+  ],
+  ['unmarked quote', 'Yes.\n\nOn 23/11/2026 09:00, Ann wrote:\nHi Bob\nBye', 'Yes.'],
+  ['German', 'Ja.\n\nAm Mo., 23. Nov. 2026 um 09:00 Uhr schrieb Ann <ann@example.com>:\n> Hallo', 'Ja.'],
+  ['French', 'Oui.\n\nLe lun. 23 nov. 2026 à 09:00, Ann <ann@example.com> a écrit :\n> Bonjour', 'Oui.'],
+  ['Spanish', 'Sí.\n\nEl lun, 23 nov 2026 a las 9:00, Ann (<ann@example.com>) escribió:\n> Hola', 'Sí.'],
+  ['Italian', 'Sì.\n\nIl giorno lun 23 nov 2026 alle ore 09:00 Ann <ann@example.com> ha scritto:\n> Ciao', 'Sì.'],
+  ['Portuguese', 'Sim.\n\nEm seg., 23 de nov. de 2026 às 09:00, Ann <ann@example.com> escreveu:\n> Olá', 'Sim.'],
+  ['Dutch', 'Ja.\n\nOp ma 23 nov 2026 om 09:00 schreef Ann <ann@example.com>:\n> Hallo', 'Ja.'],
+  ['Polish', 'Tak.\n\npon., 23 lis 2026 o 09:00 Ann <ann@example.com> napisał(a):\n> Cześć', 'Tak.'],
+  ['Hungarian', 'Igen.\n\nAnn <ann@example.com> ezt írta (időpont: 2026. nov. 23., H, 9:00):\n> Szia', 'Igen.'],
+  [
+    'Outlook block',
+    'Yes.\n\nFrom: Ann <ann@example.com>\nSent: Monday, 23 November 2026\nTo: Bob\nSubject: Hi\n\nHi',
+    'Yes.',
+  ],
+  ['Outlook bold block', 'Yes.\n\n*From:* Ann\n*Sent:* Monday\n\nHi', 'Yes.'],
+  ['original message', 'Yes.\n\n-----Original Message-----\nHi', 'Yes.'],
+  ['signature', 'Yes.\n\n-- \nBob\nnot interested Ltd.', 'Yes.'],
+  ['device line', 'Yes.\n\nSent from my iPhone', 'Yes.'],
+  ['answers in between', '> One?\nFirst.\n\n> Two?\nSecond.', 'First.\n\nSecond.'],
+  ['CRLF', 'Yes.\r\n\r\n> Hi\r\n', 'Yes.'],
+];
+
+for (const [name, text, expected] of CASES) {
+  test(`strips: ${name}`, (t) => {
+    t.is(stripQuoted(text), expected);
+  });
+}
+
+for (const text of [
+  'As Ann wrote:\n\nwe should talk.',
+  'From: the warehouse\nTo: the shop\nwe drive daily.',
+  'On 23 November we open:\nNorth gate',
+]) {
+  test(`keeps ${JSON.stringify(text)}`, (t) => {
+    t.is(stripQuoted(text), text);
+  });
+}
+
+test('never returns more than was given, nor a line that was not there', (t) => {
+  const line = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      '> q',
+      '-- ',
+      '',
+      'On 1/1/2026 Ann wrote:',
+      'From: a',
+      'Sent: b',
+      '-----Original Message-----',
+      'text',
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, end) => {
+      const text = lines.join(end);
+      const own = stripQuoted(text);
+      const given = new Set(text.split(/\r?\n/).map((each) => each.trimEnd()));
+      return own.length <= text.length && own.split('\n').every((each) => each === '' || given.has(each));
+    }),
+  );
+  t.pass();
+});

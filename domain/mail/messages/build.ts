@@ -1,0 +1,246 @@
+import type { SendMailOptions } from 'nodemailer';
+import { buildFooter } from './footer.ts';
+import type { UnsubscribeSettings } from './footer.ts';
+import {
+  appendToBody,
+  findHtmlLinks,
+  findTextLinks,
+  htmlToText,
+  plainToHtml,
+  replaceLinks,
+  trackingPixel,
+} from './html.ts';
+import { planLinks } from './links.ts';
+import type { LinkTreatment, TrackedLink } from './links.ts';
+import { renderField, spintaxSeed } from './render-source.ts';
+import type { MessageError, MessageField, RenderedField } from './render-source.ts';
+import { headerText } from './text.ts';
+import { messageIdFor, threadMessage } from './threading.ts';
+import type { Conversation } from './threading.ts';
+import { resolveUtm } from './utm.ts';
+import type { UtmSettings } from './utm.ts';
+import { mergeValues } from './values.ts';
+import type { MessageContact } from './values.ts';
+
+/** The mailbox a message leaves from. */
+export interface MessageSender {
+  readonly email: string;
+  readonly name?: string | null;
+  readonly replyTo?: string | null;
+  /** A verified alias to send as, in place of the mailbox's own address. */
+  readonly sendAs?: string | null;
+  readonly signatureHtml?: string | null;
+  readonly signaturePlain?: string | null;
+}
+
+/** The authored copy of a step. */
+export interface MessageStep {
+  readonly subject?: string | null;
+  readonly body_plain?: string | null;
+  readonly body_html?: string | null;
+  readonly threadReply: boolean;
+}
+
+/** The campaign settings that shape a message. */
+export interface MessageCampaign {
+  readonly name: string;
+  readonly textOnly: boolean;
+  readonly openTracking: boolean;
+  readonly linkTracking: boolean;
+  readonly unsubscribeHeader: boolean;
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  /** Present when UTM tracking is on. */
+  readonly utm?: UtmSettings;
+}
+
+/** Public URLs of one message. */
+export interface MessageUrls {
+  /** Origin of the tracking service or the verified tracking domain, without trailing slash. */
+  readonly trackingBase: string;
+  /** The open-tracking pixel. */
+  readonly pixelUrl: string;
+  /** The page the footer links to. */
+  readonly unsubscribeUrl: string;
+  /** The RFC 8058 target of mail clients. */
+  readonly oneClickUrl: string;
+}
+
+/** Everything a message depends on: the same input always builds the same message. */
+export interface MessageInput {
+  readonly sendId: string;
+  readonly sender: MessageSender;
+  readonly contact: MessageContact;
+  /** Values captured by earlier steps, by output key. */
+  readonly app: Readonly<Record<string, unknown>>;
+  readonly step: MessageStep;
+  readonly campaign: MessageCampaign;
+  readonly unsubscribe: UnsubscribeSettings;
+  readonly conversation: Conversation;
+  readonly urls: MessageUrls;
+  /** The click ticket of the message's nth link, from 0; must be the same on every build. */
+  readonly ticketId: (index: number) => string;
+}
+
+interface MailAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** Options for nodemailer's `sendMail`. */
+export interface MessageOptions extends SendMailOptions {
+  readonly from: MailAddress;
+  readonly to: MailAddress;
+  readonly subject: string;
+  readonly text: string;
+  readonly html?: string;
+  readonly messageId: string;
+}
+
+/** A message ready for nodemailer, with what the send must record. */
+export interface BuiltMessage {
+  readonly options: MessageOptions;
+  readonly links: readonly TrackedLink[];
+  /** Placeholders that left a hole; the message is well-formed all the same. */
+  readonly unresolved: readonly string[];
+  /** Faults; a message with any must not be sent. */
+  readonly errors: readonly MessageError[];
+  /** The conversation as it is once this message is sent. */
+  readonly conversation: Conversation;
+}
+
+/**
+ * Builds the message of one send (contract 2, Campaign; supplement, "Campaign semantics"): copy rendered for the
+ * recipient, signature and opt-out footer appended, links tagged and tracked, placed in its conversation.
+ *
+ * There is an HTML part when the step has HTML, or when opens or clicks are tracked; never with `textOnly`, which also
+ * turns tracking off. The plain part is derived from the HTML when the step has none.
+ *
+ * Authoring faults come back in `errors`.
+ *
+ * @throws {TypeError} when the sender's address gives no domain or `oneClickUrl` is not a URL.
+ */
+export function buildMessage(input: MessageInput): BuiltMessage {
+  const { campaign, sender } = input;
+  const rendered = renderStep(input);
+  const errors = [...rendered.errors];
+  const fromAddress = checkAddress(sender.sendAs || sender.email, errors);
+  const messageId = messageIdFor(input.sendId, fromAddress);
+  const { subject, inReplyTo, references, conversation } = threadMessage({
+    threadReply: input.step.threadReply,
+    subject: rendered.subject,
+    messageId,
+    conversation: input.conversation,
+  });
+  if (subject === '' || subject === 'Re:') errors.push({ field: 'subject', message: 'the message has no subject' });
+  const { text, html, links } = assembleParts(input, rendered);
+  const address = (value: string): MailAddress => ({ name: '', address: checkAddress(value, errors) });
+  const options: MessageOptions = {
+    from: { name: headerText(sender.name ?? ''), address: fromAddress },
+    to: address(input.contact.email),
+    ...(campaign.cc?.length ? { cc: campaign.cc.map(address) } : {}),
+    ...(campaign.bcc?.length ? { bcc: campaign.bcc.map(address) } : {}),
+    ...(sender.replyTo ? { replyTo: address(sender.replyTo) } : {}),
+    subject,
+    text,
+    ...(html === undefined ? {} : { html }),
+    messageId,
+    ...(inReplyTo === undefined ? {} : { inReplyTo, references }),
+    ...(campaign.unsubscribeHeader ? { headers: oneClickHeaders(input.urls.oneClickUrl) } : {}),
+    // Copy is data: nothing in it may make nodemailer read a file or a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+  return { options, links, unresolved: rendered.unresolved, errors, conversation };
+}
+
+interface RenderedStep {
+  readonly subject: string;
+  readonly plain: string | undefined;
+  readonly html: string | undefined;
+  readonly unresolved: readonly string[];
+  readonly errors: readonly MessageError[];
+}
+
+function renderStep({ sendId, contact, app, step }: MessageInput): RenderedStep {
+  const values = mergeValues(contact, app);
+  const fields: RenderedField[] = [];
+  const render = (field: MessageField): string | undefined => {
+    const source = step[field];
+    if (!source?.trim()) return undefined;
+    const result = renderField(field, source, values, spintaxSeed(sendId, field));
+    fields.push(result);
+    return result.text;
+  };
+  const subject = render('subject') ?? '';
+  const plain = render('body_plain');
+  const html = render('body_html');
+  const errors = fields.flatMap((field) => field.errors);
+  if (plain === undefined && html === undefined) {
+    errors.push({ field: 'body_plain', message: 'the message has no text' });
+  }
+  return { subject, plain, html, unresolved: [...new Set(fields.flatMap((field) => field.unresolved))], errors };
+}
+
+/** The two bodies with signature, footer, pixel and treated links. */
+function assembleParts(
+  { sender, campaign, unsubscribe, urls, ticketId }: MessageInput,
+  rendered: RenderedStep,
+): { text: string; html: string | undefined; links: readonly TrackedLink[] } {
+  const trackOpens = campaign.openTracking && !campaign.textOnly;
+  const trackLinks = campaign.linkTracking && !campaign.textOnly;
+  const footer = buildFooter(unsubscribe, urls.unsubscribeUrl);
+
+  const plainBody = rendered.plain ?? htmlToText(rendered.html ?? '');
+  const plainSignature = sender.signaturePlain?.trim() || htmlToText(sender.signatureHtml ?? '');
+  let text = joinBlocks(plainBody.trimEnd(), plainSignature);
+
+  let html: string | undefined;
+  if (!campaign.textOnly && (rendered.html !== undefined || trackOpens || trackLinks)) {
+    const body = rendered.html ?? plainToHtml(plainBody);
+    const signature = sender.signatureHtml?.trim() || plainToHtml(sender.signaturePlain ?? '');
+    const endings = [signature, footer.html].filter((part) => part !== '');
+    html = appendToBody(body, endings.map((part) => `\n${part}`).join(''));
+  }
+
+  let links: readonly TrackedLink[] = [];
+  if (trackLinks || campaign.utm) {
+    const treatment: LinkTreatment = {
+      ownUrls: [urls.unsubscribeUrl, urls.oneClickUrl],
+      ...(campaign.utm ? { utm: resolveUtm(campaign.utm, campaign.name) } : {}),
+      ...(trackLinks ? { tracking: { base: urls.trackingBase, ticketId } } : {}),
+    };
+    const textLinks = findTextLinks(text);
+    const htmlLinks = html === undefined ? [] : findHtmlLinks(html);
+    const plan = planLinks(htmlLinks, textLinks, treatment);
+    links = plan.links;
+    text = replaceLinks(text, textLinks, plan.textUrls, 'text');
+    if (html !== undefined) html = replaceLinks(html, htmlLinks, plan.htmlUrls, 'html');
+  }
+  if (html !== undefined && trackOpens) {
+    html = appendToBody(html, `\n${trackingPixel(urls.pixelUrl)}`);
+  }
+  // The footer's own link comes after the others were treated.
+  return { text: joinBlocks(text, footer.text), html, links };
+}
+
+function joinBlocks(...blocks: readonly string[]): string {
+  return blocks.filter((block) => block !== '').join('\n\n');
+}
+
+/** RFC 8058 headers. The URL is one unfolded token: some clients do not unfold it. */
+function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['headers']> {
+  return {
+    'List-Unsubscribe': { prepared: true, value: `<${new URL(oneClickUrl).href}>` },
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  };
+}
+
+/** Exactly one bare address: no display name, no list, nothing that could address somebody else. */
+function checkAddress(address: string, errors: MessageError[]): string {
+  const bare = address.trim();
+  if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {
+    errors.push({ field: 'address', message: 'an address of the message is not a plain email address' });
+  }
+  return headerText(bare);
+}

@@ -1,0 +1,205 @@
+import { compile } from 'html-to-text';
+import { Tokenizer, TokenizerMode } from 'parse5';
+import type { Token, TokenHandler } from 'parse5';
+import { escapeHtml } from './text.ts';
+
+/** A link found in a text, with the stretch of source a rewriting replaces. */
+export interface FoundLink {
+  readonly url: string;
+  /** The anchor's text on one line, or its image's alternative text; empty in plain text. */
+  readonly label: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const MAX_LABEL_LENGTH = 255;
+
+/**
+ * The http and https links of an HTML source, in order. Only their positions come from the tokenizer: the author's HTML
+ * itself is never serialized anew. Fragments, mailto:, tel: and relative links are not listed.
+ *
+ * Tokens, not a tree: a tree costs several times as much, and building one from hostile markup takes quadratic time.
+ */
+export function findHtmlLinks(html: string): FoundLink[] {
+  if (!/href/i.test(html)) return [];
+  const collector = createLinkCollector();
+  const tokenizer = new Tokenizer(
+    { sourceCodeLocationInfo: true },
+    {
+      ...collector.handler,
+      onStartTag(token) {
+        collector.onStartTag(token);
+        const mode = RAW_TEXT_MODES.get(token.tagName);
+        if (mode !== undefined) tokenizer.state = mode;
+      },
+    },
+  );
+  tokenizer.write(html, true);
+  return collector.links();
+}
+
+/** Elements whose content is text even where it looks like markup. */
+const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
+  ['title', TokenizerMode.RCDATA],
+  ['textarea', TokenizerMode.RCDATA],
+  ['style', TokenizerMode.RAWTEXT],
+  ['xmp', TokenizerMode.RAWTEXT],
+  ['iframe', TokenizerMode.RAWTEXT],
+  ['noembed', TokenizerMode.RAWTEXT],
+  ['noframes', TokenizerMode.RAWTEXT],
+  ['script', TokenizerMode.SCRIPT_DATA],
+  ['plaintext', TokenizerMode.PLAINTEXT],
+]);
+
+function createLinkCollector(): {
+  readonly handler: Omit<TokenHandler, 'onStartTag'>;
+  readonly onStartTag: (token: Token.TagToken) => void;
+  readonly links: () => FoundLink[];
+} {
+  const found: { url: string; text: string; alternative: string; start: number; end: number }[] = [];
+  let open: (typeof found)[number] | undefined;
+  const onText = (token: Token.CharacterToken): void => {
+    if (open && open.text.length < MAX_LABEL_LENGTH * 4) open.text += token.chars;
+  };
+  const ignore = (): void => undefined;
+  return {
+    handler: {
+      onEndTag: ({ tagName }) => {
+        if (tagName === 'a') open = undefined;
+      },
+      onCharacter: onText,
+      onWhitespaceCharacter: onText,
+      onNullCharacter: ignore,
+      onComment: ignore,
+      onDoctype: ignore,
+      onEof: ignore,
+    },
+    onStartTag: ({ tagName, attrs, location }) => {
+      const attribute = (name: string): string => attrs.find((candidate) => candidate.name === name)?.value ?? '';
+      if (open && tagName === 'img') open.alternative ||= attribute('alt');
+      if (tagName !== 'a' && tagName !== 'area') return;
+      // As in HTML, an anchor ends where the next begins.
+      open = undefined;
+      const url = attribute('href')
+        .replace(/[\t\n\r]/g, '')
+        .trim();
+      const place = location?.attrs?.['href'];
+      if (!place || !isWebUrl(url)) return;
+      const link = { url, text: '', alternative: '', start: place.startOffset, end: place.endOffset };
+      found.push(link);
+      if (tagName === 'a') open = link;
+    },
+    links: () =>
+      found.map(({ url, text, alternative, start, end }) => ({
+        url,
+        label: (text.replace(/\s+/g, ' ').trim() || alternative.trim()).slice(0, MAX_LABEL_LENGTH),
+        start,
+        end,
+      })),
+  };
+}
+
+/** The http and https URLs written out in a plain text, in order, without the punctuation of the sentence. */
+export function findTextLinks(text: string): FoundLink[] {
+  const links: FoundLink[] = [];
+  for (const match of text.matchAll(/\bhttps?:\/\/[^\s<>"]+/gi)) {
+    const url = trimSentence(match[0]);
+    if (isWebUrl(url)) links.push({ url, label: '', start: match.index, end: match.index + url.length });
+  }
+  return links;
+}
+
+/** Replaces found links by new URLs, `undefined` leaving one as it is. Everything else stays byte for byte. */
+export function replaceLinks(
+  source: string,
+  links: readonly FoundLink[],
+  urls: readonly (string | undefined)[],
+  format: 'html' | 'text',
+): string {
+  let rewritten = '';
+  let from = 0;
+  links.forEach(({ start, end }, index) => {
+    const url = urls[index];
+    if (url === undefined) return;
+    rewritten += source.slice(from, start) + (format === 'html' ? `href="${escapeHtml(url)}"` : url);
+    from = end;
+  });
+  return rewritten + source.slice(from);
+}
+
+/** Puts a fragment at the end of the body: before the last `</body>`, or else before `</html>` or at the very end. */
+export function appendToBody(html: string, fragment: string): string {
+  const position = lastIndexOfTag(html, /<\/body\s*>/gi) ?? lastIndexOfTag(html, /<\/html\s*>/gi) ?? html.length;
+  return html.slice(0, position) + fragment + html.slice(position);
+}
+
+/** The invisible image whose request tells of an open. */
+export function trackingPixel(url: string): string {
+  const style = 'display:block;width:1px;height:1px;border:0';
+  return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="${style}">`;
+}
+
+const convertToText = compile({
+  wordwrap: false,
+  // The converter recurses; deeper markup than any letter has becomes an ellipsis.
+  limits: { maxDepth: 200 },
+  selectors: [
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
+    { selector: 'img', format: 'skip' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
+  ],
+});
+
+/** The plain text of an HTML source, links written out after their text in brackets. */
+export function htmlToText(html: string): string {
+  return convertToText(html).trim();
+}
+
+/** A plain text as HTML: paragraphs at blank lines, line breaks elsewhere, URLs as links. */
+export function plainToHtml(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .split(/\n(?:[ \t]*\n)+/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => `<p>${linkify(paragraph.trim()).replaceAll('\n', '<br>\n')}</p>`)
+    .join('\n');
+}
+
+function linkify(text: string): string {
+  let html = '';
+  let from = 0;
+  for (const { url, start, end } of findTextLinks(text)) {
+    html += `${escapeHtml(text.slice(from, start))}<a href="${escapeHtml(url)}">${escapeHtml(url)}</a>`;
+    from = end;
+  }
+  return html + escapeHtml(text.slice(from));
+}
+
+function isWebUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url) && URL.canParse(url);
+}
+
+/** Drops the punctuation that ends a sentence, and closing brackets the URL did not open. */
+function trimSentence(url: string): string {
+  const surplus: Record<string, number> = {
+    ')': count(url, ')') - count(url, '('),
+    ']': count(url, ']') - count(url, '['),
+    '}': count(url, '}') - count(url, '{'),
+  };
+  let end = url.length;
+  for (;;) {
+    const last = url[end - 1]!;
+    const excess = surplus[last];
+    if (excess !== undefined && excess > 0) surplus[last] = excess - 1;
+    else if (!/[.,;:!?'*”’»]/u.test(last)) return url.slice(0, end);
+    end -= 1;
+  }
+}
+
+function count(text: string, character: string): number {
+  return text.split(character).length - 1;
+}
+
+function lastIndexOfTag(html: string, tag: RegExp): number | undefined {
+  return [...html.matchAll(tag)].at(-1)?.index;
+}

@@ -1,0 +1,50 @@
+import { MAX_RENDERED_LENGTH } from './limits.ts';
+import { expandSpintax, maskSpintax } from './spintax.ts';
+import type { Template } from './template-parser.ts';
+import { parseTemplate, renderTemplate } from './template.ts';
+
+/** A part of a step an author writes. */
+export type MessageField = 'subject' | 'body_plain' | 'body_html';
+
+/** A fault of one field. Line and column count from 1, in the text after spintax was expanded. */
+export interface MessageError {
+  readonly field: MessageField | 'address';
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** One field, rendered for one recipient. */
+export interface RenderedField {
+  readonly text: string;
+  readonly unresolved: readonly string[];
+  readonly errors: readonly MessageError[];
+}
+
+/**
+ * Renders one authored field for one recipient: spintax first, on the author's source alone, then merge fields, so
+ * that braces and bars in a contact's data are never syntax. Values are HTML-escaped in `body_html`. Never throws.
+ */
+export function renderField(field: MessageField, source: string, values: object, seed: string): RenderedField {
+  const html = field === 'body_html';
+  const template = parseTemplate(expandSpintax(source, seed, { html }), { html });
+  const { text, unresolved, truncated } = renderTemplate(template, values, { escapeHtml: html });
+  const errors: MessageError[] = template.errors.map((error) => ({ field, ...error }));
+  if (truncated) errors.push({ field, message: `the rendered text is longer than ${MAX_RENDERED_LENGTH} characters` });
+  return { text, unresolved, errors };
+}
+
+/**
+ * The faults and field references of an authored source, over all spintax options at once and without a recipient:
+ * what campaign validation compares with known custom fields and earlier `.App` keys (campaign_variable_missing).
+ */
+export function inspectSource(field: MessageField, source: string): Pick<Template, 'errors' | 'references'> {
+  const html = field === 'body_html';
+  const { errors, references } = parseTemplate(maskSpintax(source, { html }), { html });
+  return { errors, references };
+}
+
+/** The spintax seed of a field. Both bodies share one, so that parallel wordings in them agree. */
+export function spintaxSeed(sendId: string, field: MessageField): string {
+  return field === 'subject' ? `${sendId}/subject` : `${sendId}/body`;
+}

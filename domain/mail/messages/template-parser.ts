@@ -1,0 +1,229 @@
+import { MAX_NESTING, MAX_SOURCE_LENGTH, MAX_TEMPLATE_ERRORS } from './limits.ts';
+import { TEMPLATE_FUNCTIONS } from './template-functions.ts';
+import { decodeActionEntities, splitSegments, TemplateSyntaxError, tokenize } from './template-lexer.ts';
+import type { Token } from './template-lexer.ts';
+
+/** A fault in a template. Line and column count from 1 and point at the opening braces of the action. */
+export interface TemplateError {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One read of a field. */
+export interface TemplateReference {
+  /** Path from the root: `['App', 'order', 'total']`. */
+  readonly path: readonly string[];
+  /** True when a missing value leaves no hole: a default stands in, or the field is only tested. */
+  readonly hasDefault: boolean;
+}
+
+/** An expression: the content of an action. */
+export type Expression =
+  | { readonly kind: 'literal'; readonly value: string | number | boolean }
+  | { readonly kind: 'field'; readonly path: readonly string[] }
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] };
+
+/** A piece of a parsed template. `broken` is source that could not be understood and prints as it stands. */
+export type TemplateNode =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'broken'; readonly raw: string }
+  | { readonly kind: 'print'; readonly expression: Expression }
+  | { readonly kind: 'if'; readonly clauses: readonly TemplateClause[] };
+
+/** One arm of an `{{if}}`; the `{{else}}` arm has no test. */
+export interface TemplateClause {
+  readonly test: Expression | undefined;
+  readonly body: readonly TemplateNode[];
+}
+
+/** A parsed template. With errors it still renders, its broken actions verbatim. */
+export interface Template {
+  readonly nodes: readonly TemplateNode[];
+  readonly errors: readonly TemplateError[];
+  readonly references: readonly TemplateReference[];
+}
+
+interface OpenIf {
+  readonly clauses: { test: Expression | undefined; body: TemplateNode[] }[];
+  readonly raw: string;
+  readonly offset: number;
+}
+
+const UNSUPPORTED_KEYWORDS = new Set(['range', 'with', 'define', 'template', 'block', 'break', 'continue', 'nil']);
+
+/** Parses a template without the cache; see `parseTemplate`. Never throws. */
+export function parseSource(source: string, html: boolean): Template {
+  const errors: TemplateError[] = [];
+  const report = (offset: number, message: string): void => {
+    if (errors.length < MAX_TEMPLATE_ERRORS) errors.push({ message, ...positionAt(source, offset) });
+  };
+  const verbatim = (): Template => ({ nodes: [{ kind: 'text', text: source }], errors, references: [] });
+  if (source.length > MAX_SOURCE_LENGTH) {
+    report(0, `the text is longer than ${MAX_SOURCE_LENGTH} characters`);
+    return verbatim();
+  }
+
+  const root: TemplateNode[] = [];
+  const references: TemplateReference[] = [];
+  const open: OpenIf[] = [];
+  let nodes = root;
+  for (const segment of splitSegments(source)) {
+    if (segment.kind === 'text') {
+      nodes.push(segment);
+      continue;
+    }
+    if (segment.kind === 'broken') {
+      report(segment.offset, 'an action opens with {{ but does not close with }}');
+      nodes.push(segment);
+      continue;
+    }
+    try {
+      const tokens = tokenize(html ? decodeActionEntities(segment.body) : segment.body);
+      const keyword = tokens[0]?.kind === 'name' ? tokens[0].name : '';
+      if (keyword === 'if') {
+        if (open.length === MAX_NESTING) {
+          report(segment.offset, `blocks are nested more than ${MAX_NESTING} deep`);
+          return verbatim();
+        }
+        const test = parseExpression(tokens.slice(1));
+        collectReferences(test, true, references);
+        const body: TemplateNode[] = [];
+        open.push({ clauses: [{ test, body }], raw: segment.raw, offset: segment.offset });
+        nodes = body;
+      } else if (keyword === 'else') {
+        nodes = openElse(open.at(-1), tokens, references);
+      } else if (keyword === 'end') {
+        const block = open.at(-1);
+        if (!block) throw new TemplateSyntaxError('{{end}} without an {{if}}');
+        if (tokens.length > 1) throw new TemplateSyntaxError('{{end}} takes nothing');
+        open.pop();
+        nodes = open.at(-1)?.clauses.at(-1)!.body ?? root;
+        nodes.push({ kind: 'if', clauses: block.clauses });
+      } else {
+        const expression = parseExpression(tokens);
+        collectReferences(expression, false, references);
+        nodes.push({ kind: 'print', expression });
+      }
+    } catch (error) {
+      if (!(error instanceof TemplateSyntaxError)) throw error;
+      report(segment.offset, error.message);
+      nodes.push({ kind: 'broken', raw: segment.raw });
+    }
+  }
+  for (let block = open.pop(); block; block = open.pop()) {
+    report(block.offset, '{{if}} without an {{end}}');
+    const outer = open.at(-1)?.clauses.at(-1)!.body ?? root;
+    outer.push({ kind: 'broken', raw: block.raw });
+    for (const clause of block.clauses) for (const node of clause.body) outer.push(node);
+  }
+  return { nodes: root, errors, references };
+}
+
+/** Opens the `{{else}}` or `{{else if}}` arm of a block and gives back its body. */
+function openElse(block: OpenIf | undefined, tokens: Token[], references: TemplateReference[]): TemplateNode[] {
+  if (!block) throw new TemplateSyntaxError('{{else}} without an {{if}}');
+  if (block.clauses.at(-1)!.test === undefined) throw new TemplateSyntaxError('{{else}} was already given');
+  let test: Expression | undefined;
+  if (tokens.length > 1) {
+    const second = tokens[1]!;
+    if (second.kind !== 'name' || second.name !== 'if') {
+      throw new TemplateSyntaxError('expected {{else}} or {{else if}}');
+    }
+    test = parseExpression(tokens.slice(2));
+    collectReferences(test, true, references);
+  }
+  const body: TemplateNode[] = [];
+  block.clauses.push({ test, body });
+  return body;
+}
+
+/** Parses a whole pipeline: `operand`, `function operand …`, and stages joined by `|`. */
+function parseExpression(tokens: readonly Token[]): Expression {
+  let position = 0;
+
+  const parsePipeline = (depth: number): Expression => {
+    if (depth > MAX_NESTING) throw new TemplateSyntaxError(`parentheses are nested more than ${MAX_NESTING} deep`);
+    let expression = parseStage(undefined, depth);
+    while (isSymbol(tokens[position], '|')) {
+      position += 1;
+      expression = parseStage(expression, depth);
+    }
+    return expression;
+  };
+
+  const parseStage = (piped: Expression | undefined, depth: number): Expression => {
+    const first = tokens[position];
+    if (first?.kind === 'name') {
+      position += 1;
+      const args: Expression[] = [];
+      while (position < tokens.length && !isSymbol(tokens[position], '|') && !isSymbol(tokens[position], ')')) {
+        args.push(parseOperand(depth));
+      }
+      if (piped) args.push(piped);
+      return call(first.name, args);
+    }
+    if (piped) throw new TemplateSyntaxError('after | a function must follow');
+    return parseOperand(depth);
+  };
+
+  const parseOperand = (depth: number): Expression => {
+    const token = tokens[position];
+    if (!token) throw new TemplateSyntaxError('a value is missing');
+    position += 1;
+    if (token.kind === 'field' || token.kind === 'literal') return token;
+    if (token.kind === 'name') return call(token.name, []);
+    if (token.symbol !== '(') throw new TemplateSyntaxError(`unexpected ${token.symbol}`);
+    const inner = parsePipeline(depth + 1);
+    if (!isSymbol(tokens[position], ')')) throw new TemplateSyntaxError('a closing parenthesis is missing');
+    position += 1;
+    return inner;
+  };
+
+  const expression = parsePipeline(0);
+  if (position < tokens.length) throw new TemplateSyntaxError('unexpected text after the value; functions come first');
+  return expression;
+}
+
+function isSymbol(token: Token | undefined, symbol: string): boolean {
+  return token?.kind === 'symbol' && token.symbol === symbol;
+}
+
+function call(name: string, args: readonly Expression[]): Expression {
+  if (name === 'index') return fieldByIndex(args);
+  if (UNSUPPORTED_KEYWORDS.has(name)) throw new TemplateSyntaxError(`${name} is not supported`);
+  const definition = TEMPLATE_FUNCTIONS.get(name);
+  if (!definition) throw new TemplateSyntaxError(`unknown function ${name}; a field is written {{.${name}}}`);
+  if (args.length < definition.minArgs || args.length > definition.maxArgs) {
+    throw new TemplateSyntaxError(`${name} takes another number of values`);
+  }
+  return { kind: 'call', name, args };
+}
+
+/** `index . "Job Title"`: a field read whose keys are literals, so that references stay known without rendering. */
+function fieldByIndex(args: readonly Expression[]): Expression {
+  const [root, ...keys] = args;
+  const fault = 'index takes a field and literal keys';
+  if (root?.kind !== 'field' || keys.length === 0) throw new TemplateSyntaxError(fault);
+  const path = [...root.path];
+  for (const key of keys) {
+    if (key.kind !== 'literal') throw new TemplateSyntaxError(fault);
+    path.push(String(key.value));
+  }
+  return { kind: 'field', path };
+}
+
+function collectReferences(expression: Expression, covered: boolean, into: TemplateReference[]): void {
+  if (expression.kind === 'field') into.push({ path: expression.path, hasDefault: covered });
+  if (expression.kind !== 'call') return;
+  const { covers } = TEMPLATE_FUNCTIONS.get(expression.name)!;
+  expression.args.forEach((argument, index) =>
+    collectReferences(argument, covered || covers(index, expression.args.length), into),
+  );
+}
+
+function positionAt(source: string, offset: number): { line: number; column: number } {
+  const before = source.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return { line: before.split('\n').length, column: offset - lineStart + 1 };
+}

@@ -1,0 +1,44 @@
+type Value = string | number | boolean | Date | null | readonly string[];
+
+/** A WHERE clause in the making: SQL text whose values are all bound, never part of the text. */
+export class Conditions {
+  readonly bindings: Record<string, Value> = {};
+  readonly #clauses: string[] = [];
+  readonly #prefix: string;
+  #count = 0;
+
+  /** @param prefix starts the names of bindings, so that two sets can stand in one statement */
+  constructor(prefix = 'v') {
+    this.#prefix = prefix;
+  }
+
+  /** Binds a value and returns its place in the text, cast to a PostgreSQL type. */
+  bind(
+    value: Value,
+    type: 'text' | 'text[]' | 'uuid' | 'uuid[]' | 'integer' | 'bigint' | 'boolean' | 'timestamptz',
+  ): string {
+    this.#count += 1;
+    const name = `${this.#prefix}${this.#count}`;
+    this.bindings[name] = value;
+    return `cast(:${name} as ${type})`;
+  }
+
+  add(clause: string): void {
+    this.#clauses.push(clause);
+  }
+
+  /** All conditions joined; `true` when there is none. */
+  all(): string {
+    return this.#clauses.length === 0 ? 'true' : this.#clauses.map((clause) => `(${clause})`).join(' and ');
+  }
+
+  /** Any of the conditions; `false` when there is none. */
+  any(): string {
+    return this.#clauses.length === 0 ? 'false' : this.#clauses.map((clause) => `(${clause})`).join(' or ');
+  }
+}
+
+/** Text as a literal part of a LIKE pattern. */
+export function likeLiteral(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}

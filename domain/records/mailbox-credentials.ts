@@ -1,0 +1,36 @@
+import type { Keyring } from '../../lib/crypto.ts';
+import type { SmtpTarget } from '../../lib/smtp/index.ts';
+
+/** A mail service of a mailbox as stored: everything but the password. */
+export interface MailService {
+  host: string;
+  port: number;
+  username: string;
+  security: 'tls' | 'starttls' | 'none';
+}
+
+export interface SealedMailbox {
+  id: string;
+  smtp: MailService;
+  imap: MailService | null;
+  credentials: Buffer;
+  credentials_version: number;
+}
+
+/** Passwords of a mailbox, opened; never logged, never in a workflow. */
+export function openCredentials(
+  keyring: Keyring,
+  mailbox: Pick<SealedMailbox, 'id' | 'credentials'>,
+): { smtp_password: string; imap_password: string } {
+  return JSON.parse(keyring.open(mailbox.credentials, `mailboxes/${mailbox.id}`).toString('utf8'));
+}
+
+/** Where and as whom a mailbox sends. */
+export function smtpTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget {
+  return { ...mailbox.smtp, password: openCredentials(keyring, mailbox).smtp_password };
+}
+
+/** Where and as whom a mailbox is read; undefined for one without IMAP. */
+export function imapTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget | undefined {
+  return mailbox.imap ? { ...mailbox.imap, password: openCredentials(keyring, mailbox).imap_password } : undefined;
+}

@@ -1,0 +1,43 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+
+/** Faults of ids that must name rows of the organization. */
+export async function idProblems(
+  org: OrgScope,
+  table: ReferenceTable,
+  ids: readonly string[],
+  path: string,
+  message: string,
+): Promise<Problem[]> {
+  return unknownIdProblems(ids, await existingIds(org, table, ids), (index) => `${path}.${index}`, message);
+}
+
+type ReferenceTable = 'labels' | 'mailboxes' | 'app_connections' | 'contacts' | 'segments';
+
+/** Which of the ids name rows of the organization. */
+export async function existingIds(
+  org: OrgScope,
+  table: ReferenceTable,
+  ids: readonly string[],
+  where: object = {},
+): Promise<Set<string>> {
+  const uuids = [...new Set(ids.filter(isUuid))];
+  if (uuids.length === 0) return new Set();
+  const rows = await org
+    .table<{ id: string }>(table)
+    .whereRaw('id = any(?::uuid[])', [uuids])
+    .where(where)
+    .select('id');
+  return new Set(rows.map((row) => row.id));
+}
+
+/** A problem for each id that is not among the known ones; `path` says where the request names it. */
+export function unknownIdProblems(
+  ids: readonly string[],
+  known: ReadonlySet<string>,
+  path: (index: number) => string,
+  message: string,
+): Problem[] {
+  return ids.flatMap((id, index) => (known.has(id.toLowerCase()) ? [] : [{ path: path(index), message }]));
+}

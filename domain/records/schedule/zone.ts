@@ -1,0 +1,178 @@
+import { IANAZone } from 'luxon';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const WEEK = 7 * DAY;
+
+/** A stretch of UTC time [from, to) in which a zone keeps one offset. All values in milliseconds. */
+export interface ZoneSegment {
+  readonly from: number;
+  readonly to: number;
+  /** Local wall clock minus UTC. */
+  readonly offset: number;
+  /** How much of the wall clock was skipped on entering this segment; 0 unless the clock jumped forward. */
+  readonly gap: number;
+}
+
+const BLOCK = 32 * DAY;
+// No zone moves its clock away and back within eight days, so equal offsets at both ends mean no transition.
+const PROBE = 8 * DAY;
+const MAX_BLOCKS = 400;
+const MAX_ZONES = 1000;
+
+// The IANA names without a slash. ICU also takes abbreviations of its own, some with a meaning nobody expects
+// (BST is Dhaka, IST is India, CST is Chicago): those are not IANA names, and no campaign should run on them.
+const PLAIN_NAMES = new Set(
+  [
+    'CET',
+    'CST6CDT',
+    'Cuba',
+    'EET',
+    'EST',
+    'EST5EDT',
+    'Egypt',
+    'Eire',
+    'GB',
+    'GB-Eire',
+    'GMT',
+    'Greenwich',
+    'HST',
+    'Hongkong',
+    'Iceland',
+    'Iran',
+    'Israel',
+    'Jamaica',
+    'Japan',
+    'Kwajalein',
+    'Libya',
+    'MET',
+    'MST',
+    'MST7MDT',
+    'NZ',
+    'NZ-CHAT',
+    'Navajo',
+    'PRC',
+    'PST8PDT',
+    'Poland',
+    'Portugal',
+    'ROC',
+    'ROK',
+    'Singapore',
+    'Turkey',
+    'UCT',
+    'UTC',
+    'Universal',
+    'W-SU',
+    'WET',
+    'Zulu',
+  ].map((name) => name.toLowerCase()),
+);
+
+/** Whether `name` is a time zone of the IANA database (any letter case); offsets and abbreviations are not. */
+export function isIanaZone(name: string): boolean {
+  return (name.includes('/') || PLAIN_NAMES.has(name.toLowerCase())) && IANAZone.isValidZone(name);
+}
+
+/**
+ * The offsets of one zone, found through luxon once and then kept: a lookup there costs microseconds, and the
+ * allocator needs several per email. Blocks of 32 days hold their segments, cut at every transition.
+ */
+export class ZoneClock {
+  readonly name: string;
+  readonly #zone: IANAZone;
+  readonly #blocks = new Map<number, readonly ZoneSegment[]>();
+  #last: ZoneSegment | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+    this.#zone = IANAZone.create(name);
+  }
+
+  /** The segment that holds the instant `utc` (epoch ms). Throws RangeError on a value that is no instant. */
+  segmentAt(utc: number): ZoneSegment {
+    const last = this.#last;
+    if (last !== undefined && utc >= last.from && utc < last.to) return last;
+    const index = Math.floor(utc / BLOCK);
+    let block = this.#blocks.get(index);
+    if (block === undefined) {
+      block = this.#cut(index * BLOCK);
+      if (this.#blocks.size >= MAX_BLOCKS) this.#blocks.clear();
+      this.#blocks.set(index, block);
+    }
+    for (const segment of block) {
+      if (utc < segment.to) {
+        this.#last = segment;
+        return segment;
+      }
+    }
+    throw new RangeError('not an instant');
+  }
+
+  #offset(utc: number): number {
+    const minutes = this.#zone.offset(utc);
+    if (Number.isNaN(minutes)) throw new RangeError('not an instant');
+    return Math.round(minutes * MINUTE);
+  }
+
+  #cut(start: number): ZoneSegment[] {
+    const segments: ZoneSegment[] = [];
+    let from = start;
+    let offset = this.#offset(start);
+    let gap = Math.max(0, offset - this.#offset(start - 1000));
+    for (let probe = start + PROBE; probe <= start + BLOCK; probe += PROBE) {
+      const next = this.#offset(probe);
+      if (next === offset) continue;
+      const transition = this.#transition(probe - PROBE, probe, next);
+      segments.push({ from, to: transition, offset, gap });
+      from = transition;
+      gap = Math.max(0, next - offset);
+      offset = next;
+    }
+    // Empty after a transition on the very last probe, which the next block finds again.
+    segments.push({ from, to: start + BLOCK, offset, gap });
+    return segments;
+  }
+
+  /** The first second in (low, high] at which `offset` is in force. */
+  #transition(low: number, high: number, offset: number): number {
+    while (high - low > 1000) {
+      const middle = low + Math.floor((high - low) / 2000) * 1000;
+      if (this.#offset(middle) === offset) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+}
+
+const clocks = new Map<string, ZoneClock>();
+
+/** The shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */
+export function zoneClock(name: string): ZoneClock {
+  let clock = clocks.get(name);
+  if (clock === undefined) {
+    if (!isIanaZone(name)) throw new RangeError(`unknown time zone: ${name}`);
+    clock = new ZoneClock(name);
+    // Names come from contacts' fields too, in any letter case, so the cache needs an end.
+    if (clocks.size >= MAX_ZONES) clocks.clear();
+    clocks.set(name, clock);
+  }
+  return clock;
+}
+
+/** The calendar day of an instant on a zone's wall clock, as days since 1970-01-01. */
+export function localDay(clock: ZoneClock, utc: number): number {
+  return Math.floor((utc + clock.segmentAt(utc).offset) / DAY);
+}
+
+/**
+ * The first instant after `utc` that falls on a later calendar day of the zone. That is 01:00 where midnight is
+ * skipped, and the day after next where a whole day is (Pacific/Apia, 2011-12-30).
+ */
+export function nextLocalDay(clock: ZoneClock, utc: number): number {
+  const today = localDay(clock, utc);
+  for (let segment = clock.segmentAt(utc); ; segment = clock.segmentAt(segment.to)) {
+    const start = Math.max(segment.from, (today + 1) * DAY - segment.offset);
+    if (start < segment.to) return start;
+  }
+}

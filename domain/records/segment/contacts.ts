@@ -1,0 +1,41 @@
+import { Segments, type SegmentRow } from '../../../db/models/segment.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import { compileSegment } from './compile.ts';
+
+/**
+ * One page of the ids of a segment's contacts, ascending: start without `after`, go on with the last id until a page is
+ * shorter than `limit`. An unknown segment matches nobody (contract 2, lead database).
+ */
+export async function segmentContactIds(
+  org: OrgScope,
+  segmentId: string,
+  page: { after?: string | undefined; limit: number },
+): Promise<string[]> {
+  const [segment] = await load(org, [segmentId]);
+  if (!segment) return [];
+  const { sql, bindings } = compileSegment(segment.match, segment.conditions);
+  const rows = await org.sql<{ id: string }>(
+    `select c.id from contacts c where c.organization_id = :org and (${sql}) and (cast(:after as uuid) is null or c.id > cast(:after as uuid))
+     order by c.id limit :limit`,
+    { ...bindings, after: page.after ?? null, limit: page.limit },
+  );
+  return rows.map((row) => row.id);
+}
+
+/** How many contacts are in at least one of the segments; somebody in several counts once. */
+export async function countSegmentContacts(org: OrgScope, segmentIds: readonly string[]): Promise<number> {
+  const segments = await load(org, segmentIds);
+  if (segments.length === 0) return 0;
+  const compiled = segments.map((segment, index) => compileSegment(segment.match, segment.conditions, `s${index}x`));
+  const [row] = await org.sql<{ count: number }>(
+    `select count(*) from contacts c where c.organization_id = :org and (${compiled.map(({ sql }) => `(${sql})`).join(' or ')})`,
+    Object.assign({}, ...compiled.map(({ bindings }) => bindings)),
+  );
+  return row!.count;
+}
+
+async function load(org: OrgScope, ids: readonly string[]): Promise<SegmentRow[]> {
+  const known = ids.filter(isUuid);
+  return known.length === 0 ? [] : org.query(Segments).findByIds([...new Set(known)]);
+}

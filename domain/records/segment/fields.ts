@@ -1,0 +1,62 @@
+const TEXT = [
+  'equal',
+  'not_equal',
+  'contains',
+  'starts_with',
+  'ends_with',
+  'in',
+  'not_in',
+  'exists',
+  'not_exists',
+] as const;
+const CHOICE = ['equal', 'not_equal', 'in', 'not_in'] as const;
+const LABEL = ['equal', 'not_equal', 'in', 'not_in', 'exists', 'not_exists'] as const;
+const FLAG = ['equal', 'not_equal'] as const;
+const TIME = ['before', 'after'] as const;
+
+export type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
+export type SegmentFieldType = 'text' | 'choice' | 'label' | 'flag' | 'time';
+
+/** A field that conditions may use (contract 2, GET /segments/fields). */
+export interface SegmentField {
+  name: string;
+  label: string;
+  type: SegmentFieldType;
+  operators: readonly SegmentOperator[];
+  /** What `values` may hold where the list is closed. */
+  values?: readonly string[];
+}
+
+/** Prefix of custom fields: `custom.plan`. */
+export const CUSTOM_PREFIX = 'custom.';
+
+export const SEGMENT_FIELDS: readonly SegmentField[] = [
+  { name: 'email', label: 'Email', type: 'text', operators: TEXT },
+  { name: 'email_domain', label: 'Email domain', type: 'text', operators: TEXT },
+  { name: 'first_name', label: 'First name', type: 'text', operators: TEXT },
+  { name: 'last_name', label: 'Last name', type: 'text', operators: TEXT },
+  { name: 'company', label: 'Company', type: 'text', operators: TEXT },
+  { name: 'phone', label: 'Phone', type: 'text', operators: TEXT },
+  { name: 'subscribed', label: 'Subscribed', type: 'flag', operators: FLAG, values: ['true', 'false'] },
+  { name: 'category', label: 'Category', type: 'label', operators: LABEL },
+  {
+    name: 'verification_status',
+    label: 'Verification status',
+    type: 'choice',
+    operators: CHOICE,
+    values: ['valid', 'risky', 'invalid', 'unknown'],
+  },
+  { name: 'created_at', label: 'Created', type: 'time', operators: TIME },
+];
+
+/** A custom field as a segment field. */
+export function customField(key: string): SegmentField {
+  return { name: `${CUSTOM_PREFIX}${key}`, label: key, type: 'text', operators: TEXT };
+}
+
+/** The field of a name, if there is one. */
+export function segmentField(name: string): SegmentField | undefined {
+  if (name.startsWith(CUSTOM_PREFIX) && name.length > CUSTOM_PREFIX.length)
+    return customField(name.slice(CUSTOM_PREFIX.length));
+  return SEGMENT_FIELDS.find((field) => field.name === name);
+}

@@ -1,0 +1,75 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { SuppressionSource } from '../../db/models/suppression.ts';
+
+/** The entry that keeps an address from being mailed. */
+export interface SuppressionHit {
+  id: string;
+  kind: 'email' | 'domain';
+  source: SuppressionSource;
+  reason: string;
+  expiresAt: Date | null;
+  createdAt: Date;
+}
+
+interface EntryRow {
+  id: string;
+  kind: 'email' | 'domain';
+  email: string;
+  source: SuppressionSource;
+  reason: string;
+  expires_at: Date | null;
+  created_at: Date;
+}
+
+/** The host part of an address, lower-case; empty when there is none. */
+export function hostOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/** An SQL condition: whether the address in column `email` must not be mailed at `:now`. Who needs to know why asks {@link suppressedAmong}. */
+export const suppressedNow = (organization: string, email: string): string =>
+  `exists (select 1 from suppressions x where x.organization_id = ${organization} and (x.expires_at is null or x.expires_at > :now)
+     and ((x.kind = 'email' and x.email = ${email}) or (x.kind = 'domain' and x.email = split_part(${email}, '@', -1))))`;
+
+/**
+ * Which of the addresses must not be mailed, keyed by the address as given (contract 2, "Suppression entry"). A domain
+ * entry covers exactly its host, not subdomains; where both an address and its domain are listed the address entry is
+ * returned. Expired entries don't count.
+ * @param now moment to judge expiry by, UTC
+ */
+export async function suppressedAmong(
+  org: OrgScope,
+  emails: readonly string[],
+  now: Date,
+): Promise<Map<string, SuppressionHit>> {
+  const hits = new Map<string, SuppressionHit>();
+  if (emails.length === 0) return hits;
+  const addresses = [...new Set(emails.map((email) => email.toLowerCase()))];
+  const hosts = [...new Set(addresses.map(hostOf))];
+  const rows = await org.sql<EntryRow>(
+    `select id, kind, email, source, reason, expires_at, created_at from suppressions
+     where organization_id = :org and kind = 'email' and email = any(:addresses) and (expires_at is null or expires_at > :now)
+     union all
+     select id, kind, email, source, reason, expires_at, created_at from suppressions
+     where organization_id = :org and kind = 'domain' and email = any(:hosts) and (expires_at is null or expires_at > :now)`,
+    { addresses, hosts, now },
+  );
+  if (rows.length === 0) return hits;
+  const byAddress = new Map<string, EntryRow>();
+  const byHost = new Map<string, EntryRow>();
+  for (const row of rows) (row.kind === 'email' ? byAddress : byHost).set(row.email, row);
+  for (const email of emails) {
+    const row = byAddress.get(email.toLowerCase()) ?? byHost.get(hostOf(email));
+    if (row) {
+      hits.set(email, {
+        id: row.id,
+        kind: row.kind,
+        source: row.source,
+        reason: row.reason,
+        expiresAt: row.expires_at,
+        createdAt: row.created_at,
+      });
+    }
+  }
+  return hits;
+}

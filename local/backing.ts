@@ -1,0 +1,133 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from './postgres.ts';
+import { freePort } from './servers.ts';
+import { resolveTemporalCli, startTemporalServer } from './temporal/index.ts';
+import { lockFolder } from './folder-lock.ts';
+import { manage, type Managed } from './managed.ts';
+
+export interface BackingOptions {
+  /** Holds all data; a temporary folder, removed on stop, when not given. */
+  dataDir?: string;
+  /** False trades durability for speed: nothing outlives the stop, and Temporal keeps its state in memory. */
+  persistent: boolean;
+  /** Where both listen; free ports when not given. */
+  ports?: { postgres?: number; temporal?: number; temporalUi?: number };
+  /** True leaves Temporal's web UI out. */
+  headless?: boolean;
+  /** Servers to use instead: PRIMARY_DB, TEMPORAL_ADDRESS. */
+  given?: { PRIMARY_DB?: string | undefined; TEMPORAL_ADDRESS?: string | undefined };
+  /** True starts a server again that ends unasked. */
+  supervise?: boolean;
+  /** Receives one line per step. */
+  log: (line: string) => void;
+}
+
+/** PostgreSQL and Temporal, up and answering. */
+export interface Backing {
+  dataDir: string;
+  /** PRIMARY_DB as given, or the administrator's URL of the embedded server's database `postgres`. */
+  databaseUrl: string;
+  temporalAddress: string;
+  /** Of the embedded server, when it has one. */
+  temporalUiUrl: string | undefined;
+  /** Undefined when the server was given. */
+  postgres: Managed | undefined;
+  temporal: Managed | undefined;
+  /** Stops what was started; safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Brings up what Heron stands on, on a machine with Node only.
+ * @throws when another process uses the folder, or either server cannot be started; the other is stopped first
+ */
+export async function startBacking(options: BackingOptions): Promise<Backing> {
+  const { given = {}, log } = options;
+  const dataDir = options.dataDir ?? (await temporaryFolder());
+  await mkdir(dataDir, { recursive: true });
+  const unlock = await lockFolder(dataDir);
+  const leave = async (): Promise<void> => {
+    await unlock();
+    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  };
+
+  const [postgres, temporal] = await Promise.allSettled([
+    given.PRIMARY_DB ? undefined : startPostgres(dataDir, options),
+    given.TEMPORAL_ADDRESS ? undefined : startTemporal(dataDir, options),
+  ]);
+  if (postgres.status === 'rejected' || temporal.status === 'rejected') {
+    for (const part of [postgres, temporal]) if (part.status === 'fulfilled') await part.value?.managed.stop();
+    await leave();
+    throw postgres.status === 'rejected' ? postgres.reason : (temporal as PromiseRejectedResult).reason;
+  }
+  if (temporal.value) log(`Temporal: listening on ${temporal.value.address} (pid ${temporal.value.managed.pid})`);
+
+  return {
+    dataDir,
+    databaseUrl: postgres.value?.url ?? given.PRIMARY_DB!,
+    temporalAddress: temporal.value?.address ?? given.TEMPORAL_ADDRESS!,
+    temporalUiUrl: temporal.value?.uiUrl,
+    postgres: postgres.value?.managed,
+    temporal: temporal.value?.managed,
+    async stop() {
+      // Temporal's last writes go to its own file, so neither waits for the other.
+      await Promise.all([postgres.value?.managed.stop(), temporal.value?.managed.stop()]);
+      await leave();
+    },
+  };
+}
+
+/** Entered by everyone, listed by its owner only: PostgreSQL runs under an account of its own when this process is root. */
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-stack-'));
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+async function startPostgres(dataDir: string, options: BackingOptions): Promise<{ managed: Managed; url: string }> {
+  const port = options.ports?.postgres ?? (await freePort());
+  let url = '';
+  const managed = await manage(
+    'postgres',
+    async () => {
+      const server = await startEmbeddedPostgres({
+        dataDir: join(dataDir, 'postgres'),
+        port,
+        persistent: options.persistent,
+        log: options.log,
+      });
+      url = server.url;
+      return server;
+    },
+    { supervise: options.supervise ?? false, log: options.log },
+  );
+  return { managed, url };
+}
+
+async function startTemporal(
+  dataDir: string,
+  options: BackingOptions,
+): Promise<{ managed: Managed; address: string; uiUrl: string | undefined }> {
+  const cli = await resolveTemporalCli(options.log);
+  const port = options.ports?.temporal ?? (await freePort());
+  const uiPort = options.headless ? undefined : (options.ports?.temporalUi ?? (await freePort()));
+  const managed = await manage(
+    'temporal',
+    () =>
+      startTemporalServer({
+        cli,
+        port,
+        logFile: join(dataDir, 'logs', 'temporal.log'),
+        ...(uiPort === undefined ? { headless: true } : { uiPort }),
+        ...(options.persistent && { dbFile: join(dataDir, 'temporal', 'temporal.db') }),
+      }),
+    { supervise: options.supervise ?? false, log: options.log },
+  );
+  return {
+    managed,
+    address: `127.0.0.1:${port}`,
+    uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
+  };
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, openSync, closeSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { spawnServer } from './servers.ts';
+import type { Incarnation } from './managed.ts';
+import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const READY_MS = 120_000;
+/** What a process gets beyond its own grace before it is killed (ms). */
+const EXTRA_GRACE_MS = 5_000;
+const KEPT_LINES = 15;
+
+export interface ChildOptions {
+  env: NodeJS.ProcessEnv;
+  /** Everything it says is appended here. */
+  logFile: string;
+  /** Receives every line it says: JSON log lines, and whatever else. */
+  onLine?: ((line: string) => void) | undefined;
+  /** How long (ms) it may take to stop. */
+  graceMs: number;
+}
+
+/**
+ * Runs one of Heron's processes as a child, from the same sources as this one, and resolves once it serves.
+ * @throws Error with the reason it gave when it ends before that
+ */
+export async function startChild(name: ProcessName, options: ChildOptions): Promise<Incarnation & ReadyMessage> {
+  mkdirSync(dirname(options.logFile), { recursive: true });
+  const file = openSync(options.logFile, 'a', 0o600);
+  const server = await spawnServer(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), name],
+    {
+      cwd: ROOT,
+      env: options.env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stopSignal: 'SIGTERM',
+      graceMs: options.graceMs + EXTRA_GRACE_MS,
+    },
+  );
+  const kept: string[] = [];
+  const drained = Promise.all(
+    [server.child.stdout!, server.child.stderr!].map(
+      (stream) =>
+        new Promise<void>((resolve) => {
+          createInterface({ input: stream })
+            .on('line', (line) => {
+              writeSync(file, `${line}\n`);
+              kept.push(line);
+              if (kept.length > KEPT_LINES) kept.shift();
+              options.onLine?.(line);
+            })
+            .on('close', resolve);
+        }),
+    ),
+  );
+  void drained.then(() => closeSync(file));
+
+  const ready = new Promise<ReadyMessage['ready']>((resolve) => {
+    server.child.on('message', (message) => resolve((message as ReadyMessage).ready));
+  });
+  const patience = new AbortController();
+  const answer = await Promise.race([
+    ready,
+    server.exited.then(() => undefined),
+    sleep(READY_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+  ]);
+  patience.abort();
+  if (!answer) {
+    await server.stop();
+    await drained;
+    throw new Error(`${name} did not start: ${reasonIn(kept)}`);
+  }
+  return { pid: server.pid, exited: server.exited, stop: () => server.stop(), ready: answer };
+}
+
+/** The message of the last fatal log line, or else everything it said last. */
+function reasonIn(lines: readonly string[]): string {
+  const fatal = lines.map(readLogLine).findLast((entry) => entry && entry.level >= 60);
+  return fatal ? [fatal.msg, fatal.err?.message].filter(Boolean).join(': ') : `it said\n${lines.join('\n')}`;
+}
+
+export interface LogEntry {
+  level: number;
+  msg: string;
+  err?: { message: string };
+  mail?: { to: string; subject: string; text: string };
+}
+
+/** A JSON log line of one of Heron's processes; undefined for any other line. */
+export function readLogLine(line: string): LogEntry | undefined {
+  try {
+    const entry = JSON.parse(line) as Partial<LogEntry>;
+    return typeof entry.level === 'number' ? { ...entry, level: entry.level, msg: entry.msg ?? '' } : undefined;
+  } catch {
+    return undefined;
+  }
+}

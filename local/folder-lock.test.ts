@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { newId } from '../lib/ids.ts';
+import { lockFolder } from './folder-lock.ts';
+
+const folder = () => join(tmpdir(), `heron-lock-${newId()}`);
+
+test('a folder is locked until it is released, whatever way it is written', async (t) => {
+  const place = folder();
+  const release = await lockFolder(place);
+  await t.throwsAsync(lockFolder(`${place}/../${place.slice(place.lastIndexOf('/') + 1)}/`), {
+    message: /already runs on/,
+  });
+  await release();
+  await (
+    await lockFolder(place)
+  )();
+});
+
+test('the lock of a killed process is taken over', async (t) => {
+  const place = folder();
+  const source = `
+    import { lockFolder } from ${JSON.stringify(new URL('./folder-lock.ts', import.meta.url).href)};
+    await lockFolder(${JSON.stringify(place)});
+    process.send('locked');
+    setInterval(() => {}, 1000);`;
+  const other = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', source],
+    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+  );
+  t.teardown(() => other.kill('SIGKILL'));
+  await once(other, 'message');
+  await t.throwsAsync(lockFolder(place), { message: /already runs on/ });
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  await (
+    await lockFolder(place)
+  )();
+});

@@ -1,0 +1,107 @@
+import type { ProcessEnd } from './servers.ts';
+
+/** One life of a process: started, and some time ended. */
+export interface Incarnation {
+  pid: number;
+  /** Settles when it has ended, for whatever reason. */
+  exited: Promise<ProcessEnd>;
+  /** An orderly stop; safe on one that has ended. */
+  stop(): Promise<void>;
+}
+
+/** A process that can be killed and comes back at the same address. */
+export interface Managed {
+  readonly name: string;
+  /** Undefined while it is down. */
+  readonly pid: number | undefined;
+  /** Sends the signal and waits for the process to end. Nothing happens to one that is down. */
+  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<void>;
+  /** Starts it again, and resolves when it serves; one that still runs is killed (SIGKILL) first. */
+  restart(): Promise<void>;
+  /** An orderly stop, for good. */
+  stop(): Promise<void>;
+}
+
+export interface ManageOptions {
+  /** True starts it again, with a growing pause, whenever it ends unasked. */
+  supervise: boolean;
+  log: (line: string) => void;
+}
+
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_CAP_MS = 30_000;
+/** Having lived this long (ms), a process is taken to be well again. */
+const WELL_MS = 60_000;
+
+/**
+ * Starts a process and keeps hold of it.
+ * @param start begins one life of it; every life has the same address
+ */
+export async function manage(
+  name: string,
+  start: () => Promise<Incarnation>,
+  { supervise, log }: ManageOptions,
+): Promise<Managed> {
+  let current: Incarnation | undefined;
+  let last: Incarnation | undefined;
+  let launching: Promise<void> | undefined;
+  let comeback: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let stopped = false;
+
+  const launch = async (): Promise<void> => {
+    const incarnation = await start();
+    const startedAt = performance.now();
+    current = incarnation;
+    last = incarnation;
+    void incarnation.exited.then((end) => {
+      if (current === incarnation) current = undefined;
+      if (performance.now() - startedAt > WELL_MS) failures = 0;
+      comeBack(`ended (${end.signal ?? `exit code ${end.code}`})`);
+    });
+  };
+
+  const comeBack = (why: string): void => {
+    if (stopped || !supervise) return;
+    const pause = Math.min(BACKOFF_BASE_MS * 2 ** failures, BACKOFF_CAP_MS);
+    failures += 1;
+    log(`${name} ${why}; starting it again in ${pause / 1000} s`);
+    comeback = setTimeout(() => {
+      launching = launch().catch((error: Error) => comeBack(`did not start: ${error.message}`));
+    }, pause);
+  };
+
+  const kill = async (signal: NodeJS.Signals): Promise<void> => {
+    const incarnation = current;
+    if (!incarnation) return;
+    try {
+      process.kill(incarnation.pid, signal);
+    } catch (error) {
+      // It ended by itself, and its end is just being told.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+    await incarnation.exited;
+  };
+
+  await launch();
+  return {
+    name,
+    get pid() {
+      return current?.pid;
+    },
+    kill,
+    async restart() {
+      if (stopped) throw new Error(`${name} was stopped for good`);
+      await kill('SIGKILL');
+      clearTimeout(comeback);
+      await launching;
+      if (!current) await launch();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(comeback);
+      await launching;
+      await last?.stop();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Secrets of a local installation. */
+export interface LocalSecrets {
+  AUTH_SECRET: string;
+  CREDENTIALS_ENCRYPTION_KEY: string;
+}
+
+/** The secrets kept in a data folder, made at the first start; readable by their owner only. Without them its mailbox passwords are lost. */
+export async function localSecrets(dataDir: string): Promise<LocalSecrets> {
+  const file = join(dataDir, 'secrets.json');
+  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (kept !== undefined) return JSON.parse(kept) as LocalSecrets;
+  const made: LocalSecrets = {
+    AUTH_SECRET: randomBytes(32).toString('base64url'),
+    CREDENTIALS_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+  };
+  // `wx`: two first starts at once must not each keep their own.
+  await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return made;
+}

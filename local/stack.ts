@@ -1,0 +1,226 @@
+import { join } from 'node:path';
+import { connect } from '../db/connection.ts';
+import { migrate } from '../db/migrations/index.ts';
+import { freePort, isPortFree } from './servers.ts';
+import { startBacking, type Backing } from './backing.ts';
+import { startChild } from './child.ts';
+import { localSecrets } from './secrets.ts';
+import { manage, type Managed } from './managed.ts';
+import type { ProcessName } from '../deploy/processes.ts';
+import { waitForDatabase } from '../deploy/waiting.ts';
+
+const DATABASE = 'heron';
+const HOST = '127.0.0.1';
+const DEFAULT_GRACE_MS = 25_000;
+
+/** Where the parts of a stack listen. */
+export interface StackPorts {
+  api: number;
+  tracking: number;
+  realtime: number;
+  worker: number;
+  postgres: number;
+  temporal: number;
+  temporalUi: number;
+}
+
+export interface LocalStackOptions {
+  /** Holds all data, secrets and logs; a temporary folder, removed on stop, when not given. */
+  dataDir?: string;
+  /** False trades durability for speed: nothing outlives the stop, and a killed Temporal forgets. */
+  persistent: boolean;
+  /**
+   * Settings of the processes, above what the stack chooses. PRIMARY_DB and TEMPORAL_ADDRESS name servers to use
+   * instead of bringing them.
+   */
+  env?: Record<string, string | undefined>;
+  /** Ports to prefer; one that is taken is replaced, and said so. Free ones where not given. */
+  ports?: Partial<StackPorts>;
+  /** True starts a process again that ends unasked; false leaves that to {@link Managed.restart}. */
+  supervise?: boolean;
+  /** True leaves Temporal's web UI out. */
+  headless?: boolean;
+  /** Receives one line per step. */
+  log: (line: string) => void;
+  /** Receives every line the processes say. */
+  onLine?: (from: ProcessName, line: string) => void;
+}
+
+export interface LocalStack {
+  urls: {
+    api: string;
+    docs: string;
+    tracking: string;
+    /** The event stream, as a ws:// address. */
+    realtime: string;
+    apiMetrics: string;
+    workerMetrics: string;
+    temporalUi: string | undefined;
+    /** The first-run setup link; null once an account exists. */
+    setup: string | null;
+  };
+  /** The settings of the processes; with them the operator's command line meets the same installation. */
+  env: Record<string, string>;
+  dataDir: string;
+  /** PostgreSQL and Temporal are undefined when they were given. */
+  processes: Record<ProcessName, Managed> & { postgres: Managed | undefined; temporal: Managed | undefined };
+  /** Stops everything in order: servers, worker, then what they stand on. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Brings a whole installation up on this machine: PostgreSQL, Temporal, then api, tracking, realtime and worker as
+ * child processes, each able to end without taking the others along. The schema is brought up to date on the way.
+ * @throws when a part does not start; what was started is stopped first
+ */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  const { env: given = {}, log } = options;
+  const supervise = options.supervise ?? false;
+  const ports = await choosePorts(options.ports ?? {}, log);
+  const backing = await startBacking({
+    persistent: options.persistent,
+    ports,
+    given,
+    supervise,
+    log,
+    ...(options.dataDir && { dataDir: options.dataDir }),
+    ...(options.headless && { headless: true }),
+  });
+  const started: Managed[] = [];
+  const stop = async (): Promise<void> => {
+    // The servers finish their requests while the worker still carries what those ask of it.
+    await Promise.all(started.filter(({ name }) => name !== 'worker').map((managed) => managed.stop()));
+    await Promise.all(started.map((managed) => managed.stop()));
+    await backing.stop();
+  };
+
+  try {
+    const env = await settings(backing, ports, given);
+    await prepareDatabase(backing, env.PRIMARY_DB!, log);
+    const setup: { url: string | null } = { url: null };
+    const launch = (name: ProcessName) =>
+      manage(
+        name,
+        async () => {
+          const child = await startChild(name, {
+            env: { ...process.env, ...env },
+            logFile: join(backing.dataDir, 'logs', `${name}.log`),
+            graceMs: Number(env.SHUTDOWN_GRACE_MS ?? DEFAULT_GRACE_MS),
+            onLine: (line) => options.onLine?.(name, line),
+          });
+          if (name === 'api') setup.url = child.ready.setupUrl;
+          log(`${name}: serving on ${child.ready.url} (pid ${child.pid})`);
+          return child;
+        },
+        { supervise, log },
+      ).then((managed) => {
+        started.push(managed);
+        return managed;
+      });
+    const outcomes = await Promise.allSettled([
+      launch('api'),
+      launch('tracking'),
+      launch('realtime'),
+      launch('worker'),
+    ]);
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure) throw failure.reason;
+    const [api, tracking, realtime, worker] = outcomes.map(
+      (outcome) => (outcome as PromiseFulfilledResult<Managed>).value,
+    ) as [Managed, Managed, Managed, Managed];
+    const origin = `http://${HOST}:${ports.api}`;
+    return {
+      urls: {
+        api: origin,
+        docs: `${origin}/docs`,
+        tracking: `http://${HOST}:${ports.tracking}`,
+        realtime: `ws://${HOST}:${ports.realtime}/v1/realtime`,
+        apiMetrics: `${origin}/metrics`,
+        workerMetrics: `http://${HOST}:${ports.worker}/metrics`,
+        temporalUi: backing.temporalUiUrl ?? env.TEMPORAL_UI_URL,
+        setup: setup.url,
+      },
+      env,
+      dataDir: backing.dataDir,
+      processes: { api, tracking, realtime, worker, postgres: backing.postgres, temporal: backing.temporal },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function choosePorts(wanted: Partial<StackPorts>, log: (line: string) => void): Promise<StackPorts> {
+  const choose = async (what: keyof StackPorts): Promise<number> => {
+    const preferred = wanted[what];
+    if (preferred && (await isPortFree(preferred, HOST))) return preferred;
+    const port = await freePort();
+    if (preferred) log(`port ${preferred} (${what}) is taken by another program: using ${port} instead`);
+    return port;
+  };
+  return {
+    api: await choose('api'),
+    tracking: await choose('tracking'),
+    realtime: await choose('realtime'),
+    worker: await choose('worker'),
+    postgres: await choose('postgres'),
+    temporal: await choose('temporal'),
+    temporalUi: await choose('temporalUi'),
+  };
+}
+
+/** What the stack chooses, then what was given, then the addresses, which are facts. */
+async function settings(
+  backing: Backing,
+  ports: StackPorts,
+  given: Record<string, string | undefined>,
+): Promise<Record<string, string>> {
+  const chosen: Record<string, string> = {
+    ...(await localSecrets(backing.dataDir)),
+    LISTEN_HOST: HOST,
+    API_PUBLIC_URL: `http://${HOST}:${ports.api}`,
+    APP_URL: `http://${HOST}:${ports.api}`,
+    TRACKING_DOMAIN: `http://${HOST}:${ports.tracking}`,
+    ...(backing.temporalUiUrl && { TEMPORAL_UI_URL: backing.temporalUiUrl }),
+  };
+  const above = Object.entries(given).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
+  return {
+    ...chosen,
+    ...Object.fromEntries(above),
+    PRIMARY_DB: backing.postgres ? databaseIn(backing.databaseUrl) : backing.databaseUrl,
+    TEMPORAL_ADDRESS: backing.temporalAddress,
+    API_PORT: String(ports.api),
+    TRACKING_PORT: String(ports.tracking),
+    REALTIME_PORT: String(ports.realtime),
+    WORKER_PORT: String(ports.worker),
+  };
+}
+
+async function prepareDatabase(backing: Backing, url: string, log: (line: string) => void): Promise<void> {
+  if (backing.postgres) {
+    const admin = connect({ url: backing.databaseUrl, max: 1 });
+    try {
+      if (!(await admin('pg_database').where({ datname: DATABASE }).first()))
+        await admin.raw(`create database ${DATABASE}`);
+    } finally {
+      await admin.destroy();
+    }
+  }
+  const db = connect({ url, max: 2 });
+  try {
+    await waitForDatabase(db, url, { info: log, warn: log });
+    const applied = await migrate(db);
+    if (applied.length > 0) log(`PostgreSQL: migrated (${applied.join(', ')})`);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function databaseIn(adminUrl: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${DATABASE}`;
+  return url.href;
+}

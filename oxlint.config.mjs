@@ -1,0 +1,209 @@
+/**
+ * The linter's rules, and the arrows of the house: which folder may import which. A folder that is not listed as
+ * allowed is refused, so the imports cannot form a cycle. test/house.test.ts plants violations of all of them.
+ */
+
+/** Folders at the top level, and those of them that each may import. */
+const HOUSE = {
+  lib: [],
+  db: ['lib'],
+  workflows: [],
+  temporal: ['db', 'lib', 'workflows'],
+  domain: ['db', 'lib', 'temporal', 'workflows'],
+  activities: ['domain', 'lib', 'workflows'],
+  workers: ['activities', 'db', 'domain', 'lib', 'temporal', 'workflows'],
+  api: ['domain', 'lib', 'workflows'],
+  deploy: ['activities', 'api', 'db', 'domain', 'lib', 'temporal', 'workers', 'workflows'],
+  local: ['db', 'deploy', 'domain', 'lib', 'temporal', 'workflows'],
+  examples: ['db', 'deploy', 'domain', 'lib', 'local', 'temporal', 'test', 'workers', 'workflows'],
+  bench: [
+    'activities',
+    'db',
+    'deploy',
+    'domain',
+    'examples',
+    'lib',
+    'local',
+    'temporal',
+    'test',
+    'workers',
+    'workflows',
+  ],
+  test: null,
+  web: [],
+};
+
+/** What every folder of domain/ may import, from the bottom up. */
+const WINGS = {
+  kernel: [],
+  mail: [],
+  records: ['kernel', 'mail'],
+  engine: ['kernel', 'mail', 'records'],
+  leads: ['kernel', 'mail', 'records', 'engine'],
+  identity: ['kernel', 'records'],
+  delivery: ['kernel', 'records'],
+};
+
+/** The areas above the wings. Each may import every wing, and besides only the areas that are listed. */
+const AREAS = {
+  'api-keys': [],
+  'app-connections': [],
+  auth: ['api-keys', 'organizations'],
+  campaigns: [],
+  contacts: [],
+  deliverability: [],
+  imports: ['contacts'],
+  labels: [],
+  mailboxes: [],
+  oauth: ['webhooks'],
+  organizations: ['oauth'],
+  'outreach-settings': [],
+  'product-events': [],
+  realtime: [],
+  segments: [],
+  'step-runs': [],
+  suppressions: [],
+  system: [],
+  tracking: [],
+  unibox: [],
+  webhooks: [],
+};
+
+/** Folders inside a wing, and their neighbours that each may import. `.` is the wing's own folder. */
+const ROOMS = {
+  mail: { messages: [], inbound: [] },
+  records: { '.': ['schedule'], schedule: [], segment: ['.'] },
+  engine: {
+    campaign: [],
+    control: ['campaign'],
+    outcomes: ['campaign', 'control'],
+    sending: ['campaign', 'control', 'outcomes'],
+    enrollment: ['campaign', 'control', 'outcomes', 'sending'],
+  },
+};
+
+const DOMAIN = {
+  ...WINGS,
+  ...Object.fromEntries(Object.entries(AREAS).map(([area, others]) => [area, [...Object.keys(WINGS), ...others]])),
+};
+
+const DATABASE_DRIVERS = { regex: '^(knex|objection|pg)(/|$)', message: 'Only db/ imports knex, pg and objection.' };
+const KOA = { regex: '^(koa|koa-.*|@koa/.*)(/|$)', message: 'Only api/ knows Koa.' };
+const CONTRACTS_ONLY = {
+  group: ['**/workflows/**', '!**/workflows/*/', '!**/workflows/*/contract.ts', '!**/workflows/contract.ts'],
+  message: 'Of workflows/ only contracts may be imported here.',
+};
+const DISPATCH_ONLY = {
+  group: ['**/temporal/**', '!**/temporal/dispatch.ts', '!**/temporal/dispatch/**'],
+  message: 'Of temporal/ only dispatch may be imported here.',
+};
+const DETERMINISTIC = [
+  {
+    regex: '^@temporalio/common(/|$)',
+    allowImportNames: ['defineSearchAttributeKey'],
+    allowTypeImports: true,
+    message: 'Of @temporalio/common only types and defineSearchAttributeKey may be imported here.',
+  },
+  {
+    group: [
+      '*',
+      '!.',
+      '!..',
+      '!./**',
+      '!../**',
+      '!@temporalio',
+      '@temporalio/*',
+      '!@temporalio/workflow',
+      '!@temporalio/common',
+    ],
+    message: 'workflows/ import only @temporalio/workflow: they must replay the same forever.',
+  },
+];
+
+/** What a folder refuses beyond the folders that it may not import. */
+const REFUSED = {
+  lib: [DATABASE_DRIVERS, KOA],
+  db: [KOA],
+  workflows: DETERMINISTIC,
+  temporal: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY],
+  domain: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY, DISPATCH_ONLY],
+  activities: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY],
+  workers: [DATABASE_DRIVERS, KOA],
+  api: [DATABASE_DRIVERS, CONTRACTS_ONLY],
+  deploy: [DATABASE_DRIVERS],
+  examples: [DATABASE_DRIVERS],
+};
+
+/** A refusal of all of `known` that are not in `allowed`, seen from `depth` folders below their parent. */
+function refuse(known, allowed, depth, message) {
+  const refused = known.filter((name) => !allowed.includes(name));
+  const up = `${'\\.\\./'.repeat(depth)}`;
+  return refused.length === 0 ? [] : [{ regex: `^${up}(${refused.join('|')})/`, message }];
+}
+
+function override(files, patterns) {
+  return {
+    files: [files],
+    excludeFiles: ['**/*.test.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns }] },
+  };
+}
+
+/** Rules of a top-level folder. Its files lie at any depth, so any number of steps up may lead out of it. */
+function houseRules(folder) {
+  const allowed = HOUSE[folder];
+  const refused = Object.keys(HOUSE).filter((name) => name !== folder && !allowed.includes(name));
+  const message = `${folder}/ imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')}.`;
+  return [{ regex: `^(\\./|\\.\\./)*\\.\\./(${refused.join('|')})/`, message }, ...(REFUSED[folder] ?? [])];
+}
+
+/** Rules of one folder of domain/, and of the rooms in it. */
+function domainRules(folder) {
+  const allowed = [folder, ...DOMAIN[folder]];
+  const message = `domain/${folder} imports ${DOMAIN[folder].join(', ') || 'no other folder'} of domain/ (see oxlint.config.mjs).`;
+  const outward = (depth) => [...houseRules('domain'), ...refuse(Object.keys(DOMAIN), allowed, depth, message)];
+  const rooms = ROOMS[folder] ?? {};
+  const inner = Object.keys(rooms).filter((room) => room !== '.');
+  const within = (room) => `domain/${folder}/${room} imports ${rooms[room].join(', ') || 'none of its neighbours'}.`;
+  return [
+    override(`domain/${folder}/*.ts`, [
+      ...outward(1),
+      ...(rooms['.']
+        ? [{ regex: `^\\./(${inner.filter((room) => !rooms['.'].includes(room)).join('|')})/`, message: within('.') }]
+        : []),
+    ]),
+    ...inner.map((room) =>
+      override(`domain/${folder}/${room}/*.ts`, [
+        ...outward(2),
+        ...refuse(inner, [room, ...rooms[room]], 1, within(room)),
+        ...(rooms[room].includes('.') ? [] : [{ regex: '^\\.\\./[^/]+$', message: within(room) }]),
+      ]),
+    ),
+  ];
+}
+
+export default {
+  plugins: ['typescript', 'unicorn', 'oxc', 'import'],
+  categories: { correctness: 'error' },
+  env: { node: true, es2024: true },
+  ignorePatterns: ['dist/**', '.heron/**', 'node_modules/**', 'coverage/**', 'web/dist/**'],
+  rules: {
+    eqeqeq: ['error', 'always', { null: 'ignore' }],
+    'no-console': 'error',
+    'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+    'typescript/unbound-method': 'off',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-misused-spread': 'off',
+    'typescript/require-array-sort-compare': 'off',
+  },
+  overrides: [
+    { files: ['bench/**', 'deploy/**', 'examples/**', 'local/**', 'test/**'], rules: { 'no-console': 'off' } },
+    ...Object.keys(HOUSE)
+      .filter((folder) => HOUSE[folder] !== null)
+      .map((folder) => override(`${folder}/**/*.ts`, houseRules(folder))),
+    ...Object.keys(DOMAIN).flatMap(domainRules),
+  ],
+};
+
+export { AREAS, DOMAIN, HOUSE, ROOMS, WINGS };
