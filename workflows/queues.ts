@@ -1,0 +1,17 @@
+/**
+ * What a piece of work waits for, where that may be slow. Each has a task queue with slots of its own, so that work
+ * that hangs on one resource takes no slot from work on another. Workflows themselves and short decisions are on the
+ * installation's own queue, which has the bare name.
+ */
+export const RESOURCES = ['mail', 'apps', 'webhooks', 'batch', 'interactive'] as const;
+
+/**
+ * `mail`: SMTP. `apps`: calls to customers' apps and other outbound HTTP. `webhooks`: receivers that are slow, and retries.
+ * `batch`: launchers, imports, replays, exports, maintenance. `interactive`: a person waits for the answer.
+ */
+export type Resource = (typeof RESOURCES)[number];
+
+/** The task queue of a resource, from the name of the installation's own queue. */
+export function resourceQueue(taskQueue: string, resource: Resource): string {
+  return `${taskQueue}-${resource}`;
+}
