@@ -24,12 +24,8 @@ export function appCard(app: ShownApp, title: Part, lines: Part, action?: Part):
   const tile =
     logo === null
       ? html`<div class="logo" aria-hidden="true">${initial(app.name)}</div>`
-      : html`<div class="logo"><img src="${logo}" alt="" /></div>`;
-  return html`<div class="app">
-    ${tile}
-    <div class="about">${title}${lines}</div>
-    ${action}
-  </div>`;
+      : html`<div class="logo"><img src="${logo}" alt=""></div>`;
+  return html`<div class="app">${tile}<div class="about">${title}${lines}</div>${action}</div>`;
 }
 
 /** Where an application's redirect URI leads, in words a person can judge. */

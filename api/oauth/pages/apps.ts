@@ -39,51 +39,28 @@ async function appsPage(visit: Visit): Promise<StreamReply> {
     readProfile(visit.ctx),
     listAuthorizedApps(visit.ctx, visit.ctx.actor.userId!),
   ]);
-  const signOut = html`<form method="post" action="/account/sign-out">
-    ${hiddenFields(visit, '')}<button class="quiet">Sign out</button>
-  </form>`;
+  const signOut = html`<form method="post" action="/account/sign-out">${hiddenFields(visit, '')}<button class="quiet">Sign out</button></form>`;
   const list =
     apps.length === 0
       ? html`<div class="note">No app has access. When you approve one, it stands here.</div>`
-      : html`<ul class="apps">
-          ${apps.map((app) => item(visit, app))}
-        </ul>`;
+      : html`<ul class="apps">${apps.map((app) => item(visit, app))}</ul>`;
   return page({
     title: 'Authorized apps',
     wide: true,
     top: signOut,
-    body: html`<h1>Authorized apps</h1>
-      <p class="soft">These apps act for <strong>${user.email}</strong> in the workspace named with each.</p>
-      ${list}`,
+    body: html`<h1>Authorized apps</h1><p class="soft">These apps act for <strong>${user.email}</strong> in the workspace named with each.</p>${list}`,
   });
 }
 
 function item(visit: Visit, app: AuthorizedApp): Html {
   const website = websiteLink(app);
   const words = groupedScopes(namesOf(app.scopes)).flatMap(({ entries }) => entries);
-  const facts = html`<p class="soft">
-      ${app.organization_name} · since ${day(app.created_at)} ·
-      ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}
-    </p>
-    <details>
-      <summary>${words.length === 1 ? 'One thing it may do' : `${words.length} things it may do`}</summary>
-      <ul>
-        ${words.map((entry) => html`<li>${scopeWords(entry)}</li>`)}
-      </ul>
-    </details>`;
-  const revoke = html`<form method="post" action="${APPS_PATH}">
-    ${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}" /><button
-      class="danger quiet"
-      aria-label="Revoke access of ${app.name} to ${app.organization_name}"
-    >
-      Revoke
-    </button>
-  </form>`;
+  const facts = html`<p class="soft">${app.organization_name} · since ${day(app.created_at)} · ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}</p>
+<details><summary>${words.length === 1 ? 'One thing it may do' : `${words.length} things it may do`}</summary><ul>${words.map((entry) => html`<li>${scopeWords(entry)}</li>`)}</ul></details>`;
+  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="Revoke access of ${app.name} to ${app.organization_name}">Revoke</button></form>`;
   return html`<li>${appCard(app, html`<h2>${app.name}</h2>`, facts, revoke)}</li>`;
 }
 
 function day(date: Date): Html {
-  return html`<time datetime="${date.toISOString()}"
-    >${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time
-  >`;
+  return html`<time datetime="${date.toISOString()}">${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`;
 }

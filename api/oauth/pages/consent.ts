@@ -127,9 +127,7 @@ async function refusedPage(
       400,
       'This request does not work',
       html`<div class="note bad" role="alert">${refusal.message}</div>
-        <p class="soft">
-          The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.
-        </p>`,
+<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.</p>`,
     );
   }
   const app = await findClient(ctx, new URLSearchParams(request).get('client_id') ?? '');
@@ -140,11 +138,8 @@ async function refusedPage(
     400,
     'This request does not work',
     html`<div class="note bad" role="alert">${problem}.</div>
-      <p>
-        The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going
-        back to it leads to ${destination(refusal.location)}.
-      </p>
-      <p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
+<p>The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going back to it leads to ${destination(refusal.location)}.</p>
+<p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
   );
 }
 
@@ -156,9 +151,8 @@ function leavingPage({ name }: Pick<Client, 'name'>, location: string): StreamRe
   return page({
     title: `Back to ${name}`,
     refreshTo: location,
-    body: html`<h1>Back to ${name}</h1>
-      <p role="status">You are on your way to ${destination(location)}.</p>
-      <p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
+    body: html`<h1>Back to ${name}</h1><p role="status">You are on your way to ${destination(location)}.</p>
+<p><a class="button main" href="${location}" rel="noreferrer">Go on</a></p>`,
   });
 }
 
@@ -174,31 +168,22 @@ async function consentPage(
   const workspace = workspaces.find((row) => row.id === visit.ctx.actor.organizationId);
   const grantable = workspace ? grantableWith(workspace.permissions) : 0;
   const website = websiteLink(application);
-  const body = html` ${appCard(
-      application,
-      html`<h1>${application.name} asks for access</h1>`,
-      html`${website ? html`<p class="soft">${website}</p>` : null}
-      ${application.description ? html`<p>${application.description}</p>` : null}`,
-    )}
-    ${
-      application.self_registered
-        ? html`<div class="note warn">
-            <p>
-              <strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says.
-              Go on only if you have just started this yourself and know where you are sent:
-            </p>
-            <p>${destination(redirectUri)}</p>
-          </div>`
-        : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`
-    }
-    ${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
-    ${workspaceChoice(visit, request, workspaces, workspace)}
-    ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
-    <form method="post" action="/account/sign-out" class="who">
-      ${hiddenFields(visit, request)}
-      <p class="soft">Signed in as <strong>${user.email}</strong></p>
-      <button class="link">Not you? Sign out</button>
-    </form>`;
+  const body = html`
+${appCard(
+  application,
+  html`<h1>${application.name} asks for access</h1>`,
+  html`${website ? html`<p class="soft">${website}</p>` : null}
+${application.description ? html`<p>${application.description}</p>` : null}`,
+)}
+${
+  application.self_registered
+    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
+    : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`
+}
+${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
+${workspaceChoice(visit, request, workspaces, workspace)}
+${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`;
   return page({ title: `${application.name} asks for access`, status: refused?.status ?? 200, body });
 }
 
@@ -209,22 +194,14 @@ function workspaceChoice(
   chosen: MyOrganization | undefined,
 ): Html {
   if (workspaces.length === 0)
-    return html`<div class="note bad" role="alert">
-      You are not a member of any workspace, so there is nothing to give access to.
-    </div>`;
+    return html`<div class="note bad" role="alert">You are not a member of any workspace, so there is nothing to give access to.</div>`;
   if (workspaces.length === 1 && chosen) return html`<p>Workspace: <strong>${chosen.name}</strong></p>`;
   const options = workspaces.map(
     ({ id, name, role_name }) =>
-      html`<option value="${id}" ${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`,
+      html`<option value="${id}"${id === chosen?.id ? html` selected` : null}>${name} (${role_name})</option>`,
   );
-  return html`<form method="post" action="/account/workspace" class="row">
-    ${hiddenFields(visit, request)}
-    <label class="field"
-      >Workspace<select name="organization_id">
-        ${options}
-      </select></label
-    ><button>${chosen ? 'Change' : 'Choose'}</button>
-  </form>`;
+  return html`<form method="post" action="/account/workspace" class="row">${hiddenFields(visit, request)}
+<label class="field">Workspace<select name="organization_id">${options}</select></label><button>${chosen ? 'Change' : 'Choose'}</button></form>`;
 }
 
 function decisionForm(
@@ -239,45 +216,16 @@ function decisionForm(
   const isTicked = new Set<Permission>(ticked);
   const groups = groupedScopes(scopes).map(
     ({ title, entries }) =>
-      html`<fieldset>
-        <legend>${title}</legend>
-        <ul class="scopes">
-          ${entries.map((entry) =>
-            isOpen(entry.name)
-              ? html`<li>
-                  <label
-                    ><input
-                      type="checkbox"
-                      name="${fieldOf(entry.name)}"
-                      ${isTicked.has(entry.name) ? html` checked` : null}
-                    /><span>${scopeWords(entry)}</span></label
-                  >
-                </li>`
-              : html`<li class="off">
-                  <label
-                    ><input type="checkbox" disabled /><span
-                      >${scopeWords(entry)}<br />Your role in this workspace does not let you give this.</span
-                    ></label
-                  >
-                </li>`,
-          )}
-        </ul>
-      </fieldset>`,
+      html`<fieldset><legend>${title}</legend><ul class="scopes">${entries.map((entry) =>
+        isOpen(entry.name)
+          ? html`<li><label><input type="checkbox" name="${fieldOf(entry.name)}"${isTicked.has(entry.name) ? html` checked` : null}><span>${scopeWords(entry)}</span></label></li>`
+          : html`<li class="off"><label><input type="checkbox" disabled><span>${scopeWords(entry)}<br>Your role in this workspace does not let you give this.</span></label></li>`,
+      )}</ul></fieldset>`,
   );
   const isPossible = scopes.some(isOpen);
-  return html`<form method="post" action="${AUTHORIZE_PATH}">
-    ${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}" />
-    <p>
-      In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out
-      what you do not want to give.
-    </p>
-    ${groups}
-    <div class="actions">
-      <button name="decision" value="deny">Deny</button
-      >${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}
-    </div>
-    <p class="soft">
-      What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.
-    </p>
-  </form>`;
+  return html`<form method="post" action="${AUTHORIZE_PATH}">${hiddenFields(visit, request)}<input type="hidden" name="organization_id" value="${workspace.id}">
+<p>In <strong>${workspace.name}</strong> it could do the following, in your name, until you take it back. Leave out what you do not want to give.</p>
+${groups}
+<div class="actions"><button name="decision" value="deny">Deny</button>${isPossible ? html`<button class="main" name="decision" value="approve">Approve</button>` : null}</div>
+<p class="soft">What you approve stands under <a href="${APPS_PATH}">authorized apps</a>, where you can take it back at any time.</p></form>`;
 }

@@ -102,12 +102,9 @@ function refusal(ctx: Ctx, thrown: unknown, back?: string): StreamReply {
   return messagePage(
     error.status,
     title,
-    html`<div class="note bad" role="alert">
-        <p>${error.message}.</p>
-        ${error.fix ? html`<p>${error.fix}</p>` : null}
-      </div>
-      ${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}
-      <p class="soft">Request <code>${ctx.requestId}</code></p>`,
+    html`<div class="note bad" role="alert"><p>${error.message}.</p>
+${error.fix ? html`<p>${error.fix}</p>` : null}</div>
+${back === undefined ? null : html`<p><a href="${back}">Open the page again</a></p>`}<p class="soft">Request <code>${ctx.requestId}</code></p>`,
     error.headers,
   );
 }

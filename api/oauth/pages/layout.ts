@@ -25,17 +25,7 @@ export const PAGE_HEADERS: Record<string, string> = {
   'X-Robots-Tag': 'noindex',
 };
 
-const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true">
-  <path
-    fill="none"
-    stroke="currentColor"
-    stroke-width="2.6"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    d="M29 7.5 18.5 6a4 4 0 0 0-3.6 6.2c2.3 3.4 3 5.3 1.1 8.3-2 3.1-6.5 3.5-13 3.5 3.5-4 6-8.5 10.500-10M14.5 23.5 13 29M17.5 21.5l2 7.5"
-  />
-  <circle cx="18.7" cy="9" r="1.2" fill="currentColor" />
-</svg>`;
+const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><path fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round" d="M29 7.5 18.5 6a4 4 0 0 0-3.6 6.2c2.3 3.4 3 5.3 1.1 8.3-2 3.1-6.5 3.5-13 3.5 3.5-4 6-8.5 10.500-10M14.5 23.5 13 29M17.5 21.5l2 7.5"/><circle cx="18.7" cy="9" r="1.2" fill="currentColor"/></svg>`;
 
 export interface PageOptions {
   title: string;
@@ -53,7 +43,7 @@ export interface PageOptions {
 /** A page as an answer. */
 export function page(options: PageOptions): StreamReply {
   const refresh =
-    options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}" />`;
+    options.refreshTo === undefined ? null : html`<meta http-equiv="refresh" content="0;url=${options.refreshTo}">`;
   const document = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">${refresh}
 <title>${options.title} · Heron</title><style>${new Html(STYLE)}</style></head>
@@ -73,11 +63,5 @@ function reply(status: number, text: string, headers: Record<string, string> = {
 
 /** A page that says one thing, such as why a request cannot go on. */
 export function messagePage(status: number, title: string, body: Html, headers?: Record<string, string>): StreamReply {
-  return page({
-    status,
-    title,
-    body: html`<h1>${title}</h1>
-      ${body}`,
-    headers,
-  });
+  return page({ status, title, body: html`<h1>${title}</h1>${body}`, headers });
 }

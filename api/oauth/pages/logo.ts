@@ -98,19 +98,8 @@ function imageType(bytes: Buffer): string | undefined {
 
 /** What stands for a logo that cannot be had. */
 function letterTile(name: string): string {
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52">
-    <text
-      x="26"
-      y="35"
-      text-anchor="middle"
-      font-family="system-ui,sans-serif"
-      font-size="25"
-      font-weight="700"
-      fill="#1c5fb8"
-    >
-      ${initial(name)}
-    </text>
-  </svg>`.text;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`
+    .text;
 }
 
 /** The letter of a tile. */

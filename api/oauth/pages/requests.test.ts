@@ -87,7 +87,7 @@ test("a faulty request of a workspace's application is told to it; one of a self
 test('a template escapes what it is given', (t) => {
   const evil = `"'<>&`;
   t.is(
-    html`<a title="${evil}">${[evil, html`<br />`]}${null}${undefined}${false}${0}</a>`.text,
+    html`<a title="${evil}">${[evil, html`<br>`]}${null}${undefined}${false}${0}</a>`.text,
     '<a title="&quot;&#39;&lt;&gt;&amp;">&quot;&#39;&lt;&gt;&amp;<br>0</a>',
   );
 });

@@ -23,11 +23,7 @@ export interface SignInOptions {
 
 /** What every form carries: that it is ours, and where it leads. */
 export function hiddenFields(visit: Visit, request: string): Html {
-  return html`<input type="hidden" name="csrf" value="${visit.csrf}" /><input
-      type="hidden"
-      name="request"
-      value="${request}"
-    />`;
+  return html`<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="request" value="${request}">`;
 }
 
 /** Asks who is there: for address and password, or for the mailed code when a sign-in waits for it. */
@@ -41,32 +37,10 @@ function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOpti
     'Sign in',
     refused,
     html`<p class="soft">Sign in ${purpose}.</p>
-      ${problem(refused)}
-      <form method="post" action="/account/sign-in">
-        ${hiddenFields(visit, request)}
-        <label class="field"
-          >Email address<input
-            class="text"
-            type="email"
-            name="email"
-            value="${email}"
-            autocomplete="username"
-            required
-            maxlength="254"
-            ${email === '' ? AUTOFOCUS : null}
-        /></label>
-        <label class="field"
-          >Password<input
-            class="text"
-            type="password"
-            name="password"
-            autocomplete="current-password"
-            required
-            maxlength="1024"
-            ${email === '' ? null : AUTOFOCUS}
-        /></label>
-        <button class="main wide">Sign in</button>
-      </form>`,
+${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(visit, request)}
+<label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
+<label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
+<button class="main wide">Sign in</button></form>`,
   );
 }
 
@@ -75,28 +49,10 @@ function codePage(visit: Visit, { request, refused }: SignInOptions): StreamRepl
     'Check your mail',
     refused,
     html`<p class="soft">We sent you a code of six digits. It is good for ${CODE_MINUTES} minutes.</p>
-      ${problem(refused)}
-      <form method="post" action="/account/sign-in/code">
-        ${hiddenFields(visit, request)}
-        <label class="field"
-          >Code<input
-            class="text code"
-            name="code"
-            inputmode="numeric"
-            autocomplete="one-time-code"
-            pattern="\\s*[0-9]{6}\\s*"
-            title="Six digits"
-            required
-            maxlength="12"
-            ${AUTOFOCUS}
-        /></label>
-        <button class="main wide">Go on</button>
-      </form>
-      <form method="post" action="/account/sign-in/restart" class="who">
-        ${hiddenFields(visit, request)}
-        <p class="soft">No mail, or another account?</p>
-        <button class="link">Start again</button>
-      </form>`,
+${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFields(visit, request)}
+<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
+<button class="main wide">Go on</button></form>
+<form method="post" action="/account/sign-in/restart" class="who">${hiddenFields(visit, request)}<p class="soft">No mail, or another account?</p><button class="link">Start again</button></form>`,
   );
 }
 
@@ -107,8 +63,7 @@ function asked(title: string, refused: AppError | undefined, body: Part): Stream
     title,
     status: refused?.status ?? 200,
     headers: refused?.headers,
-    body: html`<h1>${title}</h1>
-      ${body}`,
+    body: html`<h1>${title}</h1>${body}`,
   });
 }
 
