@@ -1,0 +1,58 @@
+import { dirname } from 'node:path';
+
+/** Always run: they are quick, and hold whatever the change is. */
+const ALWAYS = ['test/house.test.ts'];
+/** Tests that stand for a folder whose own tests are elsewhere. */
+const STANDS_FOR: Record<string, string[]> = {
+  'domain/engine/': ['test/engine/'],
+  'domain/delivery/': ['test/engine/webhooks.test.ts'],
+  'workflows/': ['test/suites/workflows.test.ts', 'test/engine/'],
+  'activities/': ['test/engine/'],
+  'temporal/': ['test/engine/'],
+  'db/migrations/': ['db/', 'test/suites/deploy.test.ts'],
+  'deploy/': ['test/suites/deploy.test.ts'],
+  'api/': ['test/suites/walk-access.test.ts', 'test/suites/openapi.test.ts'],
+};
+/** How many imports away (counted from the changed file up) a test is still near. */
+const NEAR = 2;
+
+/**
+ * Test files that a change concerns, the nearest first: those in a changed file's folder, of its area in `api/` and
+ * `domain/`, those that stand for its folder, and those that import it within a few steps.
+ * @param changed paths from the root
+ * @param imports of every source file, the files that it imports
+ */
+export function chooseTests(changed: readonly string[], imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const tests = [...imports.keys()].filter((file) => file.endsWith('.test.ts'));
+  const distance = new Map<string, number>(ALWAYS.filter((file) => imports.has(file)).map((file) => [file, 0]));
+  const mark = (file: string, steps: number): void => {
+    if (file.endsWith('.test.ts') && steps < (distance.get(file) ?? Infinity)) distance.set(file, steps);
+  };
+  for (const file of changed) {
+    if (imports.has(file)) mark(file, 0);
+    const [top, area] = file.split('/');
+    for (const each of tests) {
+      if (dirname(each) === dirname(file)) mark(each, 1);
+      if (area && (top === 'api' || top === 'domain') && /^(api|domain)\//.test(each) && each.split('/')[1] === area)
+        mark(each, 1);
+      for (const [folder, stands] of Object.entries(STANDS_FOR)) {
+        if (file.startsWith(folder) && stands.some((prefix) => each.startsWith(prefix))) mark(each, 2);
+      }
+    }
+  }
+  const importers = reverse(imports);
+  let layer = new Set(changed);
+  for (let steps = 1; steps <= NEAR; steps += 1) {
+    layer = new Set([...layer].flatMap((file) => importers.get(file) ?? []));
+    for (const file of layer) mark(file, steps);
+  }
+  return [...distance].sort(([a, x], [b, y]) => x - y || a.localeCompare(b)).map(([file]) => file);
+}
+
+function reverse(imports: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const importers = new Map<string, string[]>();
+  for (const [file, targets] of imports) {
+    for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), file]);
+  }
+  return importers;
+}
