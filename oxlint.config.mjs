@@ -189,6 +189,7 @@ export default {
   ignorePatterns: ['dist/**', '.heron/**', 'node_modules/**', 'coverage/**', 'web/dist/**'],
   rules: {
     eqeqeq: ['error', 'always', { null: 'ignore' }],
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'no-console': 'error',
     'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
     'typescript/unbound-method': 'off',

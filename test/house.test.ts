@@ -190,6 +190,20 @@ test('the linter lets imports along the arrows pass', async (t) => {
   t.deepEqual(await restrictedImports(ALLOWED), []);
 });
 
+test('the linter reports files that import each other, types included', async (t) => {
+  const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
+  t.teardown(() => rm(house, { recursive: true }));
+  await copyFile(join(ROOT, CONFIG), join(house, CONFIG));
+  await mkdir(join(house, 'lib'));
+  await writeFile(join(house, 'lib', 'a.ts'), "import { b } from './b.ts';\nexport const a = () => b;\n");
+  await writeFile(
+    join(house, 'lib', 'b.ts'),
+    "import type { a } from './a.ts';\nexport const b: typeof a | null = null;\n",
+  );
+  const codes = (JSON.parse(await oxlint(house)) as OxlintReport).diagnostics.map(({ code }) => code);
+  t.deepEqual(codes, ['import(no-cycle)', 'import(no-cycle)']);
+});
+
 test('types of @temporalio/common and defineSearchAttributeKey may be imported by workflows', async (t) => {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   t.teardown(() => rm(house, { recursive: true }));

@@ -2,28 +2,11 @@ import { EgressError, hostMatchesDomains } from '../../lib/egress/index.ts';
 import { deliveryRequest, EXCERPT_BYTES } from './request.ts';
 import type { Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
+import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
 /** More is read of an answer than is kept, so that the connection of a talkative receiver can be used again. */
 const MAX_ANSWER_BYTES = 16 * 1024;
-
-/**
- * What became of a delivery that was in hand: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
- * one failed; `refused`, it may not be sent any more and was not; `released`, it was not sent and waits in the batch of its endpoint.
- */
-export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';
-
-export interface Result {
-  delivery: Claimed;
-  outcome: Outcome;
-  startedAt: Date;
-  finishedAt: Date;
-  durationMs: number;
-  nextAttemptAt: Date | null;
-  responseStatus: number | null;
-  excerpt: string | null;
-  errorReason: string | null;
-}
 
 /**
  * Sends one claimed delivery, signed at this moment, and says what came of it. Whether it may be sent is looked at again:

@@ -7,7 +7,7 @@ import { start, writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import type { Deps } from '../kernel/context.ts';
 import { inTransaction } from '../kernel/transact.ts';
-import type { Outcome, Result } from './attempt.ts';
+import type { Outcome, Result } from './result.ts';
 import { wakeEndpointBatches } from './endpoint-batch.ts';
 import { switchOffFailing } from './health.ts';
 import { engineSql } from './sql.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { messageIdOf, type MailWorld, type MailWorldMailbox, type ReceivedMessage } from './mail-record.ts';
-import { EVENT_NAME, MARKS, type Person } from './scenario.ts';
+import { EVENT_NAME, MARKS, type Person } from './people.ts';
 
 /** One call the app got. */
 export interface AppCall {

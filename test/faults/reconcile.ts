@@ -1,7 +1,8 @@
 import type { Db } from '../../db/connection.ts';
 import { header, messageIdOf, type ReceivedMessage } from './mail-record.ts';
 import type { Outside } from './outside.ts';
-import { MARKS, type Person, type Scenario } from './scenario.ts';
+import { MARKS, type Person } from './people.ts';
+import type { Scenario } from './scenario.ts';
 
 /** One comparison. `faults` says what differs, one line each; none means it holds. */
 export interface Check {

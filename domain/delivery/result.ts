@@ -1,0 +1,19 @@
+import type { Claimed } from './claim.ts';
+
+/**
+ * What became of a claimed delivery: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
+ * one failed; `refused`, it may not be sent any more and was not; `released`, it was not sent and waits in the batch of its endpoint.
+ */
+export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';
+
+export interface Result {
+  delivery: Claimed;
+  outcome: Outcome;
+  startedAt: Date;
+  finishedAt: Date;
+  durationMs: number;
+  nextAttemptAt: Date | null;
+  responseStatus: number | null;
+  excerpt: string | null;
+  errorReason: string | null;
+}
