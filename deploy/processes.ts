@@ -6,7 +6,7 @@ import { ensureSetupLink } from '../domain/auth/setup.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
-import { ensureSchedules } from '../temporal/schedules.ts';
+import { prepareNamespace } from '../temporal/prepare.ts';
 import { startWorker } from '../workers/worker.ts';
 import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
@@ -51,7 +51,11 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
     const { config, log } = deps;
     if (config.WORKER_ROLES.some((role) => role !== 'sync')) {
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
-      await ensureSchedules(temporal, config.TEMPORAL_TASK_QUEUE);
+      await prepareNamespace(
+        temporal,
+        { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE },
+        log,
+      );
     }
     const worker = await listening(
       'WORKER_PORT',

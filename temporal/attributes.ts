@@ -21,18 +21,57 @@ export function searchAttributes(
 }
 
 const KEYWORD = 2;
+/** How long (ms) a server may take until it accepts attributes that were just added: its caches are refreshed once a minute. */
+const VISIBLE_MS = 90_000;
+const RETRY_MS = 500;
+/** gRPC: INVALID_ARGUMENT, which is how the server refuses a query over an attribute it does not know. */
+const INVALID_ARGUMENT = 3;
 
 /**
- * Registers the search attributes on a self-hosted server that lacks them. Temporal Cloud refuses this call;
- * there they are made once in its console, and a start without them fails with a message that names them.
+ * Adds the search attributes that a self-hosted server lacks. Several processes may do so at the same time.
+ * @throws when the server does not allow it, as Temporal Cloud does not: there they are created once in its console
  */
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const connection = client.connection as Connection;
-  const known = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.keys(KEYS).filter((name) => !known.customAttributes?.[name]);
-  if (missing.length === 0) return;
-  await connection.operatorService.addSearchAttributes({
-    namespace,
-    searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
-  });
+  const missing = async () => {
+    const known = await connection.operatorService.listSearchAttributes({ namespace });
+    return Object.keys(KEYS).filter((name) => !known.customAttributes?.[name]);
+  };
+  const lacking = await missing();
+  if (lacking.length === 0) return;
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(lacking.map((name) => [name, KEYWORD])),
+    });
+  } catch (error) {
+    // Another process that started at the same moment may have added them.
+    if ((await missing()).length > 0) throw error;
+  }
+}
+
+/**
+ * Waits until the server accepts queries over all search attributes: for a while after they were added, it refuses the
+ * start of runs that carry them.
+ * @throws Error naming them when it does not within `patienceMs`
+ */
+export async function waitForSearchAttributes(client: Client, patienceMs = VISIBLE_MS): Promise<void> {
+  const query = Object.keys(KEYS)
+    .map((name) => `${name} = 'none'`)
+    .join(' AND ');
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      await client.workflow.count(query);
+      return;
+    } catch (error) {
+      const { cause, code } = error as { cause?: { code?: number }; code?: number };
+      if ((cause?.code ?? code) !== INVALID_ARGUMENT) throw error;
+      if (Date.now() > deadline)
+        throw new Error(`Temporal does not know the search attributes ${Object.keys(KEYS).join(', ')} (type Keyword)`, {
+          cause: error,
+        });
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
 }

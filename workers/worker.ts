@@ -11,7 +11,6 @@ import { createDeliveryEngine } from '../domain/delivery/engine.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
-import { ensureSearchAttributes } from '../temporal/attributes.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { startRelay } from '../temporal/relay.ts';
 import { slowQueue } from '../workflows/webhook-batch/contract.ts';
@@ -51,7 +50,7 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   failed.catch(() => {});
 
   if (config.WORKER_ROLES.includes('temporal'))
-    stops.push(await startTemporalRole({ deps, temporal, metrics }, (error) => fail(error)));
+    stops.push(await startTemporalRole({ deps, metrics }, (error) => fail(error)));
   if (config.WORKER_ROLES.includes('relay')) {
     const relay = await startRelay({
       db: deps.db,
@@ -86,17 +85,11 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
 }
 
 async function startTemporalRole(
-  { deps, temporal, metrics }: Omit<WorkerParts, 'httpPort'>,
+  { deps, metrics }: Omit<WorkerParts, 'httpPort' | 'temporal'>,
   onFailure: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   const { config, log } = deps;
   installRuntime(log);
-  await ensureSearchAttributes(temporal, config.TEMPORAL_NAMESPACE).catch((error: Error) => {
-    log.warn(
-      { err: error },
-      'search attributes could not be ensured; make OrganizationId, CampaignId, Kind and State by hand',
-    );
-  });
   const connection = await NativeConnection.connect(connectionOptions(config));
   const smtp = createSmtpSender({ allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS });
   const deliveries = await createDeliveryEngine(deps, metrics);

@@ -28,6 +28,8 @@ export interface TemporalServerOptions {
   uiPort?: number;
   /** True leaves the web UI out. */
   headless?: boolean;
+  /** True leaves Heron's search attributes out, as on a cluster that nobody has prepared. */
+  bare?: boolean;
   /** What the server prints is appended here. */
   logFile: string;
 }
@@ -58,7 +60,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     const uiPort = options.headless ? undefined : (options.uiPort ?? (await freePort()));
     const server = await spawnTemporal(options, port, uiPort);
     const address = `127.0.0.1:${port}`;
-    if (await becomesHealthy(server, address, deadline)) {
+    if (await becomesHealthy(server, address, options.bare ? [] : SEARCH_ATTRIBUTES, deadline)) {
       return {
         address,
         uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
@@ -83,7 +85,7 @@ async function spawnTemporal(
 ): Promise<ServerProcess> {
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', NAMESPACE];
   args.push(...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]));
-  for (const name of SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
+  for (const name of options.bare ? [] : SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
   for (const setting of DYNAMIC_CONFIG) args.push('--dynamic-config-value', setting);
   if (options.dbFile) {
     await mkdir(dirname(options.dbFile), { recursive: true });
@@ -108,15 +110,20 @@ function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-async function becomesHealthy(server: ServerProcess, address: string, deadline: number): Promise<boolean> {
+async function becomesHealthy(
+  server: ServerProcess,
+  address: string,
+  attributes: readonly string[],
+  deadline: number,
+): Promise<boolean> {
   while (!server.ended && Date.now() < deadline) {
-    if (await isHealthy(address)) return true;
+    if (await isHealthy(address, attributes)) return true;
     await sleep(100);
   }
   return false;
 }
 
-async function isHealthy(address: string): Promise<boolean> {
+async function isHealthy(address: string, attributes: readonly string[]): Promise<boolean> {
   let connection: Connection | undefined;
   try {
     const open = await Connection.connect({ address, connectTimeout: '1s' });
@@ -124,7 +131,7 @@ async function isHealthy(address: string): Promise<boolean> {
     return await open.withDeadline(Date.now() + 2000, async () => {
       await open.workflowService.describeNamespace({ namespace: NAMESPACE });
       const { customAttributes } = await open.operatorService.listSearchAttributes({ namespace: NAMESPACE });
-      return SEARCH_ATTRIBUTES.every((name) => name in customAttributes);
+      return attributes.every((name) => name in customAttributes);
     });
   } catch {
     return false;
