@@ -43,12 +43,26 @@ function knownSettings(env: Record<string, string | undefined>): Record<string, 
   return known;
 }
 
+/** What WORKER_ROLES may name; the queues are those of workflows/queues.ts, which this layer does not import. */
+const KNOWN_ROLES = new Set([
+  'temporal',
+  'workflows',
+  'mail',
+  'apps',
+  'webhooks',
+  'batch',
+  'interactive',
+  'relay',
+  'fanout',
+  'sync',
+]);
+
 /** Faults between settings; those that are faulty themselves are missing from `config`. */
 function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
     faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
-  const roles = (config.WORKER_ROLES ?? []).filter((role) => !['temporal', 'relay', 'fanout', 'sync'].includes(role));
+  const roles = (config.WORKER_ROLES ?? []).filter((role) => !KNOWN_ROLES.has(role));
   if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
   if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {
     for (const [name, value] of Object.entries(PUBLISHED_DEFAULTS)) {

@@ -160,10 +160,24 @@ export const settingsSchema = z.object({
   IMAP_POLL_MS: count.min(200).default(60_000),
   /** Mailboxes one worker watches at most. */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
-  /** What a worker process does: `temporal` (workflows and activities), `relay` (outbox), `fanout` (events to webhooks), `sync` (IMAP). */
+  /**
+   * What a worker process does. `relay`: outbox. `fanout`: events to webhooks. `sync`: IMAP. Task queues: `workflows` (runs and
+   * their short decisions), `mail` (SMTP), `apps` (calls to customers' apps), `webhooks`, `batch` (launchers, imports,
+   * maintenance), `interactive` (a person waits). `temporal` stands for all task queues.
+   */
   WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'sync']),
-  /** Activities one worker runs at once. */
+  /** Activities one worker runs at once on the queue of the workflows themselves; slow work has queues of its own. */
   WORKER_ACTIVITIES: count.min(1).default(100),
+  /** Emails one worker hands over at once, over all mail hosts. */
+  WORKER_MAIL_SLOTS: count.min(1).default(200),
+  /** Calls to customers' apps one worker has open at once, over all apps. */
+  WORKER_APPS_SLOTS: count.min(1).default(200),
+  /** Webhook batches and retries one worker has open at once. */
+  WORKER_WEBHOOKS_SLOTS: count.min(1).default(1000),
+  /** Launchers, imports and other long jobs one worker runs at once; each may use a database connection most of the time. */
+  WORKER_BATCH_SLOTS: count.min(1).default(20),
+  /** Jobs with a person waiting for the answer that one worker runs at once. */
+  WORKER_INTERACTIVE_SLOTS: count.min(1).default(20),
   /** Workflows one worker keeps in memory. */
   WORKER_CACHED_WORKFLOWS: count.min(1).default(2000),
   /** Bearer token for /metrics; without it metrics are served to loopback only. */

@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import type { ActivityOptions, Priority } from '@temporalio/common';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { NativeConnection, Worker, bundleWorkflowCode } from '@temporalio/worker';
+import { newId } from '../../../lib/ids.ts';
+import { silentLogger } from '../../../lib/log.ts';
+import { installRuntime } from '../../../workers/runtime.ts';
+
+/** Runs single activities on any task queue, as a workflow would. */
+export interface Probes {
+  /** Starts a run that schedules one activity. */
+  start(
+    activity: string,
+    args: unknown[],
+    options: ActivityOptions & { taskQueue: string },
+    priority?: Priority,
+  ): Promise<WorkflowHandle>;
+  stop(): Promise<void>;
+}
+
+const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** Starts a worker of its own for the runs; whoever serves the task queue does the activity. */
+export async function startProbes(client: Client, address: string): Promise<Probes> {
+  installRuntime(silentLogger);
+  const connection = await NativeConnection.connect({ address });
+  const taskQueue = `probe-${newId()}`;
+  const worker = await Worker.create({
+    connection,
+    taskQueue,
+    workflowBundle: await bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('workflow.ts', import.meta.url)),
+      logger: quiet,
+    }),
+  });
+  const running = worker.run();
+  return {
+    start: (activity, args, options, priority) =>
+      client.workflow.start('probe', {
+        taskQueue,
+        workflowId: `probe/${newId()}`,
+        args: [{ activity, args, options }],
+        ...(priority ? { priority } : {}),
+      }),
+    async stop() {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    },
+  };
+}

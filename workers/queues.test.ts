@@ -1,0 +1,134 @@
+import test from 'ava';
+import { ApplicationFailure } from '@temporalio/common';
+import type { WorkflowFailedError } from '@temporalio/client';
+import { newId } from '../lib/ids.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import { createTemporalClient } from '../temporal/client.ts';
+import { startProbes, type Probes } from '../test/harness/probe/index.ts';
+import { eventually } from '../test/harness/engine.ts';
+import { createWorld, type World } from '../test/harness/world.ts';
+import { RESOURCES } from '../workflows/queues.ts';
+import { queuesOfRoles, taskQueueOf, type Queue } from './queues.ts';
+import { startWorker, type RunningWorker } from './worker.ts';
+
+let world: World;
+let probes: Probes;
+let temporal: ReturnType<typeof createTemporalClient>;
+const ALL: Queue[] = ['workflows', ...RESOURCES];
+
+test.before(async () => {
+  world = await createWorld();
+  temporal = createTemporalClient(world.deps.config);
+  probes = await startProbes(temporal, world.deps.config.TEMPORAL_ADDRESS);
+});
+test.after.always(async () => {
+  await probes?.stop();
+  await temporal?.connection.close();
+  await world?.close();
+});
+
+/** A worker with some roles, on task queues that no other test uses. */
+async function workerWith(roles: string[]): Promise<{ worker: RunningWorker; queue: (queue: Queue) => string }> {
+  const config = { ...world.deps.config, WORKER_ROLES: roles, TEMPORAL_TASK_QUEUE: `test-${newId()}` };
+  const worker = await startWorker({ deps: { ...world.deps, config }, temporal, metrics: createMetrics() });
+  return { worker, queue: (queue) => taskQueueOf(config, queue) };
+}
+
+async function polled(taskQueue: string, type: 'workflow' | 'activity'): Promise<boolean> {
+  const { pollers } = await temporal.workflowService.describeTaskQueue({
+    namespace: 'default',
+    taskQueue: { name: taskQueue },
+    taskQueueType: type === 'workflow' ? 1 : 2,
+  });
+  return (pollers ?? []).length > 0;
+}
+
+test('a role names a queue, and temporal names all of them', (t) => {
+  t.deepEqual(queuesOfRoles(['relay', 'temporal', 'sync']), ALL);
+  t.deepEqual(queuesOfRoles(['mail', 'fanout', 'workflows']), ['workflows', 'mail']);
+  t.deepEqual(queuesOfRoles(['relay', 'fanout', 'sync']), []);
+});
+
+test('a worker with some roles polls their queues and no others', async (t) => {
+  const { worker, queue } = await workerWith(['mail', 'batch']);
+  try {
+    await eventually(
+      async () => (await polled(queue('mail'), 'activity')) && (await polled(queue('batch'), 'activity')),
+    );
+    for (const other of ['workflows', 'apps', 'webhooks', 'interactive'] as const)
+      t.false(await polled(queue(other), 'activity'), other);
+    for (const each of ALL) t.false(await polled(queue(each), 'workflow'), `workflows on ${each}`);
+  } finally {
+    await worker.stop();
+  }
+});
+
+/** Every activity where its work belongs. What they are given does not exist, so they end soon. */
+const PLACES: [Queue, string, object][] = [
+  ['mail', 'deliverSend', { sendId: newId() }],
+  ['apps', 'callApp', { stepRunId: newId() }],
+  ['apps', 'challengeEndpoint', { endpointId: newId() }],
+  ['webhooks', 'deliverBatch', { batchId: newId(), lane: true }],
+  ['webhooks', 'attemptDelivery', { deliveryId: newId() }],
+  ['batch', 'runLauncher', { campaignId: newId() }],
+  ['batch', 'importContacts', { importId: newId() }],
+  ['batch', 'abandonImport', { importId: newId(), reason: 'test' }],
+  ['batch', 'sweepExpired', {}],
+  ['interactive', 'checkMailbox', { checkId: newId() }],
+  ['workflows', 'advanceEnrollment', { enrollmentId: newId() }],
+];
+
+test('every activity is served on the queue of its resource, and on the one where earlier releases scheduled it', async (t) => {
+  const { organizationId } = await world.tenant();
+  const { worker, queue } = await workerWith(['temporal']);
+  const outcome = async (activity: string, args: object, taskQueue: string): Promise<string> => {
+    const handle = await probes.start(activity, [{ organizationId, ...args }, 1], {
+      taskQueue,
+      startToCloseTimeout: '20s',
+      retry: { maximumAttempts: 1 },
+    });
+    return handle.result().then(
+      () => 'done',
+      (error: WorkflowFailedError) => {
+        const cause = error.cause?.cause as Error | undefined;
+        return `${cause instanceof ApplicationFailure ? cause.type : ''} ${cause?.message}`;
+      },
+    );
+  };
+  try {
+    await Promise.all(
+      PLACES.flatMap(([resource, activity, args]) => [
+        outcome(activity, args, queue(resource)).then((said) =>
+          t.notRegex(said, /not registered|timed out/i, activity),
+        ),
+        outcome(activity, args, queue('workflows')).then((said) =>
+          t.notRegex(said, /not registered|timed out/i, `${activity}, as earlier releases scheduled it`),
+        ),
+      ]),
+    );
+    t.regex(await outcome('deliverSend', { sendId: newId() }, queue('apps')), /not registered/);
+  } finally {
+    await worker.stop();
+  }
+});
+
+test('a stopping worker finishes what is under way on every queue', async (t) => {
+  const { organizationId } = await world.tenant();
+  const { worker, queue } = await workerWith(['temporal']);
+  // A batch that is still open is waited for: it takes a second and a half.
+  const started = await Promise.all(
+    (['webhooks', 'workflows'] as const).map((each) =>
+      probes.start('deliverBatch', [{ organizationId, batchId: newId() }], {
+        taskQueue: queue(each),
+        startToCloseTimeout: '20s',
+        retry: { maximumAttempts: 1 },
+      }),
+    ),
+  );
+  await eventually(async () => {
+    const all = await Promise.all(started.map((handle) => handle.describe()));
+    return all.every(({ raw }) => raw.pendingActivities?.[0]?.state === 2);
+  });
+  await worker.stop();
+  for (const handle of started) t.like(await handle.result(), { delivered: 0, failed: 0 });
+});

@@ -1,0 +1,134 @@
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { createContactImportActivities } from '../activities/contact-import.ts';
+import { createEngineActivities } from '../activities/engine.ts';
+import { createMailboxActivities } from '../activities/mailbox.ts';
+import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createWebhookActivities } from '../activities/webhooks.ts';
+import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
+import { createDeliveryEngine } from '../domain/delivery/engine.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import type { Config } from '../lib/config/index.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { createSmtpSender } from '../lib/smtp/index.ts';
+import { connectionOptions } from '../temporal/client.ts';
+import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
+import { workflowBundle } from './bundle.ts';
+
+/** A queue a worker process can serve: that of the workflows themselves, or that of one resource. */
+export type Queue = 'workflows' | Resource;
+
+const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
+
+/** What a process does for Temporal. */
+export interface RunningQueues {
+  queues: readonly Queue[];
+  /** Stops polling on every queue, waits for the activities under way (as long as SHUTDOWN_GRACE_MS), then closes what they used. */
+  stop(): Promise<void>;
+}
+
+/** The queues that the roles of a process name; `temporal` stands for all of them. */
+export function queuesOfRoles(roles: readonly string[]): Queue[] {
+  return QUEUES.filter((queue) => roles.includes('temporal') || roles.includes(queue));
+}
+
+/** The task queue of the installation that holds a queue's work. */
+export function taskQueueOf(config: Config, queue: Queue): string {
+  return queue === 'workflows' ? config.TEMPORAL_TASK_QUEUE : resourceQueue(config.TEMPORAL_TASK_QUEUE, queue);
+}
+
+/**
+ * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection. Only the
+ * worker of the workflows loads the workflow bundle.
+ * @param onFailure called when one of the workers fails for good
+ */
+export async function startQueues(
+  { deps, metrics }: { deps: Deps; metrics: Metrics },
+  queues: readonly Queue[],
+  onFailure: (error: unknown) => void,
+): Promise<RunningQueues> {
+  const { config, log } = deps;
+  const connection = await NativeConnection.connect(connectionOptions(config));
+  const { activities, close } = await createActivities(deps, metrics);
+  const workers: Worker[] = [];
+  for (const queue of queues) {
+    workers.push(
+      await Worker.create({
+        connection,
+        namespace: config.TEMPORAL_NAMESPACE,
+        taskQueue: taskQueueOf(config, queue),
+        activities: activities[queue],
+        maxConcurrentActivityTaskExecutions: slots(config, queue),
+        activityTaskPollerBehavior: { type: 'autoscaling' },
+        shutdownGraceTime: '10s',
+        shutdownForceTime: config.SHUTDOWN_GRACE_MS,
+        ...(queue === 'workflows'
+          ? {
+              workflowBundle: await workflowBundle(log),
+              maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+              workflowTaskPollerBehavior: { type: 'autoscaling' },
+            }
+          : {}),
+      }),
+    );
+  }
+  const running = workers.map((worker) => worker.run());
+  for (const run of running) run.catch(onFailure);
+  return {
+    queues,
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(running);
+      await close();
+      await connection.close();
+    },
+  };
+}
+
+/** Activities a worker runs at once on a queue. */
+function slots(config: Config, queue: Queue): number {
+  switch (queue) {
+    case 'workflows':
+      return config.WORKER_ACTIVITIES;
+    case 'mail':
+      return config.WORKER_MAIL_SLOTS;
+    case 'apps':
+      return config.WORKER_APPS_SLOTS;
+    case 'webhooks':
+      return config.WORKER_WEBHOOKS_SLOTS;
+    case 'batch':
+      return config.WORKER_BATCH_SLOTS;
+    case 'interactive':
+      return config.WORKER_INTERACTIVE_SLOTS;
+  }
+}
+
+/** The activities of each queue. They share one SMTP sender and one delivery engine per process, whatever the queues. */
+async function createActivities(
+  deps: Deps,
+  metrics: Metrics,
+): Promise<{ activities: Record<Queue, NonNullable<WorkerOptions['activities']>>; close(): Promise<void> }> {
+  const smtp = createSmtpSender({ allowPrivate: deps.config.ALLOW_PRIVATE_MAIL_HOSTS });
+  const deliveries = await createDeliveryEngine(deps, metrics);
+  const engine = createEngineActivities(deps, { smtp, metrics });
+  const imports = createContactImportActivities(deps);
+  const mailboxes = createMailboxActivities(deps, { smtp });
+  const maintenance = createMaintenanceActivities(deps);
+  const verify = createWebhookVerifyActivities(deps);
+  const webhooks = createWebhookActivities(deliveries);
+  const activities = {
+    // Runs that an earlier release began have tasks of every kind here, so all are served here too.
+    workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...verify, ...webhooks },
+    mail: { deliverSend: engine.deliverSend },
+    apps: { callApp: engine.callApp, ...verify },
+    webhooks,
+    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance },
+    interactive: mailboxes,
+  };
+  return {
+    activities,
+    async close() {
+      await deliveries.close();
+      await smtp.close();
+    },
+  };
+}
