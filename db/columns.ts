@@ -1,0 +1,74 @@
+import type * as Json from './json-columns.ts';
+
+interface Column {
+  /** TypeScript type of a jsonb value; names are those of db/json-columns.ts. JsonObject when not given. */
+  type?: `${keyof JsonTypes}${'' | '[]' | '[][]'}` | 'Record<string, string>';
+  /** Unit, format or rule, where the name does not say it. */
+  note?: string;
+}
+
+/** The exports of db/json-columns.ts, so that a name that is not there does not compile. */
+interface JsonTypes {
+  ColumnMapping: Json.ColumnMapping;
+  ImportOptions: Json.ImportOptions;
+  JsonObject: Json.JsonObject;
+  ScheduleWindow: Json.ScheduleWindow;
+  SegmentCondition: Json.SegmentCondition;
+  StoredConversation: Json.StoredConversation;
+  StoredMailService: Json.StoredMailService;
+}
+
+/**
+ * What PostgreSQL cannot say of a column, by `table.column`. `npm run db:types` writes it into the row types and refuses a
+ * name that is not in the schema.
+ */
+export const COLUMNS: Record<`${string}.${string}`, Column> = {
+  'api_key_usage_logs.endpoint': { note: 'Route template, such as /v1/contacts/:id.' },
+  'api_keys.user_id': { note: 'The person who made it; null once their account is gone.' },
+  'api_keys.secret_hash': { note: 'SHA-256 of the secret.' },
+  'api_keys.permissions': { note: 'Mask of lib/permissions.ts.' },
+  'api_keys.allowed_ips': { note: 'Addresses and CIDR ranges; empty means any.' },
+  'api_keys.allowed_email_accounts': { note: 'Mailbox ids; empty means all.' },
+  'api_keys.rate_limit_per_minute': { note: '0 means the default.' },
+  'app_connections.base_url': { note: 'Without query, fragment and trailing slash.' },
+  'app_connections.secret': { note: 'Sealed under `app_connections/<id>`.' },
+  'campaign_steps.wait_after': { note: 'Days between the previous step and this one.' },
+  'campaign_variants.step_id': { note: "Null: the campaign's first email." },
+  'campaigns.schedule_windows': {
+    type: 'ScheduleWindow[][]',
+    note: 'Seven lists by weekday (Sunday first); empty when days, start_time and end_time decide.',
+  },
+  'campaigns.ramp_day': { note: 'Campaign-local day (YYYY-MM-DD) on which ramp_level was last raised.' },
+  'contact_imports.options': { type: 'ImportOptions' },
+  'contact_imports.total': { note: 'Rows read so far; `imported + updated + skipped + failed`.' },
+  'contact_imports.checkpoint': { note: 'Rows applied, whatever became of them; a restarted job goes on behind them.' },
+  'contacts.email': { note: 'Lower-case.' },
+  'contacts.custom_fields': { type: 'Record<string, string>' },
+  'enrollments.conversation': { type: 'StoredConversation' },
+  'idempotency_keys.headers': { type: 'Record<string, string>' },
+  'invitations.email': { note: 'Lower-case.' },
+  'invitations.token_hash': { note: 'SHA-256 of the token in the mailed link.' },
+  'labels.color': { note: '`#rrggbb`' },
+  'labels.position': { note: '0-based, without gaps within its registry.' },
+  'mailboxes.email': { note: 'Lower-case.' },
+  'mailboxes.smtp': { type: 'StoredMailService' },
+  'mailboxes.imap': { type: 'StoredMailService' },
+  'mailboxes.credentials': { note: 'Both passwords, sealed under `mailboxes/<id>`.' },
+  'mailboxes.credentials_version': {
+    note: 'Rises with every change of servers or passwords; open connections below it are stale.',
+  },
+  'mailboxes.campaign_limit': { note: 'Campaign emails per UTC day.' },
+  'mailboxes.min_wait_time': { note: 'Seconds between two emails.' },
+  'oauth_applications.organization_id': { note: 'Null for a client that registered itself (RFC 7591).' },
+  'oauth_applications.client_secret_hash': { note: 'SHA-256 of the secret; null for public clients.' },
+  'oauth_applications.scopes': { note: 'Mask of lib/permissions.ts: the most a token of it can carry.' },
+  'oauth_applications.webhook_url': { note: 'Empty: no app-level delivery.' },
+  'roles.permissions': { note: 'Names of lib/permissions.ts ORG_PERMISSIONS.' },
+  'segments.conditions': { type: 'SegmentCondition[]' },
+  'sends.conversation': { type: 'StoredConversation' },
+  'suppressions.email': { note: 'Lower-case; the bare host when `kind` is domain.' },
+  'webhook_endpoints.application_id': {
+    note: "Set when an application manages it; it is then no part of the workspace's own list.",
+  },
+  'webhook_endpoints.event_types': { note: 'Empty means all events that are not firehose.' },
+};

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type Db } from '../../db/connection.ts';
+import { migrate } from '../../db/migrations/index.ts';
+import { startEmbeddedPostgres } from '../postgres.ts';
+
+/** Works with a database at the newest migration, on a PostgreSQL that is started for it and goes with it. */
+export async function withMigratedDatabase(work: (url: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-row-types-'));
+  // PostgreSQL runs under an account of its own when this process is root, and has to enter.
+  await chmod(folder, 0o711);
+  try {
+    const server = await startEmbeddedPostgres({
+      dataDir: join(folder, 'postgres'),
+      persistent: false,
+      log: () => undefined,
+    });
+    try {
+      await onNewDatabase(server.url, work);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function onNewDatabase(adminUrl: string, work: (url: string) => Promise<void>): Promise<void> {
+  const name = `heron_row_types_${randomBytes(4).toString('hex')}`;
+  await connected(adminUrl, (admin) => admin.raw(`create database ${name}`));
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  await connected(url.href, migrate);
+  await work(url.href);
+}
+
+async function connected(url: string, work: (db: Db) => PromiseLike<unknown>): Promise<void> {
+  const db = connect({ url, max: 1 });
+  try {
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
