@@ -456,6 +456,8 @@ test('a preview renders for the sample or a contact, and says what is wrong', as
     ).body,
     { subject: 'Hi Alex', body_plain: 'From Pro' },
   );
+  const long = { company: 'x'.repeat(201), custom_fields: { a: 'x'.repeat(5_001) } };
+  t.is((await preview({ subject: 'x', contact: long })).status, 400, 'values are limited as those of contacts are');
   const faulty = (await preview({ body_plain: '{{.Nope}} {{if}}' })).body;
   t.deepEqual(faulty.unresolved[0], '{{.Nope}}');
   t.is(faulty.errors.length, 1);

@@ -3,6 +3,7 @@ import { senderInputSchema } from '../../domain/campaigns/input.ts';
 import { LEAD_STATUSES } from '../../domain/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
+import { letterFields } from '../contacts/schemas.ts';
 import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;
@@ -258,17 +259,7 @@ export const previewBody = z.strictObject({
   campaign_id: z.string().optional(),
   account_id: z.string().optional(),
   step_id: z.string().optional(),
-  contact: z
-    .strictObject({
-      first_name: z.string().max(255),
-      last_name: z.string().max(255),
-      email: z.string().max(254),
-      company: z.string().max(255),
-      phone: z.string().max(255),
-      custom_fields: z.record(z.string(), z.string()),
-    })
-    .partial()
-    .optional(),
+  contact: letterFields.partial().optional(),
 });
 export const preview = z.strictObject({
   subject: z.string().optional(),

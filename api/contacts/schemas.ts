@@ -25,6 +25,16 @@ const customFields = z
   );
 const ids = z.array(z.string()).max(100);
 
+/** What a letter can say of a contact, within the limits of a stored one. */
+export const letterFields = z.strictObject({
+  first_name: name,
+  last_name: name,
+  email: z.string().max(254),
+  company,
+  phone,
+  custom_fields: customFields,
+});
+
 export const contactCreate = z.strictObject({
   email: address,
   first_name: name.optional(),

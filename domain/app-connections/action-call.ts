@@ -2,7 +2,7 @@ import type { StepAction } from '../engine/campaign/actions.ts';
 import type { StepConditions } from '../engine/campaign/graph.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { renderTemplate, parseTemplate } from '../mail/messages/template.ts';
+import { parseTemplate, renderTemplate, WorkBudget } from '../mail/messages/template.ts';
 import { mergeValues, type MessageContact } from '../mail/messages/values.ts';
 
 export type AppAction = Extract<StepAction, { type: 'app_action' }>;
@@ -89,10 +89,20 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   };
 }
 
-/** Step inputs with merge fields filled in, at any depth; what is not a string stays as it is. */
-export function renderInputs(input: unknown, values: object): unknown {
-  if (typeof input === 'string') return renderTemplate(parseTemplate(input), values).text;
-  if (Array.isArray(input)) return input.map((element) => renderInputs(element, values));
+/** The inputs of a step take more work to render than one letter may. */
+export class InputsTooLarge extends Error {}
+
+/**
+ * Step inputs with merge fields filled in, at any depth; what is not a string stays as it is.
+ * @throws InputsTooLarge when all of them together exceed the length or the work of one rendering
+ */
+export function renderInputs(input: unknown, values: object, budget = new WorkBudget()): unknown {
+  if (typeof input === 'string') {
+    const { text, exceeded } = renderTemplate(parseTemplate(input), values, { budget });
+    if (exceeded) throw new InputsTooLarge();
+    return text;
+  }
+  if (Array.isArray(input)) return input.map((element) => renderInputs(element, values, budget));
   if (typeof input !== 'object' || input === null) return input;
-  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, renderInputs(value, values)]));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, renderInputs(value, values, budget)]));
 }

@@ -10,7 +10,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 import { finishEnrollment } from '../engine/control/finish.ts';
 import { transact } from '../kernel/transact.ts';
 import { retryStepRun } from '../step-runs/step-runs.ts';
-import { renderInputs } from './action-call.ts';
+import { InputsTooLarge, renderInputs } from './action-call.ts';
 import { callApp } from './call.ts';
 import { createAppConnection } from './connections.ts';
 
@@ -379,4 +379,19 @@ test('inputs keep their types; only text is rendered', (t) => {
     b: [null, 'y'],
     '{{.X}}': { c: false },
   });
+});
+
+test('inputs share one budget of work, so that many of them cannot hold up a worker', (t) => {
+  const x = 'a b '.repeat(25_000);
+  t.notThrows(() => renderInputs({ a: '{{truncate 99999 .x}}', b: '{{.x}}' }, { x }));
+  t.throws(
+    () =>
+      renderInputs(
+        Array.from({ length: 100 }, () => '{{truncate 99999 .x}}'),
+        { x },
+      ),
+    {
+      instanceOf: InputsTooLarge,
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
-import { actionBody, readActionCall, type ActionCall } from './action-call.ts';
+import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
 import { readAnswer, readFailure, type Answer } from './answer.ts';
 import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
@@ -64,6 +64,14 @@ async function ask(ctx: Ctx, call: ActionCall): Promise<Answer> {
     );
   } catch (error) {
     if (error instanceof EgressError) return readFailure(error);
+    if (error instanceof InputsTooLarge) {
+      return {
+        ok: false,
+        retryable: false,
+        message: 'The inputs of this step are too large once their fields are filled in.',
+        fix: 'Shorten the inputs of the step or the values that they use, then retry the step run.',
+      };
+    }
     throw error;
   }
 }

@@ -6,6 +6,12 @@ export const MAX_SOURCE_LENGTH = 256 * 1024;
 /** Longest text one rendering may produce: values can be repeated, so a limit on the source is not enough. */
 export const MAX_RENDERED_LENGTH = 1024 * 1024;
 
+/**
+ * Work that one rendering may do: about a unit per character that is read, changed or printed, more where a function
+ * works harder. A usual letter takes some thousands; the whole budget is spent in about a tenth of a second.
+ */
+export const MAX_RENDER_WORK = 2_000_000;
+
 /** Longest `{{…}}` action, braces included. */
 export const MAX_ACTION_LENGTH = 2048;
 

@@ -21,6 +21,11 @@ export interface RenderedField {
   readonly errors: readonly MessageError[];
 }
 
+const LIMITS = {
+  length: `the rendered text is longer than ${MAX_RENDERED_LENGTH} characters`,
+  work: 'rendering takes too much work: the template handles too much text',
+} as const;
+
 /**
  * Renders one authored field for one recipient: spintax first, on the author's source alone, then merge fields, so
  * that braces and bars in a contact's data are never syntax. Values are HTML-escaped in `body_html`. Never throws.
@@ -28,9 +33,9 @@ export interface RenderedField {
 export function renderField(field: MessageField, source: string, values: object, seed: string): RenderedField {
   const html = field === 'body_html';
   const template = parseTemplate(expandSpintax(source, seed, { html }), { html });
-  const { text, unresolved, truncated } = renderTemplate(template, values, { escapeHtml: html });
+  const { text, unresolved, exceeded } = renderTemplate(template, values, { escapeHtml: html });
   const errors: MessageError[] = template.errors.map((error) => ({ field, ...error }));
-  if (truncated) errors.push({ field, message: `the rendered text is longer than ${MAX_RENDERED_LENGTH} characters` });
+  if (exceeded) errors.push({ field, message: LIMITS[exceeded] });
   return { text, unresolved, errors };
 }
 

@@ -13,6 +13,8 @@ interface TemplateFunction {
    */
   readonly covers: (index: number, count: number) => boolean;
   readonly call: (args: readonly Traced[]) => Traced;
+  /** Units of work per character of the arguments; 1 when not given. */
+  readonly workPerCharacter?: number;
 }
 
 type Scalar = string | number | bigint | boolean;
@@ -50,6 +52,13 @@ export function printValue(value: unknown): string | undefined {
   return String(value as Scalar);
 }
 
+/** How many characters a value prints as; for a list without printing it. */
+export function printedLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (!Array.isArray(value)) return 1;
+  return value.reduce((sum: number, item) => sum + 2 + (typeof item === 'string' ? item.length : 1), 0);
+}
+
 function toText({ value }: Traced): string {
   return printValue(value) ?? '';
 }
@@ -77,16 +86,38 @@ function comparison(test: (order: number) => boolean): TemplateFunction {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Characters segmented at a time: the segmenter's work grows with the square of the text that it is given. */
+const SEGMENT_WINDOW = 256;
 
 /** The first `length` characters as a reader counts them, the last one an ellipsis when something was cut. */
 function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   const kept: string[] = [];
-  for (const { segment } of graphemes.segment(text)) {
+  for (const segment of characters(text)) {
     if (kept.length === length) return length === 0 ? '' : `${kept.slice(0, -1).join('').trimEnd()}…`;
     kept.push(segment);
   }
   return text;
+}
+
+/** The characters of a text as a reader counts them. */
+export function* characters(text: string): Generator<string> {
+  let at = 0;
+  let window = SEGMENT_WINDOW;
+  while (at < text.length) {
+    const segments = Array.from(graphemes.segment(text.slice(at, at + window)), ({ segment }) => segment);
+    const isLast = at + window >= text.length;
+    // The last character of a window may go on in the next one; one that fills a whole window needs a larger one.
+    if (!isLast && segments.length === 1) {
+      window *= 2;
+      continue;
+    }
+    for (const segment of isLast ? segments : segments.slice(0, -1)) {
+      at += segment.length;
+      yield segment;
+    }
+    window = SEGMENT_WINDOW;
+  }
 }
 
 /**
@@ -118,7 +149,13 @@ export const TEMPLATE_FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map
   ['upper', textFunction((text) => text.toUpperCase())],
   ['lower', textFunction((text) => text.toLowerCase())],
   ['trim', textFunction((text) => text.trim())],
-  ['title', textFunction((text) => text.replace(/(?<=^|[\s-])\p{Ll}/gu, (letter) => letter.toUpperCase()))],
+  [
+    'title',
+    {
+      ...textFunction((text) => text.replace(/(?<=^|[\s-])\p{Ll}/gu, (letter) => letter.toUpperCase())),
+      workPerCharacter: 2,
+    },
+  ],
   ['urlquery', textFunction((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')))],
   [
     'truncate',
@@ -126,6 +163,7 @@ export const TEMPLATE_FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map
       minArgs: 2,
       maxArgs: 2,
       covers: () => false,
+      workPerCharacter: 8,
       call: ([length, subject]) => ({
         value: truncate(toText(subject!), Math.max(0, Math.trunc(Number(length!.value)) || 0)),
         missing: subject!.missing,

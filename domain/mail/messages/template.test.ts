@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { MAX_ACTION_LENGTH, MAX_NESTING, MAX_RENDERED_LENGTH, MAX_SOURCE_LENGTH } from './limits.ts';
+import { characters } from './template-functions.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 
 const VALUES = {
@@ -140,7 +141,7 @@ test('no prototype is reachable', (t) => {
 test('repeating a long value is cut at the rendering limit and says so', (t) => {
   const template = parseTemplate('{{.Big}}'.repeat(30_000));
   const result = renderTemplate(template, { Big: 'x'.repeat(60_000) });
-  t.true(result.truncated);
+  t.is(result.exceeded, 'length');
   t.is(result.text.length, MAX_RENDERED_LENGTH);
 });
 
@@ -207,4 +208,39 @@ test('hostile sources of full length are handled in linear work', (t) => {
     const { text } = renderTemplate(parseTemplate(source), {});
     t.true(text.length <= source.length);
   }
+});
+
+test('long values through slow functions end at the budget of work, however they are nested or repeated', (t) => {
+  const x = 'a b '.repeat(25_000);
+  for (const source of [
+    '{{truncate 99999 .x}}',
+    '{{title .x}}',
+    '{{if eq (upper .x) "a"}}{{end}}',
+    '{{.x | trim | lower | title}}',
+  ]) {
+    const whole = renderTemplate(parseTemplate(source.repeat(5_000)), { x });
+    t.is(whole.exceeded, 'work', source);
+    t.is(renderTemplate(parseTemplate(source), { x }).exceeded, null, `${source} once is fine`);
+  }
+  const list = Array.from({ length: 50_000 }, () => 'word');
+  t.is(renderTemplate(parseTemplate('{{if .list}}x{{end}}'.repeat(1_000)), { list }).exceeded, 'work');
+  t.is(
+    renderTemplate(parseTemplate('Dear {{.x | truncate 80}}, '.repeat(200)), { x: 'Ada '.repeat(60) }).exceeded,
+    null,
+  );
+});
+
+test('characters are cut where a reader sees them end, however long the text is', (t) => {
+  const unit = fc.constantFrom('a', ' ', 'e\u0301', '👩‍👩‍👧', '🇩🇪', '\r\n', '\u0300'.repeat(300), '\ud83d', 'नि');
+  const naive = new Intl.Segmenter('en', { granularity: 'grapheme' });
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 400 }), (parts) => {
+      const text = parts.join('');
+      t.deepEqual(
+        [...characters(text)],
+        Array.from(naive.segment(text), ({ segment }) => segment),
+      );
+    }),
+    { numRuns: 200 },
+  );
 });

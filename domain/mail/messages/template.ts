@@ -1,6 +1,6 @@
 import { createBoundedCache } from './bounded-cache.ts';
-import { MAX_CACHED_LENGTH, MAX_RENDERED_LENGTH } from './limits.ts';
-import { isTruthy, known, printValue, TEMPLATE_FUNCTIONS } from './template-functions.ts';
+import { MAX_CACHED_LENGTH, MAX_RENDER_WORK, MAX_RENDERED_LENGTH } from './limits.ts';
+import { isTruthy, known, printedLength, printValue, TEMPLATE_FUNCTIONS } from './template-functions.ts';
 import type { Traced } from './template-functions.ts';
 import { parseSource } from './template-parser.ts';
 import type { Expression, Template, TemplateNode } from './template-parser.ts';
@@ -14,8 +14,10 @@ export interface RenderedTemplate {
    * and stand in the text verbatim. Each is listed once.
    */
   readonly unresolved: readonly string[];
-  /** True when the text was cut at the rendering limit; such a text must not be sent. */
-  readonly truncated: boolean;
+  /**
+   * Set when rendering ended early, at the limit of its length or of its work; such a text must not be sent.
+   */
+  readonly exceeded: 'length' | 'work' | null;
 }
 
 const plainTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
@@ -37,36 +39,37 @@ export function parseTemplate(source: string, { html = false }: { html?: boolean
  * Renders a parsed template. Missing, null and blank values, and objects, leave a hole and are reported as
  * unresolved, unless a default stands in or they are only tested. Only own properties are read, so no prototype is
  * reachable. With `escapeHtml` everything an action prints is escaped for HTML. Never throws.
+ * @param options.budget shared by templates that are rendered together; each has its own without it
  */
 export function renderTemplate(
   template: Template,
   values: object,
-  { escapeHtml: escape = false }: { escapeHtml?: boolean } = {},
+  { escapeHtml: escape = false, budget = new WorkBudget() }: { escapeHtml?: boolean; budget?: WorkBudget } = {},
 ): RenderedTemplate {
   const unresolved = new Set<string>();
   const pieces: string[] = [];
   let length = 0;
-  let truncated = false;
   const emit = (piece: string): void => {
     const room = MAX_RENDERED_LENGTH - length;
-    if (piece.length > room) truncated = true;
+    if (piece.length > room) budget.exceeded ??= 'length';
     const kept = piece.length > room ? piece.slice(0, room) : piece;
     length += kept.length;
     pieces.push(kept);
   };
   const renderNodes = (nodes: readonly TemplateNode[]): void => {
     for (const node of nodes) {
-      if (truncated) return;
+      if (budget.exceeded) return;
       if (node.kind === 'text') {
         emit(node.text);
       } else if (node.kind === 'broken') {
         unresolved.add(node.raw);
         emit(node.raw);
       } else if (node.kind === 'if') {
-        const chosen = node.clauses.find(({ test }) => !test || isTruthy(evaluate(test, values).value));
+        const chosen = node.clauses.find(({ test }) => !test || isTruthy(evaluate(test, values, budget).value));
         if (chosen) renderNodes(chosen.body);
       } else {
-        const result = evaluate(node.expression, values);
+        const result = evaluate(node.expression, values, budget);
+        if (budget.exceeded) return;
         const printed = printValue(result.value);
         for (const path of result.missing) unresolved.add(placeholder(path));
         if (printed) emit(escape ? escapeHtml(printed) : printed);
@@ -74,17 +77,37 @@ export function renderTemplate(
     }
   };
   renderNodes(template.nodes);
-  return { text: pieces.join(''), unresolved: [...unresolved], truncated };
+  return { text: pieces.join(''), unresolved: [...unresolved], exceeded: budget.exceeded };
 }
 
-function evaluate(expression: Expression, values: object): Traced {
+/** The work that one rendering, or several together, have left. */
+export class WorkBudget {
+  #left = MAX_RENDER_WORK;
+  /** Why rendering must end; null while it may go on. */
+  exceeded: RenderedTemplate['exceeded'] = null;
+
+  /** Takes units of work before they are done. @returns false when they are more than is left: do not do the work */
+  spend(units: number): boolean {
+    this.#left -= units;
+    if (this.#left < 0) this.exceeded ??= 'work';
+    return this.exceeded === null;
+  }
+}
+
+const NOTHING = known('');
+
+/** The value of an expression; nothing once the budget is exceeded. */
+function evaluate(expression: Expression, values: object, budget: WorkBudget): Traced {
   if (expression.kind === 'literal') return known(expression.value);
   if (expression.kind === 'field') {
     const value = readPath(values, expression.path);
+    if (!budget.spend(1 + printedLength(value))) return NOTHING;
     return printValue(value)?.trim() ? known(value) : { value, missing: [expression.path] };
   }
-  const args = expression.args.map((argument) => evaluate(argument, values));
-  return TEMPLATE_FUNCTIONS.get(expression.name)!.call(args);
+  const { call, workPerCharacter = 1 } = TEMPLATE_FUNCTIONS.get(expression.name)!;
+  const args = expression.args.map((argument) => evaluate(argument, values, budget));
+  const length = args.reduce((sum, { value }) => sum + printedLength(value), 0);
+  return budget.spend(1 + workPerCharacter * length) ? call(args) : NOTHING;
 }
 
 function readPath(values: object, path: readonly string[]): unknown {
