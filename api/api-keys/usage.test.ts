@@ -7,7 +7,7 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createMailbox, type KeyOptions, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
-import { createRateLimiter } from '../http/rate-limit.ts';
+import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { startApi } from '../servers/api.ts';
 
 const KEYS = '/v1/api-keys';

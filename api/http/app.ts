@@ -9,9 +9,9 @@ import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { asAppError, sendError } from './errors.ts';
 import { admit, guard, MAX_USER_AGENT } from './guard.ts';
-import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { fullPath, type AnyRoute } from './route.ts';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -22,7 +22,7 @@ export interface AppOptions {
   routes: readonly AnyRoute[];
   metrics: Metrics;
   strictResponses?: boolean;
-  limiter?: RateLimiter;
+  limiter: RateLimiter;
   actors?: ActorResolver;
   /** Told of every request made with an API key. */
   usage: UsageLog;
@@ -37,7 +37,7 @@ export function createApp(options: AppOptions): Koa {
   const parts = {
     deps,
     actors: options.actors ?? createActorResolver(deps),
-    limiter: options.limiter ?? createRateLimiter(deps.clock),
+    limiter: options.limiter,
     strictResponses: options.strictResponses ?? false,
   };
   const router = new Router({ strict: false });

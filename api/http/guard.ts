@@ -7,7 +7,8 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
 import type { ActorResolver } from '../../domain/identity/resolve-actor.ts';
-import { refuseIfLimited, type RateLimiter } from './rate-limit.ts';
+import type { RateLimiter } from '../../lib/rate-limit.ts';
+import { countKeyRequest, countWrite } from './rate-limit.ts';
 import { insufficientScope, needsCredential, refusedCredential } from './challenge.ts';
 import {
   idempotencyOf,
@@ -72,7 +73,7 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
 /** What an admitted caller's request comes to. The one way to a handler, over HTTP and in process. */
 async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: RouteRequest): Promise<RouteAnswer> {
   const input = readInput(spec, request, async (other, inner) => {
-    permit(other, parts, ctx.actor, spec);
+    await permit(other, parts, ctx.actor, spec);
     return invoke(other, parts, ctx, inner);
   });
   if (spec.mailboxParam)
@@ -105,9 +106,8 @@ async function identify(
   const caller = await parts.actors.resolve(header.slice(7).trim(), origin, known).catch((error: unknown) => {
     throw refusedCredential(spec, parts.deps.config, error);
   });
-  if (caller.rate)
-    refuseIfLimited(parts.limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
-  permit(spec, parts, caller.actor);
+  await countKeyRequest(parts.limiter, caller);
+  await permit(spec, parts, caller.actor);
   return caller.actor;
 }
 
@@ -115,17 +115,15 @@ async function identify(
  * Whether a known caller may use a route, and not too often for its workspace.
  * @param asked the route the request came to, whose challenge a refusal carries
  */
-function permit(spec: AnyRoute, parts: GuardParts, actor: Actor, asked: AnyRoute = spec): void {
+async function permit(spec: AnyRoute, parts: GuardParts, actor: Actor, asked: AnyRoute = spec): Promise<void> {
   if (spec.organization !== false && !actor.organizationId) {
     throw new AppError('no_organization', 'No workspace is selected', {
       fix: 'Select one with POST /v1/organizations/:id/select.',
     });
   }
   authorize(spec, parts.deps.config, actor, asked);
-  if (isWrite(spec) && actor.organizationId) {
-    const wait = parts.limiter.take(`org/${actor.organizationId}`, parts.deps.config.ORG_WRITES_PER_MINUTE);
-    refuseIfLimited(wait, 'the write limit of this workspace is reached');
-  }
+  if (isWrite(spec) && actor.organizationId)
+    await countWrite(parts.limiter, actor.organizationId, parts.deps.config.ORG_WRITES_PER_MINUTE);
 }
 
 /** Whether the scope (key, token) or the permission (session) of a route is held. */

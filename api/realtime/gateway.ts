@@ -17,9 +17,10 @@ import { sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ORG_PERMISSIONS } from '../../lib/permissions.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { asAppError } from '../http/errors.ts';
 import { MAX_USER_AGENT } from '../http/guard.ts';
-import { createRateLimiter, refuseIfLimited } from '../http/rate-limit.ts';
+import { countKeyRequest } from '../http/rate-limit.ts';
 import { admitUpgrade, refuseUpgrade } from './admission.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';
 import { chosenEvents } from './filter.ts';
@@ -62,6 +63,7 @@ export const GATEWAY_TIMES: Omit<GatewayTimes, 'heartbeatMs'> = {
 export interface GatewayParts {
   deps: Deps;
   metrics: Metrics;
+  limiter: RateLimiter;
   actors: ActorResolver;
   times: GatewayTimes;
 }
@@ -75,10 +77,9 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-export function createGateway({ deps, metrics, actors, times }: GatewayParts): Gateway {
+export function createGateway({ deps, metrics, limiter, actors, times }: GatewayParts): Gateway {
   const { config, log } = deps;
   const trust = config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(config.TRUSTED_PROXIES) : () => false;
-  const limiter = createRateLimiter(deps.clock);
   const limit = pLimit(MAX_QUERIES);
   const connections = new Set<Connection>();
   const counts = new Map<string, number>();
@@ -110,8 +111,7 @@ export function createGateway({ deps, metrics, actors, times }: GatewayParts): G
   /** @throws AppError unauthorized, forbidden, no_organization, rate_limit_exceeded */
   async function callerOf(token: string, origin: { ipAddress: string; userAgent: string }): Promise<Caller> {
     const caller = await actors.resolve(token, origin);
-    if (caller.rate)
-      refuseIfLimited(limiter.take(caller.rate.key, caller.rate.perMinute), 'the limit of this API key is reached');
+    await countKeyRequest(limiter, caller);
     if (!caller.actor.organizationId) {
       throw new AppError('no_organization', 'No workspace is selected', {
         fix: 'Select one with POST /v1/organizations/:id/select.',

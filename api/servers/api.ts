@@ -1,5 +1,6 @@
 import { createActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog } from '../../domain/api-keys/usage-log.ts';
+import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
@@ -21,7 +22,12 @@ export async function startApi(
   metrics: Metrics,
   options: Partial<Pick<AppOptions, 'strictResponses' | 'limiter' | 'actors' | 'usage'>> & { port?: number } = {},
 ): Promise<Listening> {
-  const { port = deps.config.API_PORT, actors = createActorResolver(deps), ...rest } = options;
+  const {
+    port = deps.config.API_PORT,
+    actors = createActorResolver(deps),
+    limiter = openRateLimiter(deps),
+    ...rest
+  } = options;
   const usage = options.usage ?? createUsageLog(deps, { onDropped: (count) => metrics.keyUsageDropped.inc(count) });
   const app = createApp({
     deps,
@@ -34,6 +40,7 @@ export async function startApi(
     ],
     ...rest,
     actors,
+    limiter,
     usage,
   });
   const listening = await listenHttp(app.callback(), deps.config.LISTEN_HOST, port);
@@ -41,6 +48,7 @@ export async function startApi(
     ...listening,
     async close() {
       await listening.close();
+      await limiter.close();
       await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
       await usage.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'usage of API keys not written'));
     },

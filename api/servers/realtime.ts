@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { watchPositions } from '../../domain/realtime/watch.ts';
+import { openRateLimiter } from '../../domain/identity/rate-limiter.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -21,8 +22,10 @@ export interface RealtimeOptions extends Partial<GatewayTimes> {
  */
 export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
   const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;
+  const limiter = openRateLimiter(deps);
   const gateway = createGateway({
     deps,
+    limiter,
     metrics,
     actors,
     times: { heartbeatMs: deps.config.REALTIME_HEARTBEAT_MS, ...GATEWAY_TIMES, ...times },
@@ -31,6 +34,7 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
   const close = async () => {
     await gateway.close();
     await watch.close();
+    await limiter.close();
     await actors.flush().catch((error: unknown) => deps.log.warn({ err: error }, 'last use of API keys not written'));
   };
   try {

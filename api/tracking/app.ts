@@ -8,7 +8,7 @@ import { recordOpen, sendOfPixel } from '../../domain/tracking/opens.ts';
 import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import { createRateLimiter } from '../http/rate-limit.ts';
+import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { metricsEndpoint } from '../system/documents.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 
@@ -21,7 +21,7 @@ const FORM_BYTES = 8 * 1024;
 /** The tracking service: opens, clicks and opt-outs of sent mail (contract 2, Campaign; RFC 8058). It knows no credentials. */
 export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   const limiter = createRateLimiter(deps.clock);
-  const recorded = (link: string) => limiter.take(link, RECORDED_PER_MINUTE) === 0;
+  const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
   const router = new Router();
 
   router.get('tracking.health', '/health', (koa) => {
@@ -30,7 +30,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
   router.get('tracking.open', '/o/:file', async (koa) => {
     const sendId = sendOfPixel(deps, (koa.params.file as string).replace(/\.gif$/, ''));
-    if (sendId && recorded(sendId)) {
+    if (sendId && (await recorded(sendId))) {
       await recordOpen(deps, sendId, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
         koa.state.log.error({ err: error, sendId }, 'an open was not recorded');
       });
@@ -42,7 +42,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   router.get('tracking.click', '/c/:ticket', async (koa) => {
     const ticket = await findTicket(deps, koa.params.ticket as string);
     if (!ticket) return showPage(koa, 404, unknownPage());
-    if (recorded(ticket.id)) {
+    if (await recorded(ticket.id)) {
       await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
         koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
       });

@@ -62,6 +62,8 @@ function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
     faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
+  if (config.RATE_LIMIT_STORE === 'redis' && !config.REDIS_URL)
+    faults.push('REDIS_URL: needed when RATE_LIMIT_STORE is redis');
   const roles = (config.WORKER_ROLES ?? []).filter((role) => !KNOWN_ROLES.has(role));
   if (roles.length > 0) faults.push(`WORKER_ROLES: unknown role ${roles.join(', ')}`);
   if (config.APP_ENV === 'prod' && !config.ALLOW_INSECURE_DEFAULTS) {

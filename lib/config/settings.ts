@@ -16,6 +16,7 @@ export const SENSITIVE = new Set([
   'AUTH_SECRET',
   'CREDENTIALS_ENCRYPTION_KEY',
   'PRIMARY_DB',
+  'REDIS_URL',
   'SMTP_PASSWORD',
   'TEMPORAL_API_KEY',
   'TEMPORAL_TLS_KEY',
@@ -142,6 +143,13 @@ export const settingsSchema = z.object({
   EVENT_RETENTION_DAYS: count.min(1).default(30),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
+  /** Where requests are counted against rate limits: `memory` (each process by itself), or shared by all processes in `postgres` or `redis`. */
+  RATE_LIMIT_STORE: z.enum(['memory', 'postgres', 'redis']).default('memory'),
+  /** Redis for RATE_LIMIT_STORE=redis: redis://[user:password@]host:port/db, or rediss:// over TLS. */
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'needs a redis:// or rediss:// URL')
+    .optional(),
   /** Write requests one organization may make per minute, over all its keys and people; 0 is unlimited. */
   ORG_WRITES_PER_MINUTE: count.default(600),
   /** OAuth clients one source address may register per hour (POST /v1/oauth/register); 0 is unlimited. */

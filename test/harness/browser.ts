@@ -1,7 +1,6 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { ExecutionContext, TestFn } from 'ava';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { findProgram, isExecutable } from './programs.ts';
 
 /** Where system packages put Chromium, and the names it goes by on PATH. */
 const USUAL_PLACE = '/usr/bin/chromium';
@@ -21,20 +20,7 @@ const FLAGS = [
 /** The Chromium to test with: CHROMIUM_PATH, the usual place, or one on PATH. Undefined when the machine has none. */
 export function findChromium(): string | undefined {
   const named = process.env.CHROMIUM_PATH;
-  const onPath = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return (named ? [named] : [USUAL_PLACE, ...onPath]).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return (named ? [named] : [USUAL_PLACE]).find(isExecutable) ?? (named ? undefined : findProgram(...NAMES));
 }
 
 /** A browser with a fresh profile. `visit` opens a page in a context of its own: no cookie of one test is another's. */

@@ -5,6 +5,7 @@ import { systemActor } from '../../domain/kernel/actor.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { createRateLimiter } from '../../lib/rate-limit.ts';
 
 /**
  * The API as it is, but with the reads of contacts open to everybody, as one organization: no key, scope, rate limit or usage
@@ -21,6 +22,7 @@ export function startOpenApi(deps: Deps, organizationId: string): Promise<Listen
       handler: (ctx: Parameters<typeof spec.handler>[0], input: Parameters<typeof spec.handler>[1]) =>
         spec.handler({ ...ctx, actor }, input),
     }));
-  const app = createApp({ deps, routes, metrics: createMetrics(), usage: createUsageLog(deps) });
+  const limiter = createRateLimiter(deps.clock);
+  const app = createApp({ deps, routes, metrics: createMetrics(), limiter, usage: createUsageLog(deps) });
   return listenHttp(app.callback(), '127.0.0.1', 0);
 }

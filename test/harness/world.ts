@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { startApi } from '../../api/servers/api.ts';
-import { createRateLimiter, type RateLimiter } from '../../api/http/rate-limit.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
@@ -12,6 +11,7 @@ import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger, type Logger } from '../../lib/log.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { freePort } from '../../local/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase } from './database.ts';
@@ -91,7 +91,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     strictResponses: true,
     actors,
     usage,
-    limiter: options.limiter ?? createRateLimiter(deps.clock),
+    ...(options.limiter ? { limiter: options.limiter } : {}),
   });
   return {
     deps,

@@ -1,0 +1,38 @@
+import type { Db } from '../../db/connection.ts';
+import { createRateLimiter, memoryCounters, postgresCounters, redisCounters } from '../../lib/rate-limit.ts';
+import type { PgQuery, RateLimiter } from '../../lib/rate-limit.ts';
+import type { Deps } from '../kernel/context.ts';
+
+/** The limiter that RATE_LIMIT_STORE asks for. Close it with the server it serves. */
+export function openRateLimiter({
+  clock,
+  config,
+  db,
+  log,
+}: Pick<Deps, 'clock' | 'config' | 'db' | 'log'>): RateLimiter {
+  switch (config.RATE_LIMIT_STORE) {
+    case 'memory':
+      return createRateLimiter(clock, memoryCounters());
+    case 'postgres':
+      return createRateLimiter(clock, postgresCounters(queryOn(db)));
+    case 'redis':
+      return createRateLimiter(
+        clock,
+        redisCounters(config.REDIS_URL!, (error) =>
+          log.warn({ err: error }, 'Redis cannot be reached for rate limits'),
+        ),
+      );
+  }
+}
+
+/** Statements of the library on a connection of our pool; its plans are kept only where DB_PREPARED_STATEMENTS allows. */
+function queryOn(db: Db): PgQuery {
+  return async ({ name, text, values }) => {
+    const connection = await db.client.acquireConnection();
+    try {
+      return await connection.query({ text, values, ...(db.userParams.prepared ? { name } : {}) });
+    } finally {
+      await db.client.releaseConnection(connection);
+    }
+  };
+}
