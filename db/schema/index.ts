@@ -43,6 +43,7 @@ import type { OrganizationsRow, OrganizationsInsert } from './organizations.ts';
 import type { OutboxRow, OutboxInsert } from './outbox.ts';
 import type { OutreachSettingsRow, OutreachSettingsInsert } from './outreach-settings.ts';
 import type { ProductEventsRow, ProductEventsInsert } from './product-events.ts';
+import type { RateLimitCountsRow, RateLimitCountsInsert } from './rate-limit-counts.ts';
 import type { RemovedStepsRow, RemovedStepsInsert } from './removed-steps.ts';
 import type { RolesRow, RolesInsert } from './roles.ts';
 import type { SegmentsRow, SegmentsInsert } from './segments.ts';
@@ -110,6 +111,7 @@ export interface Tables {
   outbox: { row: OutboxRow; insert: OutboxInsert };
   outreach_settings: { row: OutreachSettingsRow; insert: OutreachSettingsInsert };
   product_events: { row: ProductEventsRow; insert: ProductEventsInsert };
+  rate_limit_counts: { row: RateLimitCountsRow; insert: RateLimitCountsInsert };
   removed_steps: { row: RemovedStepsRow; insert: RemovedStepsInsert };
   roles: { row: RolesRow; insert: RolesInsert };
   segments: { row: SegmentsRow; insert: SegmentsInsert };
