@@ -4,6 +4,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
 import { placeEvents, type FanOutMemory } from '../domain/delivery/fan-out.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { createWakeable } from '../lib/wakeable.ts';
 
 /** Events that are committed this close together (ms) share a turn. */
 const GATHER_MS = 4;
@@ -24,31 +25,12 @@ export interface FanOut {
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };
   let running = true;
-  let woken = true;
-  let wake: () => void = () => {};
-  const listener = await listen(
-    deps.config.PRIMARY_DB,
-    EVENTS_CHANNEL,
-    () => {
-      woken = true;
-      wake();
-    },
-    deps.log,
-  );
-
-  const rest = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (woken || !running) wake();
-    });
+  const events = createWakeable();
+  const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => events.wake(), deps.log);
 
   const loop = (async () => {
     while (running) {
-      woken = false;
+      events.clear();
       try {
         const turn = await placeEvents(deps, memory);
         metrics.eventsPlaced.inc(turn.placed);
@@ -56,7 +38,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
         if (turn.busy) {
           await sleep(AGAIN_MS);
         } else if (!turn.full) {
-          await rest(SWEEP_MS);
+          await events.pause(SWEEP_MS);
           await sleep(turn.deliveries > 0 ? GATHER_MS : QUIET_GATHER_MS);
         }
       } catch (error) {
@@ -69,7 +51,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
   return {
     async stop() {
       running = false;
-      wake();
+      events.wake();
       await loop;
       await listener.close();
     },

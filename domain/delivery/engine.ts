@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { listen } from '../../db/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { createWakeable, type Wakeable } from '../../lib/wakeable.ts';
 import type { Deps } from '../kernel/context.ts';
 import { openWebhookSecret, type SealedSecret } from './secrets.ts';
 import { BATCH_CHANNEL } from './channel.ts';
@@ -30,19 +32,14 @@ export interface BatchWatch {
 
 /** Makes the delivery engine of one process. */
 export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promise<DeliveryEngine> {
-  const watched = new Map<string, { came: boolean; wake: () => void }>();
-  const notice = (watch: { came: boolean; wake: () => void }): void => {
-    watch.came = true;
-    watch.wake();
-  };
+  const watched = new Map<string, Wakeable>();
   const listener = await listen(
     deps.config.PRIMARY_DB,
     BATCH_CHANNEL,
     (batchId) => {
-      const watch = watched.get(batchId);
-      if (watch) notice(watch);
-      // Made anew, the connection may have missed something.
-      else if (batchId === '') watched.forEach(notice);
+      watched.get(batchId)?.wake();
+      // A connection that was made anew may have missed something.
+      if (batchId === '') for (const additions of watched.values()) additions.wake();
     },
     deps.log,
   );
@@ -56,21 +53,9 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
     settler: createSettler(deps, metrics),
     openSecret: rememberingOpener(deps),
     watch(batchId) {
-      const watch = { came: false, wake: () => {} };
-      watched.set(batchId, watch);
-      return {
-        more: (ms) =>
-          new Promise((resolve) => {
-            const timer = setTimeout(resolve, ms);
-            watch.wake = () => {
-              clearTimeout(timer);
-              watch.came = false;
-              resolve();
-            };
-            if (watch.came) watch.wake();
-          }),
-        close: () => void watched.delete(batchId),
-      };
+      const additions = createWakeable();
+      watched.set(batchId, additions);
+      return { more: (ms) => additions.pause(ms), close: () => void watched.delete(batchId) };
     },
     close: () => listener.close(),
   };
@@ -80,13 +65,10 @@ const REMEMBERED_SECRETS = 5_000;
 
 /** Opens secrets and remembers those used last: what an id stands for never changes. */
 function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
-  const opened = new Map<string, string>();
+  const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
   return (secret) => {
-    const known = opened.get(secret.id);
-    if (known !== undefined) return known;
-    const plain = openWebhookSecret(keyring, secret);
+    const plain = opened.get(secret.id) ?? openWebhookSecret(keyring, secret);
     opened.set(secret.id, plain);
-    if (opened.size > REMEMBERED_SECRETS) opened.delete(opened.keys().next().value!);
     return plain;
   };
 }
