@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     create unlogged table rate_limit_counts (
-      key varchar(255) primary key,
+      key text primary key,
       points integer not null default 0,
       expire bigint
     );

@@ -1,13 +1,13 @@
 /** Written by `npm run db:types` from the migrated schema; do not edit. */
 
 export interface RateLimitCountsRow {
-  key: NotWritten;
+  key: string;
   points: number;
   expire: number | null;
 }
 
 export interface RateLimitCountsInsert {
-  key: NotWritten;
+  key: string;
   points?: number;
   expire?: number | null;
 }
