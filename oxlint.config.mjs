@@ -90,8 +90,14 @@ const DOMAIN = {
 const DATABASE_DRIVERS = { regex: '^(knex|objection|pg)(/|$)', message: 'Only db/ imports knex, pg and objection.' };
 const KOA = { regex: '^(koa|koa-.*|@koa/.*)(/|$)', message: 'Only api/ knows Koa.' };
 const CONTRACTS_ONLY = {
-  group: ['**/workflows/**', '!**/workflows/*/', '!**/workflows/*/contract.ts', '!**/workflows/contract.ts'],
-  message: 'Of workflows/ only contracts may be imported here.',
+  group: [
+    '**/workflows/**',
+    '!**/workflows/*/',
+    '!**/workflows/*/contract.ts',
+    '!**/workflows/contract.ts',
+    '!**/workflows/queues.ts',
+  ],
+  message: 'Of workflows/ only contracts and the names of the queues may be imported here.',
 };
 const DISPATCH_ONLY = {
   group: ['**/temporal/**', '!**/temporal/dispatch.ts', '!**/temporal/dispatch/**'],

@@ -29,7 +29,8 @@ export function createEngineActivities(
     return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
   };
   return {
-    advanceEnrollment: ({ organizationId, enrollmentId }) => advanceEnrollment(ctxOf(organizationId), enrollmentId),
+    advanceEnrollment: ({ organizationId, campaignId, contactId }) =>
+      advanceEnrollment(ctxOf(organizationId), { campaignId, contactId }),
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();

@@ -1,7 +1,7 @@
 import { json } from '../db/connection.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { transact } from '../domain/kernel/transact.ts';
-import { nudgeCampaign } from '../domain/engine/control/signals.ts';
+import { signalLauncher } from '../domain/engine/control/signals.ts';
 import type { Assembly } from '../deploy/assemble.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
@@ -66,5 +66,7 @@ export async function makeCampaign(
 
 /** Wakes the launcher of a campaign. */
 export async function launchCampaign({ deps }: Assembly, tenant: Tenant, campaignId: string): Promise<void> {
-  await transact(systemCtx(deps, tenant.organizationId, 'bench'), async (tx) => nudgeCampaign(tx, campaignId));
+  await transact(systemCtx(deps, tenant.organizationId, 'bench'), async (tx) =>
+    signalLauncher(tx, campaignId, 'started'),
+  );
 }

@@ -1,10 +1,11 @@
 import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
 import type { Config } from '../lib/config/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { resourceQueue } from '../workflows/queues.ts';
 import { searchAttributes } from './attributes.ts';
-import type { Intent, StartSpec, WorkflowGateway } from './dispatch.ts';
+import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 
 /** Connection settings for client and worker alike, from TEMPORAL_*. */
 export function connectionOptions(config: Config): { address: string; tls?: object | boolean; apiKey?: string } {
@@ -26,19 +27,32 @@ export function createTemporalClient(config: Config): Client {
   return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
 }
 
-function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
+const REUSE = {
+  always: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  afterFailure: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+  never: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+};
+const CONFLICT = { join: WorkflowIdConflictPolicy.USE_EXISTING, refuse: WorkflowIdConflictPolicy.FAIL };
+
+/** What the client is given for a start. `taskQueue` is the installation's own. */
+export function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
   return {
-    taskQueue,
+    taskQueue: spec.queue ? resourceQueue(taskQueue, spec.queue) : taskQueue,
     workflowId,
     args: [spec.args],
     staticSummary: spec.summary,
     typedSearchAttributes: searchAttributes({ ...spec.searchAttributes, Kind: spec.kind }),
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: REUSE[spec.reuse ?? 'always'],
+    workflowIdConflictPolicy: CONFLICT[spec.conflict ?? 'join'],
+    ...(spec.priority ? { priority: spec.priority } : {}),
+    ...(spec.memo ? { memo: { ...spec.memo } } : {}),
   };
 }
 
-/** Carries one intent to Temporal. Repeating it is harmless: ids are deterministic and signals only say "look again". */
+/**
+ * Carries one intent to Temporal. Repeating it is harmless: ids are deterministic, a run that is open or may not be
+ * opened again is left alone, and signals are hints.
+ */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
     case 'start':
@@ -52,18 +66,35 @@ export async function dispatchIntent(client: Client, taskQueue: string, intent: 
       }
       return;
     case 'signal':
-      await client.workflow.signalWithStart(intent.payload.workflowType, {
-        ...startOptions(intent.payload, intent.workflowId, taskQueue),
-        signal: intent.payload.signal,
-        signalArgs: [],
-      });
-      return;
+      return dispatchSignal(client, taskQueue, intent);
     case 'cancel':
       try {
         await client.workflow.getHandle(intent.workflowId).cancel();
       } catch (error) {
-        if ((error as Error).name !== 'WorkflowNotFoundError') throw error;
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
+  }
+}
+
+async function dispatchSignal(
+  client: Client,
+  taskQueue: string,
+  { workflowId, payload }: Extract<Intent, { kind: 'signal' }>,
+): Promise<void> {
+  const signalArgs = payload.payload === undefined ? [] : [payload.payload];
+  try {
+    if (payload.workflowType === undefined)
+      return await client.workflow.getHandle(workflowId).signal(payload.signal, ...signalArgs);
+    await client.workflow.signalWithStart(payload.workflowType, {
+      ...startOptions({ ...payload, conflict: 'join' }, workflowId, taskQueue),
+      signal: payload.signal,
+      signalArgs,
+    });
+  } catch (error) {
+    // No run is open, and none is to be opened.
+    if (payload.workflowType === undefined && error instanceof WorkflowNotFoundError) return;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+    throw error;
   }
 }
 
@@ -71,13 +102,7 @@ export async function dispatchIntent(client: Client, taskQueue: string, intent: 
 export function createWorkflowGateway(client: Client, config: Config, log: Logger): WorkflowGateway {
   return {
     async execute(contract, args, timeoutMs) {
-      const spec: StartSpec = {
-        workflowType: contract.type,
-        args,
-        kind: contract.kind,
-        summary: contract.summary(args),
-        searchAttributes: contract.searchAttributes(args),
-      };
+      const spec = startSpec(contract, args);
       try {
         return await client.connection.withDeadline(Date.now() + timeoutMs, () =>
           client.workflow.execute(contract.type, {

@@ -1,33 +1,68 @@
 import type { Trx } from '../db/connection.ts';
 import { json } from '../db/connection.ts';
-import type { WorkflowContract } from '../workflows/contract.ts';
+import { PRIORITY, type IdConflict, type IdReuse, type Signals, type WorkflowContract } from '../workflows/contract.ts';
+import type { Resource } from '../workflows/queues.ts';
 
 /** Channel on which the relay is woken after a commit that left intents. */
 export const OUTBOX_CHANNEL = 'heron_outbox';
 
-/** How a run is started, in a form that survives the outbox. */
+/** How a run is started, in a form that survives the outbox. Rows written by earlier releases lack the optional fields. */
 export interface StartSpec {
   workflowType: string;
   args: unknown;
   kind: string;
   summary: string;
   searchAttributes: { OrganizationId: string; CampaignId?: string };
+  priority?: { priorityKey: number; fairnessKey: string };
+  memo?: Memo;
+  reuse?: IdReuse;
+  conflict?: IdConflict;
+  queue?: Resource;
 }
 
-/** What Temporal must do after the transaction commits. */
+/** Names that an operator reads beside the ids. Never an address. */
+export type Memo = Readonly<Record<string, string>>;
+
+/** A signal with what it says; a row of an earlier release says nothing. */
+interface SignalSpec {
+  signal: string;
+  payload?: Signals[string];
+}
+
+/** What Temporal must do after the transaction commits. A signal without a start reaches an open run or none. */
 export type Intent =
   | { kind: 'start'; workflowId: string; payload: StartSpec }
-  | { kind: 'signal'; workflowId: string; payload: StartSpec & { signal: string } }
+  | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) }
   | { kind: 'cancel'; workflowId: string; payload: { reason: string } };
 
 /** Intent to start a workflow. A run that is already open is left alone. */
-export function start<Args>(contract: WorkflowContract<Args>, args: Args): Intent {
-  return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args) };
+export function start<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): Intent {
+  return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, memo) };
 }
 
-/** Intent to signal a workflow. Signals only say "look again"; where no run is open, one is started, which heals a lost run. */
-export function signal<Args>(contract: WorkflowContract<Args>, args: Args, name: string): Intent {
-  return { kind: 'signal', workflowId: contract.id(args), payload: { ...startSpec(contract, args), signal: name } };
+/** Intent to signal a workflow. Where no run is open, one is started, which heals a lost run. */
+export function signal<Args, Taken extends Signals, Name extends keyof Taken & string>(
+  contract: WorkflowContract<Args, Taken>,
+  args: Args,
+  name: Name,
+  payload: Taken[Name],
+  memo?: Memo,
+): Intent {
+  return {
+    kind: 'signal',
+    workflowId: contract.id(args),
+    payload: { ...startSpec(contract, args, memo), signal: name, payload },
+  };
+}
+
+/** Intent to signal a workflow if a run is open. It never starts one: what has closed stays closed. */
+export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken & string>(
+  contract: WorkflowContract<Args, Taken>,
+  args: Args,
+  name: Name,
+  payload: Taken[Name],
+): Intent {
+  return { kind: 'signal', workflowId: contract.id(args), payload: { signal: name, payload } };
 }
 
 /** Intent to cancel a workflow; nothing happens when none is open. */
@@ -35,13 +70,20 @@ export function cancel<Args>(contract: WorkflowContract<Args>, args: Args, reaso
   return { kind: 'cancel', workflowId: contract.id(args), payload: { reason } };
 }
 
-function startSpec<Args>(contract: WorkflowContract<Args>, args: Args): StartSpec {
+/** How a run of a contract is started: the same for the outbox, the gateway and schedules. */
+export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): StartSpec {
+  const searchAttributes = contract.searchAttributes(args);
   return {
     workflowType: contract.type,
-    args,
+    args: contract.args(args),
     kind: contract.kind,
     summary: contract.summary(args),
-    searchAttributes: contract.searchAttributes(args),
+    searchAttributes,
+    priority: { priorityKey: PRIORITY[contract.work], fairnessKey: searchAttributes.OrganizationId },
+    ...(memo ? { memo } : {}),
+    ...(contract.reuse === 'always' ? {} : { reuse: contract.reuse }),
+    ...(contract.conflict === 'join' ? {} : { conflict: contract.conflict }),
+    ...(contract.queue ? { queue: contract.queue } : {}),
   };
 }
 

@@ -6,10 +6,10 @@ import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { eventually } from '../test/harness/engine.ts';
 import { testConfig } from '../test/harness/world.ts';
-import type { WorkflowContract } from '../workflows/contract.ts';
+import { defineInstallationWorkflow } from '../workflows/contract.ts';
 import { ensureSearchAttributes } from './attributes.ts';
 import { createTemporalClient } from './client.ts';
-import { cancel, signal, start, writeIntents, type Intent } from './dispatch.ts';
+import { cancel, signal, signalOpen, start, writeIntents, type Intent } from './dispatch.ts';
 import { startRelay, type Relay } from './relay.ts';
 
 let database: TestDatabase;
@@ -29,13 +29,12 @@ test.after.always(async () => {
 });
 
 // Nobody works on the queue: the runs stay open, and their histories are what the relay made them.
-const family: WorkflowContract<{ name: string }> = {
+const family = defineInstallationWorkflow<Record<'x' | 'y' | 'z' | 'look again', { id: string }>>()({
   type: 'nobody',
-  kind: 'test',
-  id: ({ name }) => `relay-test/${name}`,
+  kind: 'relay-test',
+  parts: ['name'],
   summary: () => 'a run of the relay test',
-  searchAttributes: () => ({ OrganizationId: 'none' }),
-};
+});
 const fresh = () => ({ name: randomBytes(6).toString('hex') });
 const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIntents(trx, intents));
 const left = () => database.db('outbox').orderBy('id');
@@ -71,10 +70,10 @@ test.serial('starts, signals and cancels arrive, those of one workflow in their 
   const [a, b, c] = [fresh(), fresh(), fresh()];
   await write(
     start(family, a),
-    signal(family, b, 'x'),
+    signal(family, b, 'x', { id: '1' }),
     cancel(family, b, 'no'),
-    signal(family, b, 'y'),
-    signal(family, b, 'z'),
+    signal(family, b, 'y', { id: '1' }),
+    signal(family, b, 'z', { id: '1' }),
     cancel(family, c, 'never opened'),
   );
   const relay = await relayWith(temporal);
@@ -85,10 +84,74 @@ test.serial('starts, signals and cancels arrive, those of one workflow in their 
   await t.throwsAsync(eventsOf(c.name), undefined, 'a cancel opens nothing');
 });
 
+test.serial('a signal without a start reaches an open run, and opens none', async (t) => {
+  const [open, closed] = [fresh(), fresh()];
+  await write(
+    start(family, open, { plan: 'Small' }),
+    signalOpen(family, open, 'x', { id: '7' }),
+    signalOpen(family, closed, 'x', { id: '8' }),
+  );
+  const relay = await relayWith(temporal);
+  await emptied();
+  await relay.stop();
+  t.deepEqual(await eventsOf(open.name), [STARTED, SIGNALED]);
+  await t.throwsAsync(eventsOf(closed.name), undefined, 'nothing was opened');
+  const run = await temporal.workflow.getHandle(family.id(open)).describe();
+  t.deepEqual(run.memo, { plan: 'Small' });
+  t.like(run.priority, { priorityKey: 3, fairnessKey: 'installation' });
+});
+
+test.serial('a run that may not be opened again stays closed, whatever comes late', async (t) => {
+  const once = defineInstallationWorkflow<{ paid: { paymentId: string } }>()({
+    type: 'nobody',
+    kind: 'relay-test-once',
+    parts: ['name'],
+    reuse: 'never',
+    summary: () => 'a run of the relay test',
+  });
+  const order = fresh();
+  await write(start(once, order));
+  const relay = await relayWith(temporal);
+  await emptied();
+  const handle = temporal.workflow.getHandle(once.id(order));
+  const { runId } = await handle.describe();
+  await handle.terminate();
+  await write(
+    start(once, order),
+    signal(once, order, 'paid', { paymentId: 'p' }),
+    signalOpen(once, order, 'paid', { paymentId: 'p' }),
+  );
+  await emptied();
+  await relay.stop();
+  const after = await handle.describe();
+  t.deepEqual([after.runId, after.status.name], [runId, 'TERMINATED']);
+});
+
+test.serial('rows written by the release before are carried', async (t) => {
+  const name = `${fresh().name}`;
+  const payload = {
+    workflowType: 'enrollment',
+    args: { organizationId: 'o', campaignId: 'c', contactId: 'p', enrollmentId: 'e' },
+    kind: 'enrollment',
+    summary: 'Contact p in campaign c',
+    searchAttributes: { OrganizationId: 'o', CampaignId: 'c' },
+  };
+  const workflow_id = `relay-test/${name}`;
+  await database.db('outbox').insert([
+    { kind: 'start', workflow_id, payload },
+    { kind: 'signal', workflow_id, payload: { ...payload, signal: 'nudge' } },
+    { kind: 'cancel', workflow_id, payload: { reason: 'the campaign was deleted' } },
+  ]);
+  const relay = await relayWith(temporal);
+  await emptied();
+  await relay.stop();
+  t.deepEqual(await eventsOf(name), [STARTED, SIGNALED, CANCEL_REQUESTED]);
+});
+
 test.serial('what is written later wakes the relay, and the same word twice in a row is said once', async (t) => {
   const relay = await relayWith(temporal);
   const a = fresh();
-  await write(...Array.from({ length: 20 }, () => signal(family, a, 'look again')));
+  await write(...Array.from({ length: 20 }, () => signal(family, a, 'look again', { id: '1' })));
   await emptied();
   await relay.stop();
   t.deepEqual(await eventsOf(a.name), [STARTED, SIGNALED]);
@@ -141,7 +204,7 @@ test.serial(
 test.serial('a relay that dies after Temporal took an intent repeats it without harm', async (t) => {
   const dying = connect({ url: database.url, max: 1, name: 'dying-relay' });
   const [a, b] = [fresh(), fresh()];
-  await write(start(family, a), signal(family, b, 'x'));
+  await write(start(family, a), signal(family, b, 'x', { id: '1' }));
   let deaths = 0;
   const relay = await relayWith(
     wrapped(async (call) => {

@@ -1,14 +1,142 @@
+import type { Resource } from './queues.ts';
+
 /**
- * What a caller may know of a workflow without importing it: its type, how its id is made, what an operator reads.
- * Ids are deterministic, so a start or signal that arrives twice meets the same run. Ids and kinds only, never addresses.
+ * How urgent a kind of work is. The numbers are Temporal's `priorityKey`: tasks with a lower one leave a queue first.
+ * `interactive`: a person waits. `timely`: mail with a slot. `standard`: everything else. `bulk`: imports, replays and
+ * exports. `upkeep`: what may wait for a quiet moment.
  */
-export interface WorkflowContract<Args> {
+export const PRIORITY = { interactive: 1, timely: 2, standard: 3, bulk: 4, upkeep: 5 } as const;
+
+/** The kind of work a run does, see {@link PRIORITY}. */
+export type Work = keyof typeof PRIORITY;
+
+/** Whether a start opens another run under the id of one that has closed. */
+export type IdReuse = 'always' | 'afterFailure' | 'never';
+
+/** What a start does while a run is open under its id: `join` leaves that run alone, `refuse` is an error to whoever waits for a result. */
+export type IdConflict = 'join' | 'refuse';
+
+/** The payload of a signal: what happened, as kinds and ids. Small, and never an address, a body or a secret. */
+export type SignalPayload = Readonly<Record<string, string | number | null>>;
+
+/** The signals a workflow takes: name to payload. */
+export type Signals = Readonly<Record<string, SignalPayload>>;
+
+declare const defined: unique symbol;
+
+/**
+ * What a caller may know of a workflow without importing it. Made by {@link defineWorkflow} or
+ * {@link defineInstallationWorkflow} alone, which hold the rule that arguments are a function of the id: a start that
+ * meets an open run has the same arguments as that run, so nothing it says is lost.
+ */
+export interface WorkflowContract<Args, Taken extends Signals = Signals> {
   /** Exported function name in the workflow bundle. */
-  type: string;
+  readonly type: string;
   /** Shown as search attribute Kind. */
-  kind: string;
+  readonly kind: string;
+  /** First segment of every id; no two contracts share one. */
+  readonly prefix: string;
+  /** The arguments that make the id, in their order. */
+  readonly parts: readonly (keyof Args & string)[];
+  readonly work: Work;
+  readonly reuse: IdReuse;
+  readonly conflict: IdConflict;
+  /** Task queue of the runs; without one, the installation's own. */
+  readonly queue: Resource | undefined;
+  /**
+   * `prefix/part/part…`: deterministic, so a start or signal that arrives twice meets the same run.
+   * @throws RangeError for a part that is empty or contains a slash
+   */
   id(args: Args): string;
+  /** The id parts of an id of this contract; undefined for any other id. */
+  partsOf(id: string): Omit<Args, 'organizationId'> | undefined;
+  /** Exactly the declared arguments, whatever else the object has. */
+  args(args: Args): Args;
   /** One line for the Temporal UI. */
   summary(args: Args): string;
+  /** What operators filter by. OrganizationId is also the fairness key. */
   searchAttributes(args: Args): { OrganizationId: string; CampaignId?: string };
+  /** Never read: it carries the types of the signals, and keeps contracts from being made by hand. */
+  readonly [defined]: Taken;
+}
+
+/** The arguments of a contract's runs. */
+export type ArgsOf<Contract> = Contract extends WorkflowContract<infer Args, infer _> ? Args : never;
+
+interface Declaration<Part extends string, Args> {
+  type: string;
+  kind: string;
+  /** Default: the kind. */
+  prefix?: string;
+  /** Ids of rows, in the order in which they stand in the id. */
+  parts: readonly Part[];
+  summary(args: Args): string;
+  /** Default: standard. */
+  work?: Work;
+  /** Default: always. */
+  reuse?: IdReuse;
+  /** Default: join. */
+  conflict?: IdConflict;
+  queue?: Resource;
+}
+
+/** Arguments of a run that serves one organization: that organization, and the parts of the id. */
+type OrganizationArgs<Part extends string> = { readonly [Name in Part | 'organizationId']: string };
+/** Arguments of a run that serves the whole installation: the parts of the id. */
+type InstallationArgs<Part extends string> = { readonly [Name in Part]: string };
+
+/**
+ * Declares a workflow of one organization. The id parts name rows, which belong to exactly one organization, so
+ * organizationId follows from the id as well. `Taken` are the signals: defineWorkflow<MySignals>()({…}).
+ */
+export function defineWorkflow<Taken extends Signals = Record<never, never>>() {
+  return <const Part extends string>(
+    declaration: Declaration<Part, OrganizationArgs<Part>>,
+  ): WorkflowContract<OrganizationArgs<Part>, Taken> => define(declaration, true);
+}
+
+/** Declares a workflow that serves whatever organizations have work; see {@link defineWorkflow}. */
+export function defineInstallationWorkflow<Taken extends Signals = Record<never, never>>() {
+  return <const Part extends string>(
+    declaration: Declaration<Part, InstallationArgs<Part>>,
+  ): WorkflowContract<InstallationArgs<Part>, Taken> => define(declaration, false);
+}
+
+function define<Part extends string, Args extends { readonly [Name in Part]: string }, Taken extends Signals>(
+  declaration: Declaration<Part, Args>,
+  ofOrganization: boolean,
+): WorkflowContract<Args, Taken> {
+  const { type, kind, parts, prefix = kind, work = 'standard', reuse = 'always', conflict = 'join' } = declaration;
+  const names = ofOrganization ? ['organizationId', ...parts] : parts;
+  const contract: Omit<WorkflowContract<Args, Taken>, typeof defined> = {
+    type,
+    kind,
+    prefix,
+    parts,
+    work,
+    reuse,
+    conflict,
+    queue: declaration.queue,
+    id(args) {
+      const values = parts.map((part) => args[part]);
+      const bad = values.findIndex((value) => !value || value.includes('/'));
+      if (bad >= 0) throw new RangeError(`${type}: "${parts[bad]}" cannot be part of a workflow id`);
+      return [prefix, ...values].join('/');
+    },
+    partsOf(id) {
+      const [first, ...values] = id.split('/');
+      if (first !== prefix || values.length !== parts.length || values.includes('')) return undefined;
+      return Object.fromEntries(parts.map((part, index) => [part, values[index]])) as Omit<Args, 'organizationId'>;
+    },
+    args: (args) => Object.fromEntries(names.map((name) => [name, args[name as Part]])) as unknown as Args,
+    summary: declaration.summary,
+    searchAttributes(args) {
+      const ids = args as { organizationId?: string; campaignId?: string };
+      return {
+        OrganizationId: ofOrganization ? ids.organizationId! : 'installation',
+        ...(ids.campaignId ? { CampaignId: ids.campaignId } : {}),
+      };
+    },
+  };
+  return contract as WorkflowContract<Args, Taken>;
 }

@@ -6,4 +6,5 @@ export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
 export { webhookBatch } from './webhook-batch/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';
+export { webhookEndpoint } from './webhook-endpoint/workflow.ts';
 export { webhookVerify } from './webhook-verify/workflow.ts';

@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { nudgeCampaign } from '../engine/control/signals.ts';
+import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { checkedSettings, type PartialSettings } from '../records/outreach-settings.ts';
@@ -55,7 +55,7 @@ export async function replaceAdvanced(
     });
     if (campaign.status === 'active') {
       await reschedule(tx, campaign.id, 'Advanced settings were replaced');
-      nudgeCampaign(tx, campaign.id);
+      signalLauncher(tx, campaign.id, 'edited');
     }
     return readAdvanced(tx.org, campaign.id);
   });

@@ -61,12 +61,7 @@ async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
 
 /** One cancel intent per run that may be open, written by the database: there can be as many as contacts in flight. */
 async function cancelRuns(org: OrgScope, campaignId: string): Promise<void> {
-  const prefix = enrollmentWorkflow.id({
-    organizationId: org.organizationId,
-    campaignId,
-    contactId: '',
-    enrollmentId: '',
-  });
+  const prefix = `${enrollmentWorkflow.prefix}/${campaignId}/`;
   await org.sql(
     `with asked as (
        insert into outbox (kind, workflow_id, payload)

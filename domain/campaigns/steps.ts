@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
 import { badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { nudgeCampaign } from '../engine/control/signals.ts';
+import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
@@ -221,5 +221,5 @@ async function stepsChanged(
     entityId: campaign.id,
     metadata: { steps: message, step_id: stepId },
   });
-  if (campaign.status === 'active') nudgeCampaign(tx, campaign.id);
+  if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'edited');
 }

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { Campaigns } from '../../db/models/campaign.ts';
 import { AppError, type Problem, refuseProblems } from '../../lib/errors.ts';
-import { nudgeCampaign } from '../engine/control/signals.ts';
+import { signalLauncher } from '../engine/control/signals.ts';
 import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -90,7 +90,7 @@ async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[
   if (touches(SCHEDULE)) await reschedule(tx, campaignId, 'The schedule was changed');
   if (touches(POOL)) await poolChanged(tx, campaignId);
   // Limits, order and `continuous` are the launcher's to notice.
-  if (changed.length > 0) nudgeCampaign(tx, campaignId);
+  if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }
 
 /** Gives back every reserved slot of an active campaign; its launcher tells the runs, which ask for new ones. */
@@ -114,7 +114,7 @@ export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
     return;
   }
   await reschedule(tx, campaignId, 'The sender pool was changed');
-  nudgeCampaign(tx, campaignId);
+  signalLauncher(tx, campaignId, 'edited');
 }
 
 function changesOf(before: CampaignRow, columns: Partial<CampaignRow>): Record<string, { from: unknown; to: unknown }> {

@@ -444,7 +444,7 @@ test.serial(
       .db('webhook_deliveries')
       .where({ endpoint_id: hanging.id, batch_id: hanging.id, status: 'pending', attempt_count: 0 });
     t.is(rest.length, 16);
-    const intents = await world.deps.db('outbox').where({ workflow_id: `webhook-batch/${hanging.id}` });
+    const intents = await world.deps.db('outbox').where({ workflow_id: `webhook-endpoint/${hanging.id}` });
     t.true(intents.length >= 1 && intents.every((intent) => intent.kind === 'signal'));
 
     // Well again, its own batch brings the rest.

@@ -1,6 +1,6 @@
 import type { Trx } from '../../db/connection.ts';
 import { signal, type Intent } from '../../temporal/dispatch.ts';
-import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import { engineSql } from './sql.ts';
 
 /** How often (ms) the run of an endpoint's own batch is told to look although it is there: heals one that was lost. */
@@ -20,5 +20,7 @@ export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string
      returning id, opened_at = :now::timestamptz as due`,
     { ids: [...endpointIds], now, before: new Date(now.getTime() - REMIND_MS) },
   );
-  return rows.filter(({ due }) => due).map(({ id }) => signal(webhookBatchWorkflow, { batchId: id, lane: true }, MORE));
+  return rows
+    .filter(({ due }) => due)
+    .map(({ id }) => signal(webhookEndpointWorkflow, { endpointId: id }, 'more', { cause: 'diverted' }));
 }

@@ -230,7 +230,7 @@ test.serial('batches are filled one after the other; an endpoint that fails has 
   );
   t.deepEqual(
     [...new Set(intents.filter(({ kind }) => kind === 'signal').map(({ workflow_id: id }) => id))],
-    [`webhook-batch/${failing.id}`],
+    [`webhook-endpoint/${failing.id}`],
   );
   // What is still open is added to, without another intent; once its run has closed it, it is not.
   await world.deps.db('outbox').delete();

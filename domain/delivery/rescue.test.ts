@@ -31,7 +31,7 @@ test('forgotten batches get a run again, each once; what settled, is fresh, or h
   t.is(await rescueBatches(world.deps), 2);
   const intents = await world.deps.db('outbox').select('kind', 'workflow_id');
   t.deepEqual(intents.map(({ kind, workflow_id: id }) => `${kind} ${id}`).sort(), [
-    `signal webhook-batch/${endpointId}`,
+    `signal webhook-endpoint/${endpointId}`,
     `start webhook-batch/${shared}`,
   ]);
 });

@@ -1,5 +1,6 @@
 import { signal, start, writeIntents } from '../../temporal/dispatch.ts';
-import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import type { Deps } from '../kernel/context.ts';
 import { inTransaction } from '../kernel/transact.ts';
 
@@ -23,7 +24,9 @@ export async function rescueBatches({ db, clock }: Pick<Deps, 'db' | 'clock'>): 
     await writeIntents(
       trx,
       batches.map(({ batchId, lane }) =>
-        lane ? signal(webhookBatchWorkflow, { batchId, lane }, MORE) : start(webhookBatchWorkflow, { batchId }),
+        lane
+          ? signal(webhookEndpointWorkflow, { endpointId: batchId }, 'more', { cause: 'sweep' })
+          : start(webhookBatchWorkflow, { batchId }),
       ),
     );
     return batches.length;

@@ -125,11 +125,10 @@ function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_B
 function runsFor(group: readonly Waiting[], decided: ReadonlySet<string>): Intent[] {
   return group
     .filter(({ result: { outcome, delivery }, ownRun }) => outcome === 'failed' && !ownRun && decided.has(delivery.id))
-    .map(({ result: { delivery, nextAttemptAt } }) =>
+    .map(({ result: { delivery } }) =>
       start(webhookDeliveryWorkflow, {
         organizationId: delivery.organizationId,
         deliveryId: delivery.id,
-        at: nextAttemptAt!.getTime(),
       }),
     );
 }

@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { leaveCampaigns } from './membership.ts';
-import { nudgeCampaign, nudgeEnrollment } from '../engine/control/signals.ts';
+import { signalControl, signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
@@ -74,7 +74,7 @@ export async function pauseLead(
       .where({ id: lead.id })
       .update({ hold_since: since, hold_until: until, hold_reason: input.reason, hold_source: 'manual' });
     await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
-    await tell(tx, lead);
+    await signalHold(tx, lead, 'held');
     await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead was held', {
       contact_id: lead.contact_id,
       until: until?.toISOString() ?? null,
@@ -104,7 +104,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
         .table('enrollments')
         .where({ id: lead.id })
         .update({ hold_since: null, hold_until: null, hold_reason: null, hold_source: null });
-      await tell(tx, lead);
+      await signalHold(tx, lead, 'released');
       await logCampaign(tx, lead.campaign_id, 'lead_resumed', 'A lead was resumed', { contact_id: lead.contact_id });
       tx.audit({
         action: 'resume',
@@ -169,7 +169,8 @@ function present(lead: HeldRow, now: Date): LeadHoldResult {
 }
 
 /** A lead under way has a run of its own; one that has not begun is the launcher's. */
-async function tell(tx: Tx, lead: HeldRow): Promise<void> {
-  if (lead.launched_at) nudgeEnrollment(tx, lead);
-  else if (lead.campaign_status === 'active') nudgeCampaign(tx, lead.campaign_id);
+async function signalHold(tx: Tx, lead: HeldRow, cause: 'held' | 'released'): Promise<void> {
+  if (lead.launched_at) signalControl(tx, lead, cause);
+  else if (cause === 'released' && lead.campaign_status === 'active')
+    signalLauncher(tx, lead.campaign_id, 'lead_released');
 }

@@ -1,7 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { newId } from '../../lib/ids.ts';
 import { refuseProblems } from '../../lib/errors.ts';
-import { nudgeCampaign } from '../engine/control/signals.ts';
+import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { segmentContactIds } from '../records/segment/contacts.ts';
@@ -109,7 +109,7 @@ async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: A
   if (added === 0) return;
   await tx.org.table('campaigns').where({ id: campaign.id }).update({ had_leads: true, idle_since: null });
   await logCampaign(tx, campaign.id, 'leads_added', `${added} lead${added === 1 ? '' : 's'} added`, { added, already });
-  if (campaign.status === 'active') nudgeCampaign(tx, campaign.id);
+  if (campaign.status === 'active') signalLauncher(tx, campaign.id, 'leads_added');
   if (campaign.status !== 'completed') return;
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, byPlatform: true });
   if (refusal) await logCampaign(tx, campaign.id, 'campaign_restart_refused', refusal.message, { code: refusal.code });

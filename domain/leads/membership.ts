@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { finishEnrollments } from '../engine/control/finish.ts';
-import { nudgeCampaign } from '../engine/control/signals.ts';
+import { signalLauncher } from '../engine/control/signals.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** Ids a request names, and where it names them. */
@@ -75,5 +75,5 @@ export async function leaveCampaigns(
      select distinct campaign_id from gone where state = 'pending'`,
     bindings,
   );
-  for (const row of waiting) nudgeCampaign(tx, row.campaign_id);
+  for (const row of waiting) signalLauncher(tx, row.campaign_id, 'lead_removed');
 }

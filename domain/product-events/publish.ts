@@ -2,7 +2,7 @@ import { ProductEvents, type ProductEventRow } from '../../db/models/product-eve
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { jsonProblem } from '../../lib/storable-json.ts';
-import { nudgeEnrollment } from '../engine/control/signals.ts';
+import { signalEvent } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 
@@ -53,9 +53,7 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
       received_at: tx.now,
     });
     const resumed = await resumeWaits(tx, event);
-    for (const wait of resumed) {
-      nudgeEnrollment(tx, { id: wait.enrollment_id, campaign_id: wait.campaign_id, contact_id: wait.contact_id });
-    }
+    for (const wait of resumed) signalEvent(tx, wait, event.id);
     tx.emit('custom.event', {
       event_id: event.id,
       name: event.name,

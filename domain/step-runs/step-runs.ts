@@ -4,7 +4,7 @@ import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } fro
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
-import { nudgeEnrollment } from '../engine/control/signals.ts';
+import { signalRetry } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 
@@ -69,7 +69,7 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
       .table('enrollments')
       .where({ id: run.enrollment_id })
       .update({ blocked: false, last_activity_at: tx.now });
-    nudgeEnrollment(tx, { id: run.enrollment_id, campaign_id: campaignId, contact_id: run.contact_id });
+    signalRetry(tx, { campaign_id: campaignId, contact_id: run.contact_id }, { cause: 'operator', stepRunId: runId });
     await logCampaign(tx, campaignId, 'step_retried', `Step "${run.step_name ?? ''}" runs again`, {
       step_id: run.step_id,
       contact_id: run.contact_id,

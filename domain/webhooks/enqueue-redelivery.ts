@@ -1,5 +1,5 @@
 import { signal } from '../../temporal/dispatch.ts';
-import { HURRY, webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { DELIVERY_COLUMNS, type DeliveryView } from './deliveries.ts';
@@ -30,11 +30,9 @@ export async function enqueueRedelivery(
     .returning([...DELIVERY_COLUMNS])) as DeliveryView[];
   if (delivery) {
     tx.intend(
-      signal(
-        webhookDeliveryWorkflow,
-        { organizationId: tx.org.organizationId, deliveryId, at: tx.now.getTime() },
-        HURRY,
-      ),
+      signal(webhookDeliveryWorkflow, { organizationId: tx.org.organizationId, deliveryId }, 'hurry', {
+        cause: 'redelivery',
+      }),
     );
   }
   return delivery;

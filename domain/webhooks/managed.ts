@@ -1,6 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import { signal } from '../../temporal/dispatch.ts';
-import { ARMED_SIGNAL, webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
+import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** An application's webhook settings, as far as its endpoints follow them. */
@@ -137,11 +137,9 @@ async function armUnverified(tx: Tx, which: { application_id: string; organizati
     .select('id', 'organization_id')) as { id: string; organization_id: string }[];
   for (const endpoint of endpoints) {
     tx.intend(
-      signal(
-        webhookVerifyWorkflow,
-        { organizationId: endpoint.organization_id, endpointId: endpoint.id },
-        ARMED_SIGNAL,
-      ),
+      signal(webhookVerifyWorkflow, { organizationId: endpoint.organization_id, endpointId: endpoint.id }, 'armed', {
+        applicationId: which.application_id,
+      }),
     );
   }
 }

@@ -10,7 +10,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { nudgeEnrollment } from '../../domain/engine/control/signals.ts';
+import { signalControl } from '../../domain/engine/control/signals.ts';
 import { startImport } from '../../domain/imports/start.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { dialServers } from '../../domain/mailboxes/check.ts';
@@ -89,17 +89,17 @@ async function recordEngine(): Promise<void> {
   const [resumed, replied] = await enroll(world.deps, organizationId, campaignId, contacts);
   await engine.launch(organizationId, campaignId);
   const ctx = world.system(organizationId);
-  const nudge = (id: string, contactId: string) =>
-    transact(ctx, async (tx) => nudgeEnrollment(tx, { id, campaign_id: campaignId, contact_id: contactId }));
+  const nudge = (contactId: string) =>
+    transact(ctx, async (tx) => signalControl(tx, { campaign_id: campaignId, contact_id: contactId }, 'campaign'));
   const waiting = (id: string) => eventually(() => db('waits').where({ enrollment_id: id, state: 'open' }).first());
 
   await waiting(resumed!);
   await db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
-  await nudge(resumed!, contacts[0]!);
+  await nudge(contacts[0]!);
   await eventually(() => db('enrollments').where({ id: resumed, waiting_for: 'the campaign is paused' }).first());
   await db('campaigns').where({ id: campaignId }).update({ status: 'active' });
   await db('waits').where({ enrollment_id: resumed }).update({ state: 'resumed', settled_at: now });
-  await nudge(resumed!, contacts[0]!);
+  await nudge(contacts[0]!);
   await waiting(replied!);
   const { finishEnrollment } = await import('../../domain/engine/control/finish.ts');
   await transact(ctx, (tx) => finishEnrollment(tx, replied!, 'replied'));
@@ -238,7 +238,7 @@ async function recordWebhooks(): Promise<void> {
   for (const [family, name, id] of [
     ['webhook-delivery', 'asked-for-while-waiting', failed.id],
     ['webhook-delivery', 'third-attempt-succeeds', retried.id],
-    ['webhook-batch', 'of-one-endpoint', endpoint.id],
+    ['webhook-endpoint', 'more', endpoint.id],
   ]) {
     await eventually(
       async () => (await engine.temporal.workflow.getHandle(`${family}/${id}`).describe()).status.name === 'COMPLETED',

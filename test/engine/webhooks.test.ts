@@ -112,7 +112,7 @@ test.serial(
     });
     for (let n = 0; n < 5; n += 1) await emitEvents(world.deps, organizationId, 3);
     await delivered(endpoint.id, 15);
-    await completed(`webhook-batch/${endpoint.id}`);
+    await completed(`webhook-endpoint/${endpoint.id}`);
     t.is((await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).first()).consecutive_failures, 0);
     t.is(new Set(eventIds()).size, 15);
   },

@@ -1,5 +1,5 @@
 import { createAppConnection } from '../../domain/app-connections/connections.ts';
-import { nudgeCampaign } from '../../domain/engine/control/signals.ts';
+import { signalLauncher } from '../../domain/engine/control/signals.ts';
 import { systemCtx, type Deps } from '../../domain/kernel/context.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import type { Assembly } from '../../deploy/assemble.ts';
@@ -107,7 +107,9 @@ export async function prepare(
 
 /** Wakes the campaign's launcher. */
 export async function launch({ deps }: Assembly, { tenant, campaignId }: Scenario): Promise<void> {
-  await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) => nudgeCampaign(tx, campaignId));
+  await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) =>
+    signalLauncher(tx, campaignId, 'started'),
+  );
 }
 
 async function mailboxes(

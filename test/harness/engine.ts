@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { nudgeCampaign } from '../../domain/engine/control/signals.ts';
+import { signalLauncher } from '../../domain/engine/control/signals.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createTemporalClient } from '../../temporal/client.ts';
@@ -23,7 +23,7 @@ export async function startEngine(world: World): Promise<Engine> {
     temporal,
     worker,
     launch: (organizationId, campaignId) =>
-      transact(world.system(organizationId), async (tx) => nudgeCampaign(tx, campaignId)),
+      transact(world.system(organizationId), async (tx) => signalLauncher(tx, campaignId, 'started')),
     async stop() {
       await worker.stop();
       await temporal.connection.close();

@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { waitUntil } from '../interruptible.ts';
-import { NUDGE, type CampaignActivities, type CampaignArgs } from './contract.ts';
+import { NUDGE, type CampaignActivities, type CampaignArgs, type CampaignSignals } from './contract.ts';
 
 const { runLauncher } = proxyActivities<CampaignActivities>({
   startToCloseTimeout: '5m',
@@ -19,13 +19,16 @@ const { runLauncher } = proxyActivities<CampaignActivities>({
 });
 
 const nudge = defineSignal(NUDGE);
+const control = defineSignal<[CampaignSignals['control']]>('control');
+const retry = defineSignal<[CampaignSignals['retry']]>('retry');
 
 /** The launcher of one campaign. It ends when nothing is left to launch or tell; the next start or lead opens it again. */
 export async function campaign(args: CampaignArgs): Promise<string> {
   let nudges = 0;
-  setHandler(nudge, () => {
-    nudges += 1;
-  });
+  for (const hint of [nudge, control, retry])
+    setHandler(hint, () => {
+      nudges += 1;
+    });
   for (;;) {
     const seen = nudges;
     const report = await runLauncher(args);

@@ -1,19 +1,16 @@
-import type { WorkflowContract } from '../contract.ts';
-
-/** Arguments of an import run: ids only. */
-export interface ContactImportArgs {
-  organizationId: string;
-  importId: string;
-}
+import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** One CSV file on its way into the contacts of a workspace. */
-export const contactImportWorkflow: WorkflowContract<ContactImportArgs> = {
+export const contactImportWorkflow = defineWorkflow()({
   type: 'contactImport',
   kind: 'contact-import',
-  id: ({ importId }) => `contact-import/${importId}`,
+  parts: ['importId'],
+  work: 'bulk',
   summary: ({ importId }) => `Contact import ${importId}`,
-  searchAttributes: ({ organizationId }) => ({ OrganizationId: organizationId }),
-};
+});
+
+/** Arguments of an import run. */
+export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
 /** What the run asks of the world (activities/contact-import.ts). */
 export interface ContactImportActivities {

@@ -14,7 +14,13 @@ import {
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { waitUntil } from '../interruptible.ts';
-import { NUDGE, type Decision, type EnrollmentActivities, type EnrollmentArgs } from './contract.ts';
+import {
+  NUDGE,
+  type Decision,
+  type EnrollmentActivities,
+  type EnrollmentArgs,
+  type EnrollmentSignals,
+} from './contract.ts';
 
 const local = proxyLocalActivities<EnrollmentActivities>({
   startToCloseTimeout: '30s',
@@ -42,6 +48,10 @@ const APP = {
 } as const;
 
 const nudge = defineSignal(NUDGE);
+const event = defineSignal<[EnrollmentSignals['event']]>('event');
+const reply = defineSignal<[EnrollmentSignals['reply']]>('reply');
+const control = defineSignal<[EnrollmentSignals['control']]>('control');
+const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 /**
@@ -51,9 +61,10 @@ const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 export async function enrollment(args: EnrollmentArgs): Promise<string> {
   let nudges = 0;
   let shown = '';
-  setHandler(nudge, () => {
-    nudges += 1;
-  });
+  for (const hint of [nudge, event, reply, control, retry])
+    setHandler(hint, () => {
+      nudges += 1;
+    });
 
   const show = (decision: Exclude<Decision, { kind: 'done' }>) => {
     const until = decision.kind === 'sleep' ? decision.until : decision.kind === 'send' ? decision.at : null;
@@ -97,11 +108,11 @@ export async function enrollment(args: EnrollmentArgs): Promise<string> {
   }
 }
 
-async function advance({ organizationId, enrollmentId }: EnrollmentArgs): Promise<Decision> {
+async function advance({ organizationId, campaignId, contactId }: EnrollmentArgs): Promise<Decision> {
   try {
-    return await local.advanceEnrollment({ organizationId, enrollmentId });
+    return await local.advanceEnrollment({ organizationId, campaignId, contactId });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return patient.advanceEnrollment({ organizationId, enrollmentId });
+    return patient.advanceEnrollment({ organizationId, campaignId, contactId });
   }
 }

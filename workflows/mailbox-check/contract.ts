@@ -1,19 +1,16 @@
-import type { WorkflowContract } from '../contract.ts';
-
-/** Arguments of a mailbox check: ids only. The credentials wait, sealed, in the row the id names. */
-export interface MailboxCheckArgs {
-  organizationId: string;
-  checkId: string;
-}
+import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Dials a mailbox's servers from a worker, whose network is the one that will send and read. */
-export const mailboxCheckWorkflow: WorkflowContract<MailboxCheckArgs> = {
+export const mailboxCheckWorkflow = defineWorkflow()({
   type: 'mailboxCheck',
   kind: 'mailbox-check',
-  id: ({ checkId }) => `mailbox-check/${checkId}`,
+  parts: ['checkId'],
+  work: 'interactive',
   summary: ({ checkId }) => `Check of mailbox credentials ${checkId}`,
-  searchAttributes: ({ organizationId }) => ({ OrganizationId: organizationId }),
-};
+});
+
+/** Arguments of a mailbox check. The credentials wait, sealed, in the row the id names. */
+export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
 /** How far a conversation came before it failed. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';

@@ -1,17 +1,15 @@
-import type { WorkflowContract } from '../contract.ts';
-
-/** A maintenance run has no arguments: it serves the whole installation. */
-export type MaintenanceArgs = Record<string, never>;
+import { defineInstallationWorkflow } from '../contract.ts';
 
 /** Removes what has expired. Started by a Temporal Schedule, never twice at once. */
-export const maintenanceWorkflow: WorkflowContract<MaintenanceArgs> = {
+export const maintenanceWorkflow = defineInstallationWorkflow()({
   type: 'maintenance',
   kind: 'maintenance',
-  id: () => 'maintenance',
+  parts: [],
+  work: 'upkeep',
   summary: () => 'Remove what has expired',
-  searchAttributes: () => ({ OrganizationId: 'installation' }),
-};
+});
 
+/** Activities of this family, as the workflow sees them. */
 export interface MaintenanceActivities {
   /** Deletes expired rows in pages. Returns how many went. */
   sweepExpired(): Promise<{ removed: number }>;

@@ -1,24 +1,18 @@
-import type { WorkflowContract } from '../contract.ts';
+import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Which batch: first attempts that came together, or (`lane`) all that waits for one endpoint that is slow or failing. */
-export interface WebhookBatchArgs {
-  batchId: string;
-  /** The batch of an endpoint, under its id: it has its own slots, so that it takes none from anybody else. */
-  lane?: true;
-}
-
-/** "Look again": more was put into the endpoint's own batch. */
+/** Sent by earlier releases to the batch of an endpoint, without a payload: more was put into it. */
 export const MORE = 'more';
 
-/** First attempts of about a hundred webhook deliveries, side by side. */
-export const webhookBatchWorkflow: WorkflowContract<WebhookBatchArgs> = {
+/** First attempts of about a hundred webhook deliveries, side by side. It serves whatever workspaces had events at the time. */
+export const webhookBatchWorkflow = defineInstallationWorkflow()({
   type: 'webhookBatch',
   kind: 'webhook-batch',
-  id: ({ batchId }) => `webhook-batch/${batchId}`,
-  summary: ({ batchId, lane }) => (lane ? `Webhooks of endpoint ${batchId}, by itself` : `Webhook batch ${batchId}`),
-  // A batch serves whatever workspaces had events at the time.
-  searchAttributes: () => ({ OrganizationId: 'installation' }),
-};
+  parts: ['batchId'],
+  summary: ({ batchId }) => `Webhook batch ${batchId}`,
+});
+
+/** Which batch. */
+export type WebhookBatchArgs = ArgsOf<typeof webhookBatchWorkflow>;
 
 /** What one turn of a batch did. `more` asks for another one. */
 export interface BatchReport {
@@ -31,11 +25,9 @@ export interface BatchReport {
 
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookBatchActivities {
-  /** Attempts what is in the batch and has no outcome yet; long, heartbeating. A repeat repeats only what had none. */
-  deliverBatch(args: WebhookBatchArgs): Promise<BatchReport>;
-}
-
-/** Where work goes that may hang for as long as a receiver likes: a queue with slots of its own. */
-export function slowQueue(taskQueue: string): string {
-  return `${taskQueue}-webhooks`;
+  /**
+   * Attempts what is in the batch and has no outcome yet; long, heartbeating. A repeat repeats only what had none.
+   * `lane`: the batch is that of one endpoint, under the endpoint's id.
+   */
+  deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;
 }

@@ -8,7 +8,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { MORE, slowQueue, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
+import { resourceQueue } from '../queues.ts';
+import { MORE, type BatchReport, type WebhookBatchActivities, type WebhookBatchArgs } from './contract.ts';
 
 /** A batch takes as long as its slowest receiver; a worker that dies is noticed by its missing heartbeat. */
 const OPTIONS = {
@@ -19,11 +20,18 @@ const OPTIONS = {
 
 const more = defineSignal(MORE);
 
-/** One batch, until nothing in it is without an outcome. What it is and what became of it is in PostgreSQL. */
-export async function webhookBatch(args: WebhookBatchArgs): Promise<BatchReport> {
+/**
+ * One batch, until nothing in it is without an outcome. What it is and what became of it is in PostgreSQL. `lane` is
+ * said of runs that earlier releases opened for the batch of one endpoint (now workflows/webhook-endpoint).
+ */
+export async function webhookBatch(args: WebhookBatchArgs & { lane?: true }): Promise<BatchReport> {
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>(
     args.lane
-      ? { ...OPTIONS, taskQueue: slowQueue(workflowInfo().taskQueue), summary: 'attempt what waits for this endpoint' }
+      ? {
+          ...OPTIONS,
+          taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
+          summary: 'attempt what waits for this endpoint',
+        }
       : { ...OPTIONS, summary: 'first attempts, side by side' },
   );
   let again = true;

@@ -1,23 +1,21 @@
-import type { WorkflowContract } from '../contract.ts';
+import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Arguments of a delivery's own run: ids, and when (epoch ms) it is due. */
-export interface WebhookDeliveryArgs {
-  organizationId: string;
-  deliveryId: string;
-  at: number;
-}
-
-/** "Now": somebody asked for the delivery to be made again. */
-export const HURRY = 'hurry';
+/** Signals of a delivery. */
+export type WebhookDeliverySignals = {
+  /** The delivery was asked for again (`redelivery`), or the sweep found it forgotten: attempt it now. */
+  hurry: { cause: 'redelivery' | 'sweep' };
+};
 
 /** A delivery whose first attempt failed, or that was asked for again: attempts by the retry schedule until it settles. */
-export const webhookDeliveryWorkflow: WorkflowContract<WebhookDeliveryArgs> = {
+export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()({
   type: 'webhookDelivery',
   kind: 'webhook-delivery',
-  id: ({ deliveryId }) => `webhook-delivery/${deliveryId}`,
+  parts: ['deliveryId'],
   summary: ({ deliveryId }) => `Webhook delivery ${deliveryId}`,
-  searchAttributes: ({ organizationId }) => ({ OrganizationId: organizationId }),
-};
+});
+
+/** Arguments of a delivery's own run. */
+export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 
 /** What an attempt came to. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };

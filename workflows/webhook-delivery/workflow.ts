@@ -1,15 +1,19 @@
 import { defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { waitUntil } from '../interruptible.ts';
-import { slowQueue } from '../webhook-batch/contract.ts';
-import { HURRY, type WebhookDeliveryActivities, type WebhookDeliveryArgs } from './contract.ts';
+import { resourceQueue } from '../queues.ts';
+import type { WebhookDeliveryActivities, WebhookDeliveryArgs, WebhookDeliverySignals } from './contract.ts';
 
-const hurry = defineSignal(HURRY);
+const hurry = defineSignal<[WebhookDeliverySignals['hurry']?]>('hurry');
 
-/** One delivery with its retry schedule. The attempts and their times are in PostgreSQL; this run keeps the time. */
-export async function webhookDelivery({ organizationId, deliveryId, at }: WebhookDeliveryArgs): Promise<string> {
+/** One delivery with its retry schedule. `at` (epoch ms) is what runs of earlier releases were started with. The attempts and their times are in PostgreSQL; this run keeps the time. */
+export async function webhookDelivery({
+  organizationId,
+  deliveryId,
+  at = 0,
+}: WebhookDeliveryArgs & { at?: number }): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookDeliveryActivities>({
     // A receiver that hangs takes no slot from anybody else.
-    taskQueue: slowQueue(workflowInfo().taskQueue),
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
     startToCloseTimeout: '2m',
     heartbeatTimeout: '10s',
     summary: 'the attempt that is due',

@@ -1,22 +1,21 @@
-import type { WorkflowContract } from '../contract.ts';
+import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Arguments of the verification of an application's endpoint in one workspace: ids only. */
-export interface WebhookVerifyArgs {
-  organizationId: string;
-  endpointId: string;
-}
-
-/** Challenges an endpoint until it has echoed, or for as long as deliveries would be retried. */
-export const webhookVerifyWorkflow: WorkflowContract<WebhookVerifyArgs> = {
-  type: 'webhookVerify',
-  kind: 'webhook-verify',
-  id: ({ endpointId }) => `webhook-verify/${endpointId}`,
-  summary: ({ endpointId }) => `Verification of webhook endpoint ${endpointId}`,
-  searchAttributes: ({ organizationId }) => ({ OrganizationId: organizationId }),
+/** Signals of a verification. */
+export type WebhookVerifySignals = {
+  /** The endpoint was created or armed again: challenge it now, and count anew. */
+  armed: { applicationId: string };
 };
 
-/** The endpoint was created or armed again: challenge it now, and count anew. */
-export const ARMED_SIGNAL = 'armed';
+/** Challenges an endpoint until it has echoed, or for as long as deliveries would be retried. */
+export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
+  type: 'webhookVerify',
+  kind: 'webhook-verify',
+  parts: ['endpointId'],
+  summary: ({ endpointId }) => `Verification of webhook endpoint ${endpointId}`,
+});
+
+/** Arguments of the verification of an application's endpoint in one workspace. */
+export type WebhookVerifyArgs = ArgsOf<typeof webhookVerifyWorkflow>;
 
 /** What one challenge led to. `over`: verified, gone, or tried often enough. */
 export type ChallengeStep =

@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { waitUntil } from '../interruptible.ts';
-import { ARMED_SIGNAL, type WebhookVerifyActivities, type WebhookVerifyArgs } from './contract.ts';
+import type { WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
 
 const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
   startToCloseTimeout: '30s',
@@ -17,7 +17,7 @@ const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });
 
-const armed = defineSignal(ARMED_SIGNAL);
+const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
 
 /** Verification of an application's endpoint. Whether it is verified stands in PostgreSQL; this run keeps asking. */
 export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {

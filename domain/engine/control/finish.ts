@@ -1,7 +1,8 @@
 import { hasOpenLeads } from './status.ts';
 import { releaseReservedSends } from './release.ts';
 import type { Tx } from '../../kernel/transact.ts';
-import { nudgeCampaign, nudgeEnrollment } from './signals.ts';
+import type { EnrollmentSignals } from '../../../workflows/enrollment/contract.ts';
+import { signalFinished, signalLauncher } from './signals.ts';
 
 /** States an enrollment ends in. */
 export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsubscribed' | 'undeliverable';
@@ -9,15 +10,17 @@ export type FinalState = 'completed' | 'replied' | 'bounced' | 'failed' | 'unsub
 export interface FinishOptions {
   /** Kept as the failure reason, for people. */
   reason?: string;
-  /** The enrollment whose own run says so, and needs no nudge. */
+  /** The enrollment whose own run says so, and needs no signal. */
   runOf?: string | null;
+  /** What came back from outside and ended it, for the history of the run. */
+  because?: EnrollmentSignals['reply'];
   /** True when the caller, who holds the locks, has seen that no step run, wait or slot is open. */
   nothingOpen?: boolean;
 }
 
 /**
  * Ends a contact's way through a campaign, unless it has ended already: whoever is first decides (DESIGN, sentence 3).
- * @param options.byRun true when the contact's own run says so and needs no nudge
+ * @param options.byRun true when the contact's own run says so and needs no signal
  * @returns whether this call ended it
  */
 export async function finishEnrollment(
@@ -60,8 +63,8 @@ export async function finishEnrollments(
       state,
     );
   for (const row of rows) {
-    if (row.launched_at && row.id !== options.runOf) nudgeEnrollment(tx, row);
-    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => nudgeIfEmptied(tx, row.campaign_id));
+    if (row.launched_at && row.id !== options.runOf) signalFinished(tx, row, options.because);
+    tx.atEnd(`campaign-emptied/${row.campaign_id}`, () => signalIfEmptied(tx, row.campaign_id));
   }
   return rows.length;
 }
@@ -85,7 +88,7 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
  * it each would take the other for still open, and nobody would tell. A lead that can be locked is one nobody is
  * finishing at this moment: it finishes after this transaction, sees it, and is the one to look.
  */
-async function nudgeIfEmptied(tx: Tx, campaignId: string): Promise<void> {
+async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   const [row] = await tx.org.sql<{ left: boolean }>(
     `with waiting as (
        -- The one that is launched last, then the one that waits longest: those nobody else is likely to want now.
@@ -100,5 +103,5 @@ async function nudgeIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   );
   if (row!.left) return;
   await tx.org.lock(`campaign-emptied/${campaignId}`);
-  if (!(await hasOpenLeads(tx, campaignId))) nudgeCampaign(tx, campaignId);
+  if (!(await hasOpenLeads(tx, campaignId))) signalLauncher(tx, campaignId, 'emptied');
 }

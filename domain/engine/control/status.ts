@@ -1,7 +1,7 @@
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
-import { nudgeCampaign } from './signals.ts';
+import { signalLauncher } from './signals.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
@@ -39,10 +39,10 @@ export async function activateCampaign(
   campaign: CampaignRow,
   { type, message, waitForLeads = false }: Activation,
 ): Promise<boolean> {
-  const [moved] = await tx.org.sql<{ id: string }>(
+  const [moved] = await tx.org.sql<{ epoch: number }>(
     `update campaigns set status = 'active', control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now,
        started_at = coalesce(started_at, :now), continuous = continuous or :wait, idle_since = case when :wait then :now::timestamptz end
-     where organization_id = :org and id = :id and status <> 'active' returning id`,
+     where organization_id = :org and id = :id and status <> 'active' returning control_epoch as epoch`,
     { id: campaign.id, now: tx.now, wait: waitForLeads },
   );
   if (!moved) return false;
@@ -53,7 +53,7 @@ export async function activateCampaign(
     status: 'active',
     previous_status: campaign.status,
   });
-  nudgeCampaign(tx, campaign.id);
+  signalLauncher(tx, campaign.id, 'started', moved.epoch);
   return true;
 }
 
@@ -71,16 +71,16 @@ export async function pauseCampaign(
   reason: string,
   from: readonly CampaignStatus[] = ['active'],
 ): Promise<boolean> {
-  const [moved] = await tx.org.sql<{ name: string }>(
+  const [moved] = await tx.org.sql<{ name: string; epoch: number }>(
     `update campaigns set status = :status, control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now, idle_since = null
-     where organization_id = :org and id = :id and status = any(:from) and status <> :status returning name`,
+     where organization_id = :org and id = :id and status = any(:from) and status <> :status returning name, control_epoch as epoch`,
     { id: campaignId, status, from, now: tx.now },
   );
   if (!moved) return false;
   await releaseReservedSends(tx, { campaignId });
   await logCampaign(tx, campaignId, 'campaign_paused', reason, { status });
   tx.emit('campaign.paused', { campaign_id: campaignId, name: moved.name, status, reason });
-  nudgeCampaign(tx, campaignId);
+  signalLauncher(tx, campaignId, 'paused', moved.epoch);
   return true;
 }
 

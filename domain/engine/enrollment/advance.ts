@@ -11,6 +11,7 @@ import {
   sendOf,
   type EngineStep,
   type EnrollmentColumn,
+  type EnrollmentKey,
   type Graph,
   type Snapshot,
   type StepRun,
@@ -26,9 +27,9 @@ const CALL_MS = 15 * 60_000;
  * Moves a contact as far as it can go now and says what its run does next (DESIGN section 3). The enrollment is locked,
  * so a reply, an event, a pause and this decision come one after another, whoever is first.
  */
-export async function advanceEnrollment(ctx: Ctx, enrollmentId: string): Promise<Decision> {
+export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
   return transact(ctx, async (tx) => {
-    const snapshot = await readSnapshot(tx, enrollmentId);
+    const snapshot = await readSnapshot(tx, key);
     if (!snapshot) return { kind: 'done', outcome: 'deleted' };
     const { enrollment, campaign } = snapshot;
     if (enrollment.state !== 'pending' && enrollment.state !== 'active')

@@ -1,5 +1,3 @@
-import { start } from '../../../temporal/dispatch.ts';
-import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
@@ -12,7 +10,7 @@ import { nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
-import { nudgeEnrollment } from '../control/signals.ts';
+import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { readGraph, type EngineContact } from './snapshot.ts';
 import { candidateFor, closedDoor } from './steps.ts';
 
@@ -71,14 +69,12 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
   });
 }
 
-type Run = Parameters<typeof nudgeEnrollment>[1];
-
 /**
  * Pages through runs that have not been told of the latest pause, resume or edit. One that is deciding at this moment is
  * passed over, not waited for: it may want the campaign, which this transaction holds.
  */
 async function tellRuns(tx: Tx, campaign: CampaignView): Promise<{ told: number; left: boolean }> {
-  const [answer] = await tx.org.sql<{ told: Run[]; left: boolean }>(
+  const [answer] = await tx.org.sql<{ told: EnrollmentRun[]; left: boolean }>(
     `with due as (
        select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
        order by signalled_epoch limit :page for update skip locked
@@ -91,14 +87,14 @@ async function tellRuns(tx: Tx, campaign: CampaignView): Promise<{ told: number;
     { epoch: campaign.control_epoch, campaign: campaign.id, page: TELL_PAGE },
   );
   const { told, left } = answer!;
-  for (const run of told) nudgeEnrollment(tx, run);
+  for (const run of told) signalControl(tx, run, 'campaign', campaign.control_epoch);
   return { told: told.length, left };
 }
 
 /** Wakes runs that should have moved on long ago; they then have as long again before they are woken once more. */
 async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
   const late = new Date(tx.now.getTime() - OVERDUE_MS);
-  const runs = await tx.org.sql<Run>(
+  const runs = await tx.org.sql<EnrollmentRun>(
     `with overdue as (
        select id from enrollments
        where organization_id = :org and campaign_id = :campaign and state = 'active' and waiting_until < :late and not blocked
@@ -107,7 +103,7 @@ async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
      update enrollments e set waiting_until = :now from overdue where e.id = overdue.id returning e.id, e.campaign_id, e.contact_id`,
     { campaign: campaign.id, late, now: tx.now, page: BATCH },
   );
-  for (const run of runs) nudgeEnrollment(tx, run);
+  for (const run of runs) signalControl(tx, run, 'overdue');
 }
 
 async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Turn> {
@@ -291,14 +287,8 @@ async function launch(
     },
   );
   for (const { lead } of ready) {
-    tx.intend(
-      start(enrollmentWorkflow, {
-        organizationId: tx.org.organizationId,
-        campaignId: campaign.id,
-        contactId: lead.contact_id,
-        enrollmentId: lead.id,
-      }),
-    );
+    const run = { campaign_id: campaign.id, contact_id: lead.contact_id };
+    launchEnrollment(tx, run, campaign.control_epoch, { campaign: campaign.name });
   }
   if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
 }

@@ -134,14 +134,23 @@ type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> &
   suppressed: boolean;
 } & Pick<SettingsLayers, 'workspace' | 'overrides'>;
 
+/** Which enrollment: by its id, or as its run knows it. A contact that was removed and added again has a new id. */
+export type EnrollmentKey = string | { campaignId: string; contactId: string };
+
 /**
  * Locks an enrollment, then reads what the next decision needs; undefined when it is gone. In one statement, what is
  * read beside the locked row would be as old as the wait for the lock.
  */
-export async function readSnapshot(tx: Tx, enrollmentId: string): Promise<Snapshot | undefined> {
-  const lock = tx.org.sql(`select id from enrollments where organization_id = :org and id = :id for update`, {
-    id: enrollmentId,
-  });
+export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot | undefined> {
+  const byId = typeof key === 'string';
+  const which = byId ? 'e.id = :id' : 'e.campaign_id = :campaignId and e.contact_id = :contactId';
+  const bindings: Record<string, string> = byId
+    ? { id: key }
+    : { campaignId: key.campaignId, contactId: key.contactId };
+  const lock = tx.org.sql<{ id: string }>(
+    `select e.id from enrollments e where e.organization_id = :org and ${which} for update` as `${string}:org${string}`,
+    bindings,
+  );
   const read = tx.org.sql<Row>(
     `select to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(ct) as contact,
        to_jsonb(r) as run,
@@ -157,12 +166,14 @@ export async function readSnapshot(tx: Tx, enrollmentId: string): Promise<Snapsh
        from step_runs where enrollment_id = e.id order by seq desc limit 1) r on true
      left join waits w on w.step_run_id = r.id
      left join product_events pe on pe.id = w.event_id
-     where e.organization_id = :org and e.id = :id`,
-    { id: enrollmentId, now: tx.now },
+     where e.organization_id = :org and ${which}` as `${string}:org${string}`,
+    { ...bindings, now: tx.now },
   );
   // Sent together; the second begins when the first has its lock.
-  const [, [row]] = await Promise.all([lock, read]);
+  const [[locked], [row]] = await Promise.all([lock, read]);
   if (!row) return undefined;
+  // Added again while the lock on the removed one was waited for: the new one is not locked yet.
+  if (row.enrollment.id !== locked?.id) return readSnapshot(tx, key);
   const run = dates<StepRun | null>(row.run, ['started_at', 'completed_at']);
   const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
   return {

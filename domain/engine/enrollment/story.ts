@@ -93,7 +93,6 @@ export async function enrollmentStory(db: Db, reference: string): Promise<Story>
       organizationId: found.organization_id,
       campaignId: row.campaign_id,
       contactId: row.contact_id,
-      enrollmentId: row.id,
     }),
     state: row.state,
     reason: row.failure_reason,

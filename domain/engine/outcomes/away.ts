@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { Tx } from '../../kernel/transact.ts';
-import { nudgeEnrollment } from '../control/signals.ts';
+import { signalReply } from '../control/signals.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { awayHoldEnds } from '../../records/schedule/out-of-office.ts';
@@ -8,6 +8,8 @@ import { effectiveSettings } from '../../records/outreach-settings.ts';
 
 /** An away message that answered an email of ours. */
 export interface AwayMessage {
+  /** Id of the stored message. */
+  messageId: string;
   receivedAt: Date;
   /** Start of the day of return in `timezone`; null when the message does not say. */
   returnDate: Date | null;
@@ -54,7 +56,7 @@ export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Pr
     if (!row) continue;
     held += 1;
     await releaseReservedSends(tx, { enrollmentIds: [lead.id] });
-    if (lead.launched_at) nudgeEnrollment(tx, lead);
+    if (lead.launched_at) signalReply(tx, lead, { cause: 'out_of_office', messageId: away.messageId, sendId: null });
     await logCampaign(tx, lead.campaign_id, 'lead_paused', 'A lead is out of office', {
       contact_id: contactId,
       until: until.toISOString(),

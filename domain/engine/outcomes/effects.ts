@@ -1,3 +1,4 @@
+import type { ReplyCause } from '../../../workflows/enrollment/contract.ts';
 import { finishEnrollments, type FinalState } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
@@ -77,6 +78,7 @@ export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promis
   await end(tx, subject, 'bounced', {
     everywhere: suppressed,
     byRun: bounce.source === 'smtp',
+    cause: 'bounced',
     reason: 'the email bounced',
   });
 }
@@ -110,7 +112,12 @@ export async function complaintOf(tx: Tx, subject: Subject, complaint: Complaint
       metadata: { send_id: send?.id ?? null },
     });
   }
-  await end(tx, subject, 'unsubscribed', { everywhere: suppressed, byRun: false, reason: 'the recipient complained' });
+  await end(tx, subject, 'unsubscribed', {
+    everywhere: suppressed,
+    byRun: false,
+    cause: 'complained',
+    reason: 'the recipient complained',
+  });
 }
 
 /**
@@ -160,6 +167,7 @@ export async function unsubscribeOf(
   await end(tx, known, 'unsubscribed', {
     everywhere: true,
     byRun: source === 'action',
+    cause: 'unsubscribed',
     reason: 'the recipient unsubscribed',
   });
   const isRepeat = send ? send.unsubscribed_at !== null && contact?.subscribed !== true : contact?.subscribed === false;
@@ -191,13 +199,19 @@ async function isRecorded(tx: Tx, sendId: string, type: 'bounce' | 'complaint', 
 interface Ending {
   /** In all campaigns of the contact, not only this one. */
   everywhere: boolean;
-  /** The contact's own run is the caller and needs no nudge. */
+  /** The contact's own run is the caller and needs no signal. */
   byRun: boolean;
+  cause: ReplyCause;
   reason: string;
 }
 
 /** Ends the contact's way through this campaign, or through all; locked in one order, so that writers cannot deadlock. */
-async function end(tx: Tx, subject: Subject, state: FinalState, { everywhere, byRun, reason }: Ending): Promise<void> {
+async function end(
+  tx: Tx,
+  subject: Subject,
+  state: FinalState,
+  { everywhere, byRun, cause, reason }: Ending,
+): Promise<void> {
   const others =
     everywhere && subject.contactId
       ? await tx.org.sql<{ id: string }>(
@@ -206,5 +220,9 @@ async function end(tx: Tx, subject: Subject, state: FinalState, { everywhere, by
         )
       : [];
   const ids = new Set([...(subject.enrollmentId ? [subject.enrollmentId] : []), ...others.map(({ id }) => id)]);
-  await finishEnrollments(tx, [...ids], state, { reason, runOf: byRun ? subject.enrollmentId : null });
+  await finishEnrollments(tx, [...ids], state, {
+    reason,
+    runOf: byRun ? subject.enrollmentId : null,
+    because: { cause, messageId: null, sendId: subject.send?.id ?? null },
+  });
 }

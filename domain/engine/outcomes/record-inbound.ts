@@ -228,6 +228,7 @@ async function applyEffects(
     case 'out_of_office':
       if (subject.contactId) {
         await holdAway(tx, subject.contactId, {
+          messageId: inbound.id,
           receivedAt: inbound.place.receivedAt,
           returnDate: reading.returnDate,
           timezone: await zoneOf(tx, send),

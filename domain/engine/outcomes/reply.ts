@@ -60,5 +60,9 @@ export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<v
   );
   const stops =
     campaign?.stop_on_reply || (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
-  if (stops) await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact replied' });
+  if (!stops) return;
+  await finishEnrollment(tx, enrollmentId, 'replied', {
+    reason: 'the contact replied',
+    because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
+  });
 }
