@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import { runStatement } from '../../db/statement.ts';
 import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -48,19 +49,19 @@ export interface ActorResolver {
 export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>): ActorResolver {
   const keyUse = createKeyUsage(deps);
   const grantUse = createKeyUsage(deps, 'oauth_grants');
-  const cache = new Map<string, { caller: Caller | null; until: number }>();
+  const cache = new LRUCache<string, { caller: Caller | null }>({ max: CACHE_MAX, ttl: TRUST_MS });
 
   async function trusted(
     token: string,
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    const at = performance.now();
+    // From before the look-up: a revocation that it has just missed must not be believed longer than the rest.
+    const start = performance.now();
     const known = cache.get(hash);
-    if (known && known.until >= at) return known.caller;
+    if (known) return known.caller;
     const caller = await find(deps, hash);
-    if (cache.size >= CACHE_MAX) cache.clear();
-    cache.set(hash, { caller, until: at + TRUST_MS });
+    cache.set(hash, { caller }, { start });
     return caller;
   }
 

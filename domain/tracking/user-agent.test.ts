@@ -20,6 +20,31 @@ const SAFARI =
 const MAC_MAIL = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const THUNDERBIRD = 'Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.12.0';
 
+const SCANNERS = [
+  'facebookexternalhit',
+  'FortiGuard',
+  'IronPort',
+  'Mimecast-URL-Scanner',
+  'Proofpoint',
+  'SafeLinks',
+  'SkypeUriPreview',
+  'Symantec',
+  'TrendMicro',
+  'urlscan.io',
+  'virustotal',
+];
+const READERS = [
+  'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
+  'Outlook-iOS/2.0',
+  'Outlook-Android/2.0',
+  'Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.17628; Pro)',
+  'Microsoft Outlook 16.0',
+  'Airmail 5.6',
+  'eM Client/9.2',
+  'Postbox/7.0',
+  'Mozilla/5.0 (Linux; Android 9; CUBOT) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/80.0.0.0 Mobile Safari/537.36',
+];
+
 test('clients and devices are told apart', (t) => {
   const told: [string, string | null, string | null][] = [
     [IPHONE_MAIL, 'Apple Mail', 'mobile'],
@@ -50,10 +75,23 @@ test('proxies that fetch ahead, scanners and HTTP libraries are machines; mail p
     'Go-http-client/1.1',
     'Mozilla/5.0 (compatible; bingbot/2.0)',
     'Mozilla/5.0 (compatible; BarracudaSentinel/1.0)',
+    `${CHROME} HeadlessChrome/126.0.0.0`,
+    ...SCANNERS.flatMap((name) => [name, `${CHROME} ${name}/1.0`, `Mozilla/5.0 (compatible; ${name}/1.0)`]),
   ]) {
     t.true(isMachineAgent(agent), agent);
   }
-  for (const agent of [IPHONE_MAIL, CHROME, EDGE, GMAIL_PROXY, OUTLOOK, ANDROID_PHONE, SAFARI, MAC_MAIL, THUNDERBIRD])
+  for (const agent of [
+    ...READERS,
+    IPHONE_MAIL,
+    CHROME,
+    EDGE,
+    GMAIL_PROXY,
+    OUTLOOK,
+    ANDROID_PHONE,
+    SAFARI,
+    MAC_MAIL,
+    THUNDERBIRD,
+  ])
     t.false(isMachineAgent(agent), agent);
 });
 

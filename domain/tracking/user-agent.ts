@@ -1,4 +1,6 @@
-/** What a user agent says about where a mail was read or a link followed (supplement, EngagementOrigin). */
+import { isbot } from 'isbot';
+
+/** What a user agent says about where a mail was read or a link followed (EngagementOrigin in the API). */
 export interface Origin {
   /** Mail program or browser; null when unknown. */
   client: string | null;
@@ -23,62 +25,28 @@ const CLIENTS: readonly [RegExp, string][] = [
   [/Chrome|CriOS/i, 'Chrome'],
 ];
 
-/** Programs no person reads mail with: link scanners, previewers, HTTP libraries. */
-const MACHINES = new RegExp(
-  [
-    'bot\\b',
-    'crawl',
-    'spider',
-    'slurp',
-    'scanner',
-    'preview',
-    'monitor',
-    'headless',
-    'phantomjs',
-    'lighthouse',
-    'virustotal',
-    'urlscan',
-    'barracuda',
-    'mimecast',
-    'proofpoint',
-    'ironport',
-    'symantec',
-    'trendmicro',
-    'fortiguard',
-    'safelinks',
-    'skypeuripreview',
-    '^curl/',
-    '^wget/',
-    'python-requests',
-    'python-urllib',
-    'aiohttp',
-    'go-http-client',
-    'okhttp',
-    '^java/',
-    'libwww',
-    'apache-httpclient',
-    'httpclient',
-    'axios/',
-    'node-fetch',
-    '^node$',
-    '^undici$',
-    'guzzlehttp',
-    '^ruby',
-    'facebookexternalhit',
-    'whatsapp/',
-  ].join('|'),
-  'i',
-);
+/**
+ * Programs that fetch for a person who reads, though `isbot` takes them for robots: the image proxies of Gmail and Yahoo, and
+ * mail programs that do not say "Mozilla".
+ */
+const READERS =
+  /GoogleImageProxy|ggpht\.com|YahooMailProxy|Outlook-iOS|Outlook-Android|Microsoft Outlook|DuckDuckGo\/|^(?:Airmail|BlackBerry|eM Client|Lotus-Notes|Postbox|Spark|Superhuman)\b/i;
+
+/** Scanners of mail gateways, previewers and others that add a word to a browser's user agent, which `isbot` does not know. */
+const SCANNERS =
+  /barracuda|mimecast|proofpoint|ironport|symantec|trendmicro|fortiguard|safelinks|virustotal|urlscan|slurp|lighthouse|preview|python-requests|facebookexternalhit|whatsapp\//i;
 
 /** Apple's privacy proxy fetches every image with these bare words, whether or not anybody reads the mail. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
 /** Gmail's proxy poses as this browser of 2015 when it fetches ahead of the reader. */
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
-/** Whether a user agent belongs to a program that fetches by itself. None at all is no person's either. */
+/** Whether a user agent belongs to a program that fetches by itself. A person's program names itself: none at all is a machine. */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();
-  return agent === '' || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent) || MACHINES.test(agent);
+  if (agent === '' || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent) || SCANNERS.test(agent))
+    return true;
+  return isbot(agent) && !READERS.test(agent);
 }
 
 /** Client and device of a user agent, as far as they can be told. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import { findClient, type Client } from '../../../domain/oauth/clients.ts';
@@ -21,7 +22,7 @@ interface Image {
   bytes: Buffer;
 }
 /** Per egress, which is one per process: the last logos asked for, and those that could not be had. */
-const caches = new WeakMap<Egress, Map<string, { image: Image | null; until: number }>>();
+const caches = new WeakMap<Egress, LRUCache<string, { image: Image | null; until: number }>>();
 
 /** Where the pages load an application's logo from; null for one that has none, or that nobody vouches for. */
 export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
@@ -55,18 +56,13 @@ function imageReply(contentType: string, stream: Readable | string): StreamReply
 }
 
 async function logoOf(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null> {
-  const cache = caches.get(ctx.egress) ?? new Map<string, { image: Image | null; until: number }>();
+  const cache = caches.get(ctx.egress) ?? new LRUCache<string, { image: Image | null; until: number }>({ max: KEPT });
   caches.set(ctx.egress, cache);
   const now = ctx.clock.now().getTime();
   const kept = cache.get(url);
   if (kept && kept.until > now) return kept.image;
   const image = await fetchImage(ctx, url);
-  cache.delete(url);
   cache.set(url, { image, until: now + (image ? FRESH_MS : RETRY_MS) });
-  for (const oldest of cache.keys()) {
-    if (cache.size <= KEPT) break;
-    cache.delete(oldest);
-  }
   return image;
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { OutreachSettings } from '../../records/outreach-settings.ts';
 import type { Schedule } from '../../records/schedule/windows.ts';
 
@@ -45,7 +46,7 @@ export interface CampaignInEffect {
 }
 
 const MAX_SCHEDULES = 2_000;
-const schedules = new Map<string, Schedule>();
+const schedules = new LRUCache<string, Schedule>({ max: MAX_SCHEDULES });
 
 /**
  * A campaign's sending schedule. The same settings give the same object, because what is worked out of a schedule is
@@ -73,7 +74,6 @@ export function scheduleOf(campaign: CampaignView): Schedule {
       startDate: campaign.start_date,
       endDate: campaign.end_date,
     };
-    if (schedules.size >= MAX_SCHEDULES) schedules.clear();
     schedules.set(key, schedule);
   }
   return schedule;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ContactRow } from '../../../db/models/contact.ts';
 import type { StepAction } from '../campaign/actions.ts';
 import type { GraphStep, StepConditions } from '../campaign/graph.ts';
@@ -212,7 +213,7 @@ export interface Graph {
 }
 
 const MAX_GRAPHS = 1_000;
-const graphs = new Map<string, Graph>();
+const graphs = new LRUCache<string, Graph>({ max: MAX_GRAPHS });
 
 /**
  * The step graph of a campaign as it is now. Every change of it raises `graph_version` in its own transaction, so a
@@ -249,7 +250,6 @@ export async function readGraph(tx: Tx, campaign: { id: string; graph_version: n
     ),
     variants: variants as EngineVariant[],
   };
-  if (graphs.size >= MAX_GRAPHS) graphs.clear();
   graphs.set(key, graph);
   return graph;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { meetingSpan, openSpan, weekSpans } from './pattern.ts';
 import type { Span, WeekPattern } from './pattern.ts';
 import { compileSchedule } from './windows.ts';
@@ -112,7 +113,7 @@ function preferredSpan(
   return null;
 }
 
-const preferences = new Map<string, WeekPattern>();
+const preferences = new LRUCache<string, WeekPattern>({ max: MAX_PREFERENCES });
 
 function preferencePattern(timezone: string, hours: readonly number[], weekends: boolean): WeekPattern {
   const key = `${timezone} ${weekends ? 7 : 5} ${hours.join()}`;
@@ -124,7 +125,6 @@ function preferencePattern(timezone: string, hours: readonly number[], weekends:
       wanted.map((hour) => ({ from: day * DAY + hour * HOUR, to: day * DAY + (hour + 1) * HOUR })),
     );
     pattern = { clock: zoneClock(timezone), spans: weekSpans(spans) };
-    if (preferences.size >= MAX_PREFERENCES) preferences.clear();
     preferences.set(key, pattern);
   }
   return pattern;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { IANAZone } from 'luxon';
 
 export const MINUTE = 60_000;
@@ -18,7 +19,7 @@ export interface ZoneSegment {
 const BLOCK = 32 * DAY;
 // No zone moves its clock away and back within eight days, so equal offsets at both ends mean no transition.
 const PROBE = 8 * DAY;
-const MAX_BLOCKS = 400;
+const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
 // The IANA names without a slash. ICU also takes abbreviations of its own, some with a meaning nobody expects
@@ -81,7 +82,7 @@ export function isIanaZone(name: string): boolean {
 export class ZoneClock {
   readonly name: string;
   readonly #zone: IANAZone;
-  readonly #blocks = new Map<number, readonly ZoneSegment[]>();
+  readonly #blocks = new LRUCache<number, readonly ZoneSegment[]>({ max: MAX_BLOCKS });
   #last: ZoneSegment | undefined;
 
   constructor(name: string) {
@@ -97,7 +98,6 @@ export class ZoneClock {
     let block = this.#blocks.get(index);
     if (block === undefined) {
       block = this.#cut(index * BLOCK);
-      if (this.#blocks.size >= MAX_BLOCKS) this.#blocks.clear();
       this.#blocks.set(index, block);
     }
     for (const segment of block) {
@@ -145,7 +145,8 @@ export class ZoneClock {
   }
 }
 
-const clocks = new Map<string, ZoneClock>();
+/** Names come from contacts' fields too, in any letter case, so the cache needs an end. */
+const clocks = new LRUCache<string, ZoneClock>({ max: MAX_ZONES });
 
 /** The shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */
 export function zoneClock(name: string): ZoneClock {
@@ -153,8 +154,6 @@ export function zoneClock(name: string): ZoneClock {
   if (clock === undefined) {
     if (!isIanaZone(name)) throw new RangeError(`unknown time zone: ${name}`);
     clock = new ZoneClock(name);
-    // Names come from contacts' fields too, in any letter case, so the cache needs an end.
-    if (clocks.size >= MAX_ZONES) clocks.clear();
     clocks.set(name, clock);
   }
   return clock;
