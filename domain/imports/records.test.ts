@@ -73,6 +73,63 @@ test('a quote nobody closed costs its own line', async (t) => {
   );
 });
 
+/** Where the row from `start` on ends, by looking ahead character by character; undefined for a broken one. */
+function lookAhead(text: string, start: number, delimiter: string): number | undefined {
+  let fieldStart = true;
+  let quoted = false;
+  let overLines = false;
+  for (let at = start; at < text.length; at += 1) {
+    const [char, next] = [text[at], text[at + 1]];
+    if (!quoted) {
+      if (char === '\n') return at;
+      if (char === '"' && fieldStart) [quoted, overLines, fieldStart] = [true, false, false];
+      else fieldStart = char === delimiter;
+    } else if (char === '\n') {
+      overLines = true;
+    } else if (char === '"') {
+      if (next === '"') at += 1;
+      else if (overLines && next !== undefined && next !== delimiter && next !== '\n') return undefined;
+      else quoted = false;
+    }
+  }
+  return quoted ? undefined : text.length;
+}
+
+test('rows end where looking ahead from each of them says, wherever the text is cut', async (t) => {
+  const text = fc
+    .array(fc.constantFrom('a', '"', '""', ',', '\n', ' '), { maxLength: 60 })
+    .map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(text, fc.integer({ min: 1, max: 20 }), async (source, size) => {
+      const expected: { line: number; raw: string }[] = [];
+      for (let start = 0, line = 1; start < source.length;) {
+        const feed = source.indexOf('\n', start);
+        const end = lookAhead(source, start, ',') ?? (feed === -1 ? source.length : feed);
+        const raw = source.slice(start, end);
+        if (raw.trim()) expected.push({ line, raw });
+        line += raw.split('\n').length;
+        start = end + 1;
+      }
+      const read = await records(source, size);
+      t.deepEqual(
+        read.map(({ line, raw }) => ({ line, raw })),
+        expected,
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a megabyte of open quotes is read in linear work', async (t) => {
+  // Looking ahead from each row would take minutes here, more than a test may.
+  for (const unit of ['"\n', 'a,"b\n', '"a""\n', '"",""""\n', '\n"a\n\n', '\n""a', 'a\n']) {
+    const text = unit.repeat(Math.ceil((1024 * 1024) / unit.length));
+    let rows = 0;
+    for await (const group of csvRecords(pieces(text, 64 * 1024), ',')) rows += group.length;
+    t.true(rows > 10, unit);
+  }
+});
+
 test('a row without end is cut off, and what follows it is read', async (t) => {
   const many = Array.from({ length: 9000 }, (_, i) => `p${i},x`);
   const read = await records(`a,"open\n${many.join('\n')}\n`, 5000);

@@ -35,82 +35,119 @@ export async function* csvRecords(text: AsyncIterable<string>, delimiter: string
 }
 
 async function* splitRecords(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<RawRecord> {
-  let buffer = '';
+  let rest = '';
   let line = 1;
-  const take = function* (final: boolean): Generator<RawRecord> {
+  const take = function* (buffer: string, final: boolean): Generator<RawRecord> {
+    const ends = new RowEnds(buffer, delimiter);
     let start = 0;
     while (start < buffer.length) {
-      const cut = nextCut(buffer, start, delimiter, final);
+      const cut = nextCut(buffer, start, ends, final);
       if (!cut) break;
       const record = buffer.slice(start, cut.end);
       if (record.trim()) yield { line, text: record, broken: cut.broken };
       line += newlines(record) + 1;
       start = cut.end + 1;
     }
-    buffer = buffer.slice(start);
+    rest = buffer.slice(start);
   };
+  let arrived: string[] = [];
+  let size = 0;
   for await (const piece of text) {
-    buffer += piece;
-    yield* take(false);
+    arrived.push(piece);
+    size += piece.length;
+    // The rest is read again with what follows: work stays linear when that is at least as much.
+    if (size < rest.length) continue;
+    yield* take(rest + arrived.join(''), false);
+    arrived = [];
+    size = 0;
   }
-  yield* take(true);
+  yield* take(rest + arrived.join(''), true);
 }
 
-/** Where the row that begins at `start` ends (the place of its line feed), or undefined when more text is needed. */
+/** Where the row that begins at `start` ends (the position of its line feed), or undefined when more text is needed. */
 function nextCut(
   text: string,
   start: number,
-  delimiter: string,
+  ends: RowEnds,
   final: boolean,
 ): { end: number; broken: boolean } | undefined {
+  const end = ends.from(start);
+  const isWhole = end !== OPEN && end !== BROKEN && end - start <= MAX_RECORD_CHARS;
+  if (isWhole && (end < text.length || final)) return { end, broken: false };
+  const dependsOnMore = end === OPEN || end === text.length;
+  if (!final && dependsOnMore && text.length - start <= MAX_RECORD_CHARS) return undefined;
+  // The row is too long, or its quote is not closed: its line is broken, and what follows is read afresh.
   const feed = text.indexOf('\n', start);
-  const lineEnd = feed === -1 ? text.length : feed;
-  const quote = text.indexOf('"', start);
-  if (quote === -1 || quote > lineEnd) {
-    if (feed === -1 && !final) return undefined;
-    return { end: lineEnd, broken: lineEnd - start > MAX_RECORD_CHARS };
-  }
-  const limit = Math.min(text.length, start + MAX_RECORD_CHARS);
-  const end = closedEnd(text, start, limit, delimiter);
-  if (end !== undefined && (end < text.length || final)) return { end, broken: false };
-  if (limit === text.length && !final) return undefined;
-  // The quote is not closed: its line is broken, and what follows is read afresh.
   if (feed === -1 && !final) return undefined;
-  return { end: lineEnd, broken: true };
+  return { end: feed === -1 ? text.length : feed, broken: true };
 }
 
+/** The quote is still open at the end of the text. */
+const OPEN = -1;
+/** A quote that ran over lines meets one that closes nothing: that one opens a later cell. */
+const BROKEN = -2;
+
 /**
- * Walks a row with quotes as csv-parse (relax_quotes) reads it: the place of the line feed outside quotes, or of the end.
- * Undefined when a quote stays open, or runs over lines into a quote that closes nothing: that one opens a later cell.
+ * For every position of a text where a row may begin, where that row ends, as csv-parse (relax_quotes) reads it. All are
+ * found in one pass from the end to the beginning: looking ahead from each row anew would cost the square of the text
+ * when many quotes are left open.
  */
-function closedEnd(text: string, start: number, limit: number, delimiter: string): number | undefined {
-  let fieldStart = true;
-  let quoted = false;
-  let overLines = false;
-  for (let i = start; i < limit; i += 1) {
-    const char = text[i]!;
-    if (quoted) {
-      if (char === '\n') overLines = true;
-      if (char !== '"') continue;
-      const next = text[i + 1];
-      if (next === '"') {
-        i += 1;
-        continue;
-      }
-      if (overLines && next !== undefined && next !== delimiter && next !== '\n') return undefined;
-      quoted = false;
-    } else if (char === '\n') {
-      return i;
-    } else if (char === '"' && fieldStart) {
-      quoted = true;
-      overLines = false;
-      fieldStart = false;
-    } else {
-      fieldStart = char === delimiter;
-    }
+class RowEnds {
+  readonly #text: string;
+  readonly #delimiter: string;
+  /** Of a row without quotes the line feed says it all; the pass is made when the first quote is met. */
+  #atFieldStart: Int32Array | undefined;
+  #nextQuote: number;
+
+  constructor(text: string, delimiter: string) {
+    this.#text = text;
+    this.#delimiter = delimiter;
+    this.#nextQuote = text.indexOf('"');
   }
-  return quoted || limit < text.length ? undefined : limit;
+
+  /** The position of the line feed that ends the row, the length of the text when it has none, or OPEN or BROKEN. */
+  from(start: number): number {
+    if (this.#atFieldStart) return this.#atFieldStart[start]!;
+    const feed = this.#text.indexOf('\n', start);
+    const lineEnd = feed === -1 ? this.#text.length : feed;
+    if (this.#nextQuote === -1 || this.#nextQuote > lineEnd) return lineEnd;
+    this.#atFieldStart = this.#walkBack();
+    return this.#atFieldStart[start]!;
+  }
+
+  #walkBack(): Int32Array {
+    const [text, delimiter, length] = [this.#text, this.#delimiter.charCodeAt(0), this.#text.length];
+    const atFieldStart = new Int32Array(length + 1).fill(length);
+    const inField = new Int32Array(length + 1).fill(length);
+    const quoted = new Int32Array(length + 1).fill(OPEN);
+    const quotedOverLines = new Int32Array(length + 1).fill(OPEN);
+    for (let at = length - 1; at >= 0; at -= 1) {
+      const char = text.charCodeAt(at);
+      if (char === QUOTE) {
+        const next = text.charCodeAt(at + 1);
+        const closes = Number.isNaN(next) || next === delimiter || next === LINE_FEED;
+        inField[at] = inField[at + 1]!;
+        atFieldStart[at] = quoted[at + 1]!;
+        quoted[at] = next === QUOTE ? quoted[at + 2]! : inField[at + 1]!;
+        quotedOverLines[at] = next === QUOTE ? quotedOverLines[at + 2]! : closes ? inField[at + 1]! : BROKEN;
+      } else if (char === LINE_FEED) {
+        inField[at] = at;
+        atFieldStart[at] = at;
+        quoted[at] = quotedOverLines[at + 1]!;
+        quotedOverLines[at] = quotedOverLines[at + 1]!;
+      } else {
+        inField[at] = char === delimiter ? atFieldStart[at + 1]! : inField[at + 1]!;
+        atFieldStart[at] = inField[at]!;
+        quoted[at] = quoted[at + 1]!;
+        quotedOverLines[at] = quotedOverLines[at + 1]!;
+      }
+    }
+    return atFieldStart;
+  }
 }
+
+const QUOTE = 34;
+const LINE_FEED = 10;
 
 function newlines(text: string): number {
   let count = 0;
@@ -119,18 +156,21 @@ function newlines(text: string): number {
 }
 
 function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
-  const parsed = rows.some((row) => row.broken)
-    ? undefined
-    : parseText(rows.map((row) => row.text).join('\n'), delimiter);
+  const whole = rows.filter((row) => !row.broken);
+  const together = parseText(whole.map((row) => row.text).join('\n'), delimiter);
   // One odd row must not cost its neighbours: where the count differs, each is parsed by itself.
-  const values =
-    parsed?.length === rows.length
-      ? parsed
-      : rows.map((row) => {
-          const alone = row.broken ? undefined : parseText(row.text, delimiter);
-          return alone?.length === 1 ? alone[0]! : null;
-        });
-  return rows.map((row, index) => ({ line: row.line, values: values[index] ?? null, raw: row.text }));
+  const parsed = together?.length === whole.length ? together : whole.map((row) => parseRow(row.text, delimiter));
+  let next = 0;
+  return rows.map((row) => ({
+    line: row.line,
+    values: row.broken ? null : (parsed[next++] ?? null),
+    raw: row.text,
+  }));
+}
+
+function parseRow(text: string, delimiter: string): string[] | null {
+  const alone = parseText(text, delimiter);
+  return alone?.length === 1 ? alone[0]! : null;
 }
 
 function parseText(text: string, delimiter: string): string[][] | undefined {
