@@ -7,12 +7,17 @@ import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { deliverSend } from '../domain/engine/sending/deliver.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
+import type { TargetLimits } from '../lib/target-limits.ts';
 import type { CampaignActivities } from '../workflows/campaign/contract.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 
 export interface EngineParts {
   smtp: SmtpSender;
   metrics: Metrics;
+  /** Bounds the calls this process has open with customers' apps, by app connection. */
+  appCalls: TargetLimits;
+  /** Bounds the conversations with IMAP servers that keep copies of sent emails, by host. */
+  copies: TargetLimits;
 }
 
 /** How long (ms) one launcher activity goes on while there is work, before it reports back. */
@@ -22,7 +27,7 @@ const HEARTBEAT_MS = 5_000;
 /** Activities of campaign and enrollment runs. Each only translates: which verb, and what a retry means. */
 export function createEngineActivities(
   deps: Deps,
-  { smtp, metrics }: EngineParts,
+  { smtp, metrics, appCalls, copies }: EngineParts,
 ): EnrollmentActivities & CampaignActivities {
   const ctxOf = (organizationId: string) => {
     const { workflowExecution, activityType } = activityInfo();
@@ -34,7 +39,18 @@ export function createEngineActivities(
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();
-      const delivery = await deliverSend(ctxOf(organizationId), { smtp, heartbeat: () => context.heartbeat() }, sendId);
+      const delivery = await deliverSend(
+        ctxOf(organizationId),
+        { smtp, copies, heartbeat: () => context.heartbeat() },
+        sendId,
+      );
+      if ('retryInMs' in delivery) {
+        throw ApplicationFailure.create({
+          message: 'the mail host has as many conversations under way as it may',
+          type: 'mail_host_busy',
+          nextRetryDelay: delivery.retryInMs,
+        });
+      }
       if ('retryAt' in delivery) {
         throw ApplicationFailure.create({
           message: 'another attempt may still be under way',
@@ -50,9 +66,13 @@ export function createEngineActivities(
       const context = Context.current();
       // An app may take its time; the heartbeat tells a slow app from a dead worker.
       const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      const result = await callApp(ctxOf(organizationId), stepRunId, activityInfo().attempt).finally(() =>
-        clearInterval(pulse),
-      );
+      const result = await callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse));
+      if (result.outcome === 'busy')
+        throw ApplicationFailure.create({
+          message: 'the app has as many calls under way as it may',
+          type: 'app_busy',
+          nextRetryDelay: result.retryInMs,
+        });
       if (result.outcome === 'retry')
         throw ApplicationFailure.create({
           message: result.detail ?? 'the app did not answer',

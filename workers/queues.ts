@@ -10,6 +10,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
+import { TargetLimits } from '../lib/target-limits.ts';
 import { connectionOptions } from '../temporal/client.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
 import { workflowBundle } from './bundle.ts';
@@ -107,9 +108,20 @@ async function createActivities(
   deps: Deps,
   metrics: Metrics,
 ): Promise<{ activities: Record<Queue, NonNullable<WorkerOptions['activities']>>; close(): Promise<void> }> {
-  const smtp = createSmtpSender({ allowPrivate: deps.config.ALLOW_PRIVATE_MAIL_HOSTS });
+  const { config } = deps;
+  const mail = { total: config.WORKER_MAIL_SLOTS, perTarget: config.SMTP_HOST_SESSIONS, shared: true };
+  const smtp = createSmtpSender({
+    allowPrivate: config.ALLOW_PRIVATE_MAIL_HOSTS,
+    limits: new TargetLimits(mail),
+    maxHostSessions: config.SMTP_HOST_SESSIONS,
+  });
   const deliveries = await createDeliveryEngine(deps, metrics);
-  const engine = createEngineActivities(deps, { smtp, metrics });
+  const engine = createEngineActivities(deps, {
+    smtp,
+    metrics,
+    appCalls: new TargetLimits({ total: config.WORKER_APPS_SLOTS, perTarget: config.APP_CONNECTION_CONCURRENCY }),
+    copies: new TargetLimits(mail),
+  });
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
   const maintenance = createMaintenanceActivities(deps);

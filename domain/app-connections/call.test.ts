@@ -4,8 +4,10 @@ import test, { type ExecutionContext } from 'ava';
 import { ManualClock } from '../../lib/clock.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { TargetLimits } from '../../lib/target-limits.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { createCampaign, createContact, enroll, type StepSpec, type Tenant } from '../../test/harness/factories.ts';
+import { eventually } from '../../test/harness/engine.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { finishEnrollment } from '../engine/control/finish.ts';
 import { transact } from '../kernel/transact.ts';
@@ -123,7 +125,9 @@ async function setup(
   return { tenant, secret, campaignId, stepId: stepIds[0]!, contactId, enrollmentId: enrollmentId!, runId };
 }
 
-const call = (given: Setup, attempt = 1) => callApp(world.system(given.tenant.organizationId), given.runId, attempt);
+const limits = () => new TargetLimits({ total: 20, perTarget: 10 });
+const call = (given: Setup, within = limits()) =>
+  callApp(world.system(given.tenant.organizationId), given.runId, within);
 const runOf = (given: Setup) => world.deps.db('step_runs').where({ id: given.runId }).first();
 const leadOf = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();
 const intentsOf = (given: Setup) =>
@@ -195,9 +199,9 @@ test.serial(
       else response.writeHead(next).end('{}');
     });
     const given = await setup(url);
-    for (let attempt = 1; attempt <= 4; attempt += 1) t.is((await call(given, attempt)).outcome, 'retry');
+    for (let attempt = 1; attempt <= 4; attempt += 1) t.is((await call(given)).outcome, 'retry');
     t.like(await runOf(given), { state: 'running', attempts: 4 });
-    t.is((await call(given, 5)).outcome, 'error');
+    t.is((await call(given)).outcome, 'error');
     t.is(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
     const run = await runOf(given);
     t.like(run, { state: 'blocked', outcome: null, attempts: 5 });
@@ -208,7 +212,7 @@ test.serial(
       .db('campaign_logs')
       .where({ campaign_id: given.campaignId, event_type: 'step_blocked' });
     t.like(log.metadata, { step_run_id: given.runId, code: 'app_action_failed' });
-    t.is((await call(given, 6)).outcome, 'stale', 'a blocked run waits for a person');
+    t.is((await call(given)).outcome, 'stale', 'a blocked run waits for a person');
   },
 );
 
@@ -241,7 +245,11 @@ test.serial('an app that takes longer than 30 seconds is asked again', async (t)
       return egress.request({ ...request, timeoutMs: 100 });
     },
   };
-  const result = await callApp({ ...world.system(given.tenant.organizationId), egress: hurried }, given.runId, 1);
+  const result = await callApp(
+    { ...world.system(given.tenant.organizationId), egress: hurried },
+    given.runId,
+    limits(),
+  );
   t.deepEqual(allowed, [30_000]);
   t.deepEqual(result, { outcome: 'retry', detail: 'The host did not answer in time.' });
 });
@@ -339,7 +347,7 @@ test.serial('a paused campaign and a held lead are not asked about', async (t) =
   t.is((await call(given)).outcome, 'stale');
   t.is(requests.length, 0);
   t.is(
-    (await callApp(world.system((await world.tenant()).organizationId), given.runId, 1)).outcome,
+    (await callApp(world.system((await world.tenant()).organizationId), given.runId, limits())).outcome,
     'stale',
     'nor another organization',
   );
@@ -369,7 +377,10 @@ test.serial('an address that is not allowed is no retry', async (t) => {
   const given = await setup('http://127.0.0.1:9');
   const egress = createEgress({ allowUnsafe: false });
   t.teardown(() => egress.close());
-  t.is((await callApp({ ...world.system(given.tenant.organizationId), egress }, given.runId, 1)).outcome, 'error');
+  t.is(
+    (await callApp({ ...world.system(given.tenant.organizationId), egress }, given.runId, limits())).outcome,
+    'error',
+  );
   t.like(await runOf(given), { state: 'blocked', attempts: 1 });
 });
 
@@ -394,4 +405,23 @@ test('inputs share one budget of work, so that many of them cannot hold up a wor
       instanceOf: InputsTooLarge,
     },
   );
+});
+
+test.serial('a call to an app that has as many as it may comes again later, and counts as no attempt', async (t) => {
+  let answer = () => {};
+  const { url, requests } = await app(t, (_request, response) => {
+    answer = () => void response.writeHead(200).end('{}');
+  });
+  const given = await setup(url);
+  const one = new TargetLimits({ total: 20, perTarget: 1 });
+  const first = call(given, one);
+  await eventually(async () => requests.length === 1);
+  // Two of the same run: which contact waits makes no difference.
+  const second = await call(given, one);
+  t.is(second.outcome, 'busy');
+  t.true((second as { retryInMs: number }).retryInMs > 0);
+  t.is(requests.length, 1);
+  t.like(await runOf(given), { state: 'running', attempts: 0 });
+  answer();
+  t.is((await first).outcome, 'success');
 });

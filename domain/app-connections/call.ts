@@ -1,8 +1,9 @@
 import { json } from '../../db/connection.ts';
 import { EgressError } from '../../lib/egress/index.ts';
+import type { Place, TargetLimits } from '../../lib/target-limits.ts';
 import { matchingBranch } from '../engine/campaign/graph.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
-import type { Ctx } from '../kernel/context.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
 import { actionBody, InputsTooLarge, readActionCall, type ActionCall } from './action-call.ts';
@@ -11,13 +12,19 @@ import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
-/** How long an app may take to answer, in ms (contract 3, limits). */
-const ANSWER_TIMEOUT_MS = 30_000;
+/** A call waits this long (ms) in the worker for other calls to an app that answers; then it comes again later. */
+const PATIENCE_MS = 500;
 
 /** What became of one call. `retry` asks for another one later; `stale` means there was nothing left to call for. */
 export interface CallResult {
   outcome: 'success' | 'error' | 'retry' | 'stale';
   detail?: string;
+}
+
+/** The app has as many calls under way as it may: nothing was done, and no attempt is counted. Come again then (ms). */
+export interface AppBusy {
+  outcome: 'busy';
+  retryInMs: number;
 }
 
 type Failure = Extract<Answer, { ok: false }>;
@@ -27,13 +34,17 @@ type Failure = Extract<Answer, { ok: false }>;
  * (contract 3, "App connections"). Calling again is safe: the app sees the same event id, and only the first answer that
  * is stored counts. A failure that may pass is retried until task_reliability.max_attempts; after that, or when it
  * cannot pass, the run takes the branch for outcome `error`, or is blocked until somebody retries it.
- * @param attempt number of this attempt, from 1, as the caller counts; the run's own count wins when it is higher
+ * @param limits bounds the calls this process has open with one app connection
  */
-export async function callApp(ctx: Ctx, stepRunId: string, attempt: number): Promise<CallResult> {
+export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
   const call = await readActionCall(reader(ctx), stepRunId, ctx.clock.now());
   if (!call) return { outcome: 'stale' };
-  const attempts = Math.max(call.attempts + 1, attempt);
-  const answer = await ask(ctx, call);
+  const { connection } = call;
+  const attempts = call.attempts + 1;
+  if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
+  const place = await limits.enterSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  if ('retryInMs' in place) return { outcome: 'busy', retryInMs: place.retryInMs };
+  const answer = await ask(ctx, call, connection, place);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
   const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
   const limit = reliability.enabled ? reliability.max_attempts : 1;
@@ -41,29 +52,33 @@ export async function callApp(ctx: Ctx, stepRunId: string, attempt: number): Pro
   return storeFailure(ctx, call, attempts, answer);
 }
 
-async function ask(ctx: Ctx, call: ActionCall): Promise<Answer> {
-  const { connection } = call;
-  if (!connection) {
-    return {
-      ok: false,
-      retryable: false,
-      message: 'The app connection of this step does not exist.',
-      fix: 'Choose another app connection for the step, then retry the step run.',
-    };
-  }
+const NO_CONNECTION: Failure = {
+  ok: false,
+  retryable: false,
+  message: 'The app connection of this step does not exist.',
+  fix: 'Choose another app connection for the step, then retry the step run.',
+};
+
+/** Asks the app, within a place that is free again as soon as the app has answered or not. */
+async function ask(
+  ctx: Ctx,
+  call: ActionCall,
+  connection: NonNullable<ActionCall['connection']>,
+  place: Place,
+): Promise<Answer> {
+  let result: 'answered' | 'hung' | 'unused' = 'unused';
   try {
-    return readAnswer(
-      await sendSigned(ctx, {
-        event: 'app.action',
-        eventId: call.runId,
-        url: actionUrl(connection.base_url, call.action.path),
-        secret: openSecret(ctx, connection),
-        body: actionBody(call, ctx.clock.now()),
-        timeoutMs: ANSWER_TIMEOUT_MS,
-      }),
-    );
+    const response = await sendSigned(ctx, {
+      event: 'app.action',
+      eventId: call.runId,
+      url: actionUrl(connection.base_url, call.action.path),
+      secret: openSecret(ctx, connection),
+      body: actionBody(call, ctx.clock.now()),
+      timeoutMs: ctx.config.APP_ACTION_TIMEOUT_MS,
+    });
+    result = 'answered';
+    return readAnswer(response);
   } catch (error) {
-    if (error instanceof EgressError) return readFailure(error);
     if (error instanceof InputsTooLarge) {
       return {
         ok: false,
@@ -72,7 +87,11 @@ async function ask(ctx: Ctx, call: ActionCall): Promise<Answer> {
         fix: 'Shorten the inputs of the step or the values that they use, then retry the step run.',
       };
     }
-    throw error;
+    if (!(error instanceof EgressError)) throw error;
+    result = error.kind === 'timeout' ? 'hung' : 'answered';
+    return readFailure(error);
+  } finally {
+    place.leave(result);
   }
 }
 

@@ -178,8 +178,14 @@ export const settingsSchema = z.object({
   WORKER_ACTIVITIES: count.min(1).default(100),
   /** Emails one worker hands over at once, over all mail hosts. */
   WORKER_MAIL_SLOTS: count.min(1).default(200),
+  /** SMTP sessions one worker has open to one mail host at most, over all mailboxes there; waiting emails hold no slot. */
+  SMTP_HOST_SESSIONS: count.min(1).default(20),
   /** Calls to customers' apps one worker has open at once, over all apps. */
   WORKER_APPS_SLOTS: count.min(1).default(200),
+  /** Calls one worker has open to one app connection at most; waiting calls hold no slot. */
+  APP_CONNECTION_CONCURRENCY: count.min(1).default(10),
+  /** How long (ms) a customer's app may take to answer a call. */
+  APP_ACTION_TIMEOUT_MS: count.min(1).default(30_000),
   /** Webhook batches and retries one worker has open at once. */
   WORKER_WEBHOOKS_SLOTS: count.min(1).default(1000),
   /** Launchers, imports and other long jobs one worker runs at once; each may use a database connection most of the time. */

@@ -1,3 +1,5 @@
+import type { Place, TargetLimits } from '../target-limits.ts';
+import { HostSessions } from './host-sessions.ts';
 import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
 import { SessionPool } from './pool.ts';
 import { SmtpSession, type Envelope, type SessionOptions } from './session.ts';
@@ -12,6 +14,10 @@ export interface SmtpSenderOptions extends SessionOptions {
   maxMessages?: number;
   /** Idle time (ms) after which a session is closed. */
   idleMs?: number;
+  /** Bounds the emails under way, by host; unbounded when not given. */
+  limits?: TargetLimits;
+  /** Sessions per host at most, over all mailboxes, idle ones and sign-ins for a check included. */
+  maxHostSessions?: number;
 }
 
 export interface SendOptions {
@@ -21,6 +27,8 @@ export interface SendOptions {
 
 /** Sends over pooled sessions, per mailbox. One per process. */
 export interface SmtpSender {
+  /** Takes a place for one email with a host (host:port); to be asked before anything is claimed for the email. */
+  enter(host: string, tenant: string): Promise<Place | { retryInMs: number }>;
   /** Signs in and out again, to see whether a mailbox could send. Never throws. */
   verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
   /** Sends one message. `pool` names the mailbox and the version of its credentials. Never throws. */
@@ -30,6 +38,9 @@ export interface SmtpSender {
 }
 
 const VERIFY_MS = 30_000;
+/** An email waits this long (ms) in the worker for others to a host that answers; then it comes again later. */
+const PATIENCE_MS = 500;
+const FREE: Place = { leave: () => {} };
 
 /**
  * Makes a sender. nodemailer's own pool puts a message back into its queue when a connection drops, even after the
@@ -37,7 +48,8 @@ const VERIFY_MS = 30_000;
  * offered once.
  */
 export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
-  const { maxSessions = 4, maxMessages = 100, idleMs = 8_000 } = options;
+  const { maxSessions = 4, maxMessages = 100, idleMs = 8_000, limits } = options;
+  const hosts = new HostSessions(options.maxHostSessions ?? Infinity);
   const pools = new Map<string, SessionPool>();
   let closed = false;
 
@@ -52,9 +64,13 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   };
 
   return {
+    enter: async (host, tenant) => limits?.enterSoon(host, tenant, PATIENCE_MS) ?? FREE,
     async verify(target) {
       try {
-        (await SmtpSession.open(target, options, performance.now() + VERIFY_MS)).close();
+        const until = performance.now() + VERIFY_MS;
+        (
+          await hosts.open(`${target.host}:${target.port}`, until, () => SmtpSession.open(target, options, until))
+        ).close();
         return { kind: 'ok' };
       } catch (error) {
         return faultOf(error);
@@ -66,7 +82,10 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         const pool = poolOf(key);
         let taken;
         try {
-          taken = await pool.take(() => SmtpSession.open(target, options, until), until);
+          taken = await pool.take(
+            () => hosts.open(`${target.host}:${target.port}`, until, () => SmtpSession.open(target, options, until)),
+            until,
+          );
         } catch (error) {
           return faultOf(error);
         }

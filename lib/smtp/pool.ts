@@ -37,7 +37,9 @@ export class SessionPool {
     await this.#place(until);
     for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
       clearTimeout(entry.timer);
-      if (!entry.session.closed) return { session: entry.session, kept: true };
+      if (entry.session.closed) continue;
+      entry.session.idleSince = undefined;
+      return { session: entry.session, kept: true };
     }
     try {
       return { session: await open(), kept: false };
@@ -72,6 +74,7 @@ export class SessionPool {
       this.#tellIfEmpty();
     }, this.#limits.idleMs);
     timer.unref();
+    session.idleSince = performance.now();
     this.#idle.push({ session, timer });
   }
 

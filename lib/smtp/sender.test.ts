@@ -364,3 +364,34 @@ test('whatever a server does, the outcome agrees with its record, and every mess
   );
   t.pass();
 });
+
+test('a host has so many sessions over all mailboxes; one that is idle makes room for another mailbox', async (t) => {
+  const { server, sender, target } = await given(t, {}, { maxHostSessions: 2 });
+  const raw = (id: string) => Buffer.from(`X-Id: ${id}\r\nSubject: s\r\n\r\nbody\r\n`);
+  const boxes = Array.from({ length: 6 }, (_, n) => `box${n}`);
+  for (let round = 0; round < 2; round += 1) {
+    const outcomes = await Promise.all(
+      boxes.map((box) =>
+        sender.send(box, target, { from: 'sam@example.com', to: ['a@example.org'] }, raw(`${box}/${round}`), {
+          timeoutMs: 5_000,
+        }),
+      ),
+    );
+    t.true(outcomes.every(({ kind }) => kind === 'accepted'));
+  }
+  t.is((await sender.verify(target)).kind, 'ok');
+  t.is(new Set(server.taken).size, 12);
+  t.true(server.peak() <= 4, 'sessions that make room may still be saying goodbye');
+});
+
+test('a session for which there is no room in time is unreachable, and nothing was handed over', async (t) => {
+  const { server, sender, target } = await given(t, at('mail', 'hush'), { maxHostSessions: 1, socketTimeoutMs: 5_000 });
+  const send = (box: string, timeoutMs: number) =>
+    sender.send(box, target, { from: 'sam@example.com', to: ['a@example.org'] }, Buffer.from('X-Id: 1\r\n\r\nb\r\n'), {
+      timeoutMs,
+    });
+  const first = send('one', 1_000);
+  t.like(await send('two', 300), { kind: 'unreachable', stage: 'session' });
+  t.like(await first, { kind: 'unreachable' });
+  t.is(server.connections(), 1);
+});

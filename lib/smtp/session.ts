@@ -38,6 +38,8 @@ export class SmtpSession {
   #broken: Done = () => {};
   messages = 0;
   closed = false;
+  /** Since when (performance.now(), ms) nobody uses it. */
+  idleSince: number | undefined;
 
   private constructor(connection: SMTPConnection, resetTimeout: number) {
     this.#connection = connection;

@@ -21,6 +21,7 @@ export function createFakeSmtp(): FakeSmtp {
     taken: [],
     offered: 0,
     next: () => 'accept',
+    enter: async () => ({ leave: () => {} }),
     verify: async () => ({ kind: 'ok' }),
     close: async () => {},
     async send(_pool, _target, envelope, raw, options = {}) {

@@ -1,8 +1,9 @@
 import type { SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
-import { findInSent, saveToSent, type ImapTarget } from '../../../lib/imap/index.ts';
+import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
+import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
 import { bounceType } from '../../mail/inbound/bounce-class.ts';
-import type { Ctx } from '../../kernel/context.ts';
-import { transact } from '../../kernel/transact.ts';
+import { organizationOf, type Ctx } from '../../kernel/context.ts';
+import { reader, transact } from '../../kernel/transact.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
 import { applyBounce } from '../outcomes/effects.ts';
 import { claimSend, type ClaimedSend } from './claim.ts';
@@ -10,11 +11,19 @@ import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credenti
 import { releaseReservedSends } from '../control/release.ts';
 import { settleBounced, settleDeferred, settleDelivered, settleReturned, settleSent } from './settle.ts';
 
-/** What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). */
-export type Delivery = { outcome: string } | { outcome: 'busy'; retryAt: number };
+/**
+ * What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). `host_busy`: the mail host has
+ * as many conversations under way as it may; nothing was done, come again in `retryInMs`.
+ */
+export type Delivery =
+  | { outcome: string }
+  | { outcome: 'busy'; retryAt: number }
+  | { outcome: 'host_busy'; retryInMs: number };
 
 export interface DeliverParts {
   smtp: SmtpSender;
+  /** Bounds the conversations with IMAP hosts in which copies are put into Sent folders; unbounded when not given. */
+  copies?: TargetLimits;
   /** Called now and then while waiting on the network or the database. */
   heartbeat?: () => void;
   /** How often (ms); well below the heartbeat timeout of the activity. */
@@ -26,6 +35,8 @@ export const HEARTBEAT_MS = 3_000;
 /** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
 const LOOK_AGAIN_MS = 15_000;
 const SETTLE_RETRY_MS = 500;
+/** A copy waits this long (ms) for others at the same IMAP host. */
+const COPY_PATIENCE_MS = 5_000;
 /** Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves any more. */
 const SMTP_SHARE = 0.9;
 
@@ -42,7 +53,34 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
   }
 }
 
-async function deliver(ctx: Ctx, { smtp }: DeliverParts, sendId: string): Promise<Delivery> {
+async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
+  // The place comes before the claim: an email that waits for its mail host is not under way, and can still be released.
+  const host = await hostToSendBy(ctx, sendId);
+  const place = host === undefined ? undefined : await parts.smtp.enter(host, organizationOf(ctx));
+  if (place && 'retryInMs' in place) return { outcome: 'host_busy', retryInMs: place.retryInMs };
+  try {
+    return await deliverWithin(ctx, parts, place, sendId);
+  } finally {
+    place?.leave('unused');
+  }
+}
+
+/** The SMTP host (host:port) by which a reserved email is to leave; undefined when there is nothing to be sent. */
+async function hostToSendBy(ctx: Ctx, sendId: string): Promise<string | undefined> {
+  const [row] = await reader(ctx).sql<{ host: string }>(
+    `select concat(m.smtp->>'host', ':', m.smtp->>'port') as host from sends s join mailboxes m on m.id = s.mailbox_id
+     where s.organization_id = :org and s.id = :send and s.state = 'reserved'`,
+    { send: sendId },
+  );
+  return row?.host;
+}
+
+async function deliverWithin(
+  ctx: Ctx,
+  { smtp, copies }: DeliverParts,
+  place: Place | undefined,
+  sendId: string,
+): Promise<Delivery> {
   const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
   const claim = await claimSend(ctx, sendId);
   if (claim.kind === 'gone') return { outcome: claim.outcome };
@@ -67,8 +105,10 @@ async function deliver(ctx: Ctx, { smtp }: DeliverParts, sendId: string): Promis
   const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
     timeoutMs: Math.max(0, until - performance.now()),
   });
+  place?.leave(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   const settled = await untilStored(ctx, () => settle(ctx, claim, outcome));
-  if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted') await keepCopy(ctx, claim);
+  if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted')
+    await keepCopy(ctx, copies, claim);
   return { outcome: settled };
 }
 
@@ -149,16 +189,29 @@ async function mailboxAtFault(
   return 'mailbox_held';
 }
 
-async function keepCopy(ctx: Ctx, claim: ClaimedSend): Promise<void> {
+/** Best effort: a Sent folder on a server that hangs gets no copies rather than holding up emails. */
+async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
   const target = copiesOf(ctx, claim.mailbox);
   if (!target) return;
+  const place = await copies?.enterSoon(`${target.host}:${target.port}`, organizationOf(ctx), COPY_PATIENCE_MS);
+  if (place && 'retryInMs' in place) {
+    ctx.log.warn(
+      { mailboxId: claim.mailbox.id, sendId: claim.sendId },
+      'no copy could be kept in the Sent folder: the IMAP host is busy or does not answer',
+    );
+    return;
+  }
+  let hung = false;
   try {
     await saveToSent(target, claim.raw, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS });
   } catch (error) {
+    hung = (error as ImapError).kind === 'unreachable';
     ctx.log.warn(
       { err: error, mailboxId: claim.mailbox.id, sendId: claim.sendId },
       'no copy could be kept in the Sent folder',
     );
+  } finally {
+    place?.leave(hung ? 'hung' : 'answered');
   }
 }
 

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SmtpFailure } from './outcome.ts';
+import type { SmtpSession } from './session.ts';
+
+/** How often (ms) a session that has no room yet looks again. */
+const LOOK_MS = 50;
+
+/**
+ * Counts the sessions of each mail host, over all mailboxes. Where a new one has no room, the session that has been
+ * idle for longest makes room.
+ */
+export class HostSessions {
+  readonly #max: number;
+  readonly #hosts = new Map<string, { sessions: Set<SmtpSession>; opening: number }>();
+
+  /** @param max sessions per host at most */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * Opens a session to a host once there is room for it.
+   * @param until moment (performance.now(), ms) by which there must be room
+   * @throws SmtpFailure unreachable when there is no room in time, or what `open` throws
+   */
+  async open(name: string, until: number, open: () => Promise<SmtpSession>): Promise<SmtpSession> {
+    const host = this.#hosts.get(name) ?? { sessions: new Set<SmtpSession>(), opening: 0 };
+    this.#hosts.set(name, host);
+    while (!this.#hasRoom(host)) {
+      if (performance.now() > until) {
+        throw new SmtpFailure({
+          kind: 'unreachable',
+          stage: 'session',
+          detail: 'Every session of the mail host was in use for too long',
+        });
+      }
+      await sleep(LOOK_MS);
+    }
+    host.opening += 1;
+    try {
+      const session = await open();
+      host.sessions.add(session);
+      return session;
+    } finally {
+      host.opening -= 1;
+      if (host.opening === 0 && host.sessions.size === 0) this.#hosts.delete(name);
+    }
+  }
+
+  #hasRoom(host: { sessions: Set<SmtpSession>; opening: number }): boolean {
+    for (const session of host.sessions) if (session.closed) host.sessions.delete(session);
+    if (host.sessions.size + host.opening < this.#max) return true;
+    let idlest: SmtpSession | undefined;
+    for (const session of host.sessions) {
+      if (session.idleSince !== undefined && session.idleSince < (idlest?.idleSince ?? Infinity)) idlest = session;
+    }
+    if (!idlest) return false;
+    idlest.close();
+    host.sessions.delete(idlest);
+    return true;
+  }
+}

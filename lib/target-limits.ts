@@ -1,0 +1,242 @@
+export interface TargetLimitsOptions {
+  /** Pieces of work open at once, over all targets. */
+  total: number;
+  /** ... with one target. */
+  perTarget: number;
+  /** ... for one tenant, over all targets; a quarter of `total` (one at least) when not given. */
+  perTenant?: number;
+  /** Targets serve several tenants (mail hosts): one tenant alone leaves a quarter of a target's places free. */
+  shared?: boolean;
+  /** The longest wait (ms) that is proposed to work without a place. */
+  maxRetryMs?: number;
+  /** Milliseconds on a monotonic clock. */
+  now?: () => number;
+}
+
+/** Permission for one piece of work. It must be given back, once. */
+export interface Place {
+  /**
+   * `hung`: the target could not be reached or did not answer in time. A refusal counts as `answered`. `unused`: the
+   * target was not asked in the end. Only the first call counts.
+   */
+  leave(result: 'answered' | 'hung' | 'unused'): void;
+}
+
+interface Waiter {
+  tenant: string;
+  admit(place: Place): void;
+}
+
+interface Target {
+  /** Places open, by tenant. */
+  open: Map<string, number>;
+  openCount: number;
+  /** Places it may have now: grows with every answer, halves when it hangs. */
+  window: number;
+  /** What it did last; `unknown` before its first answer. */
+  state: 'unknown' | 'answered' | 'hung';
+  /** How long (ms) one piece of work takes, a moving mean. */
+  meanMs: number;
+  /** Work that waits here for a moment, in the order in which it came. */
+  waiting: Waiter[];
+  /** When the last of a tenant's work that was sent away is due again, on the clock of `now`. */
+  lines: Map<string, number>;
+}
+
+/** Places an unknown target begins with. */
+const FIRST_WINDOW = 4;
+const FIRST_MEAN_MS = 50;
+const MEAN_WEIGHT = 0.2;
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 5 * 60_000;
+/** Targets that are remembered at most; those without open work are forgotten first. */
+const MAX_TARGETS = 10_000;
+
+/**
+ * Bounds the work that a process has open with outside servers, so that one that hangs holds up only what is meant for
+ * it. Work without a place is sent away with the time after which to come again, and holds nothing meanwhile.
+ *
+ * - One target has at most `perTarget` places. It starts with few, gets one more with each answer, and loses half when
+ *   it hangs, down to one: a server that hangs costs one place.
+ * - Targets that have not answered yet, or hung the last time, together use at most half of all places. However many
+ *   servers hang, the other half is left to those that answer.
+ * - Tenants share a target: no tenant has more than its part while others use it or wait for it.
+ */
+export class TargetLimits {
+  readonly #total: number;
+  readonly #perTarget: number;
+  readonly #perTenant: number;
+  readonly #shared: boolean;
+  readonly #maxRetryMs: number;
+  readonly #now: () => number;
+  readonly #targets = new Map<string, Target>();
+  readonly #tenants = new Map<string, number>();
+  #open = 0;
+  #unprovenOpen = 0;
+
+  constructor(options: TargetLimitsOptions) {
+    this.#total = options.total;
+    this.#perTarget = options.perTarget;
+    this.#perTenant = options.perTenant ?? Math.max(1, Math.floor(options.total / 4));
+    this.#shared = options.shared ?? false;
+    this.#maxRetryMs = options.maxRetryMs ?? MAX_RETRY_MS;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Takes a place with a target for a tenant, or says in how many ms to ask again. */
+  enter(name: string, tenant: string): Place | { retryInMs: number } {
+    const target = this.#target(name);
+    return this.#mayEnter(target, tenant)
+      ? this.#admit(target, tenant)
+      : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
+  }
+
+  /**
+   * As {@link enter}, but waits up to `patienceMs` where a place is likely by then: the target answers, or is not known
+   * yet, and those before it will be done. Saves the way back for work that comes in bursts.
+   */
+  async enterSoon(name: string, tenant: string, patienceMs: number): Promise<Place | { retryInMs: number }> {
+    const target = this.#target(name);
+    if (this.#mayEnter(target, tenant)) return this.#admit(target, tenant);
+    const share = this.#share(target, tenant);
+    const ahead = 1 + target.waiting.filter((waiter) => waiter.tenant === tenant).length;
+    if (target.state === 'hung' || (ahead * target.meanMs) / share > patienceMs)
+      return { retryInMs: this.#book(target, tenant, share) };
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        tenant,
+        admit: (place) => {
+          clearTimeout(timer);
+          resolve(place);
+        },
+      };
+      const timer = setTimeout(() => {
+        target.waiting.splice(target.waiting.indexOf(waiter), 1);
+        resolve({ retryInMs: this.#book(target, tenant, this.#share(target, tenant)) });
+      }, patienceMs);
+      target.waiting.push(waiter);
+    });
+  }
+
+  /** Waits for a place, without holding anything meanwhile; undefined once `signal` fires. */
+  async wait(name: string, tenant: string, signal: AbortSignal): Promise<Place | undefined> {
+    while (!signal.aborted) {
+      const place = this.enter(name, tenant);
+      if (!('retryInMs' in place)) return place;
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, place.retryInMs);
+        signal.addEventListener('abort', end);
+      });
+    }
+    return undefined;
+  }
+
+  #admit(target: Target, tenant: string): Place {
+    const since = this.#now();
+    const proven = target.state === 'answered';
+    let left = false;
+    this.#count(target, tenant, proven, 1);
+    return {
+      leave: (result) => {
+        if (left) return;
+        left = true;
+        this.#count(target, tenant, proven, -1);
+        if (result === 'unused') return this.#admitWaiting(target);
+        target.meanMs += MEAN_WEIGHT * (this.#now() - since - target.meanMs);
+        target.state = result;
+        target.window =
+          result === 'answered'
+            ? Math.min(this.#perTarget, target.window + 1)
+            : Math.max(1, Math.floor(target.window / 2));
+        this.#admitWaiting(target);
+      },
+    };
+  }
+
+  /** Gives what has become free to those who wait: first to tenants with the fewest places, then in order. */
+  #admitWaiting(target: Target): void {
+    const places = (waiter: Waiter) => target.open.get(waiter.tenant) ?? 0;
+    for (;;) {
+      let next: Waiter | undefined;
+      for (const waiter of target.waiting) {
+        if ((!next || places(waiter) < places(next)) && this.#mayEnter(target, waiter.tenant)) next = waiter;
+      }
+      if (!next) return;
+      target.waiting.splice(target.waiting.indexOf(next), 1);
+      next.admit(this.#admit(target, next.tenant));
+    }
+  }
+
+  #mayEnter(target: Target, tenant: string): boolean {
+    return (
+      target.openCount < target.window &&
+      (target.open.get(tenant) ?? 0) < this.#share(target, tenant) &&
+      (this.#tenants.get(tenant) ?? 0) < this.#perTenant &&
+      this.#open < this.#total &&
+      (target.state === 'answered' || this.#unprovenOpen < Math.max(1, Math.floor(this.#total / 2)))
+    );
+  }
+
+  #count(target: Target, tenant: string, proven: boolean, by: 1 | -1): void {
+    this.#open += by;
+    if (!proven) this.#unprovenOpen += by;
+    target.openCount += by;
+    add(target.open, tenant, by);
+    add(this.#tenants, tenant, by);
+  }
+
+  /** Places of a target that a tenant may have while others use it or wait for it. */
+  #share(target: Target, tenant: string): number {
+    const now = this.#now();
+    const users = new Set([tenant, ...target.open.keys(), ...target.waiting.map((waiter) => waiter.tenant)]);
+    for (const [other, until] of target.lines) {
+      if (until > now) users.add(other);
+      else target.lines.delete(other);
+    }
+    if (users.size > 1) return Math.max(1, Math.ceil(target.window / users.size));
+    return this.#shared ? Math.max(1, target.window - Math.floor(target.window / 4)) : target.window;
+  }
+
+  /** The end of the tenant's line at this target, as long as one piece of work takes now. */
+  #book(target: Target, tenant: string, share: number): number {
+    const now = this.#now();
+    const first = Math.max(now + MIN_RETRY_MS, target.lines.get(tenant) ?? 0);
+    const at = Math.min(first + target.meanMs / share, now + this.#maxRetryMs);
+    target.lines.set(tenant, at);
+    return Math.ceil(at - now);
+  }
+
+  #target(name: string): Target {
+    const known = this.#targets.get(name);
+    if (known) return known;
+    const target: Target = {
+      open: new Map(),
+      openCount: 0,
+      window: Math.min(FIRST_WINDOW, this.#perTarget),
+      state: 'unknown',
+      meanMs: FIRST_MEAN_MS,
+      waiting: [],
+      lines: new Map(),
+    };
+    this.#targets.set(name, target);
+    if (this.#targets.size > MAX_TARGETS) {
+      for (const [other, { openCount, waiting }] of this.#targets) {
+        if (openCount > 0 || waiting.length > 0 || other === name) continue;
+        this.#targets.delete(other);
+        break;
+      }
+    }
+    return target;
+  }
+}
+
+function add(counts: Map<string, number>, key: string, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
