@@ -3,6 +3,8 @@ import pg from 'pg';
 
 export type Db = Knex;
 export type Trx = Knex.Transaction;
+/** Either: what a statement runs on. */
+export type Handle = Db | Trx;
 
 const INT8 = 20;
 const NUMERIC = 1700;

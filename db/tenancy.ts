@@ -1,63 +1,9 @@
 import type { Knex } from 'knex';
-import type { QueryBuilderType } from 'objection';
 import type { Trx } from './connection.ts';
-import { insertOrg, queryOrg, type OrgEntity, type OrgModel } from './models/model.ts';
+import { insertOrg, queryOrg, type NewEntity, type OrgEntity } from './models/model.ts';
+import type { NewOrgRow, OrgTable, Row } from './rows.ts';
 import { runStatement } from './statement.ts';
-
-/** Every table whose rows belong to one organization (column organization_id). */
-export const ORG_TABLES = [
-  'roles',
-  'memberships',
-  'invitations',
-  'api_keys',
-  'api_key_usage_logs',
-  'api_key_usage_minutes',
-  'idempotency_keys',
-  'audit_logs',
-  'domain_events',
-  'contacts',
-  'labels',
-  'contact_categories',
-  'contact_imports',
-  'contact_import_problems',
-  'suppressions',
-  'mailboxes',
-  'mailbox_tags',
-  'mailbox_errors',
-  'mailbox_sync',
-  'mailbox_checks',
-  'campaigns',
-  'campaign_senders',
-  'campaign_steps',
-  'campaign_variants',
-  'campaign_logs',
-  'campaign_advanced',
-  'outreach_settings',
-  'enrollments',
-  'step_runs',
-  'waits',
-  'sends',
-  'tracked_links',
-  'engagement_events',
-  'deliverability_events',
-  'inbound_messages',
-  'daily_counters',
-  'app_connections',
-  'product_events',
-  'dead_letters',
-  'removed_steps',
-  'segments',
-  'blobs',
-  'oauth_applications',
-  'oauth_grants',
-  'webhook_endpoints',
-  'webhook_payloads',
-  'webhook_deliveries',
-  'webhook_attempts',
-  'webhook_throttle_drops',
-  'webhook_counts',
-] as const;
-export type OrgTable = (typeof ORG_TABLES)[number];
+import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 
 type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
 /** SQL text that names its organization; a literal without `:org` does not compile. */
@@ -77,32 +23,26 @@ export class OrgScope {
   }
 
   /** A query on the organization's rows of one table: select, update or delete, already filtered. */
-  table<Row extends object = Record<string, any>>(name: OrgTable): Knex.QueryBuilder<Row, Row[]> {
-    return this.#trx<Row>(name).where(`${name}.organization_id`, this.organizationId) as unknown as Knex.QueryBuilder<
-      Row,
-      Row[]
-    >;
+  table<T extends OrgTable>(name: T): TableQuery<T, Row<T>[]> {
+    return this.#trx(name).where(`${name}.organization_id`, this.organizationId) as unknown as TableQuery<T, Row<T>[]>;
   }
 
   /** An objection query on the organization's rows of an entity: select, patch or delete, already filtered. */
-  query<M extends OrgModel>(entity: OrgEntity<M>): QueryBuilderType<M> {
+  query<T extends OrgTable, J extends keyof Row<T>>(entity: OrgEntity<T, J>): EntityQuery<T, J, Row<T>[]> {
     return queryOrg(entity, this.#trx, this.organizationId);
   }
 
   /** Stores a new row of an entity and returns it as stored. */
-  create<M extends OrgModel>(entity: OrgEntity<M>, row: object): Promise<M> {
+  create<T extends OrgTable, J extends keyof Row<T>>(entity: OrgEntity<T, J>, row: NewEntity<T, J>): Promise<Row<T>> {
     return insertOrg(entity, this.#trx, this.organizationId, row);
   }
 
   /** Inserts rows, each stamped with the organization. Chain `.returning()` or `.onConflict()` as needed. */
-  insert<Row extends object = Record<string, any>>(
-    name: OrgTable,
-    rows: object | readonly object[],
-  ): Knex.QueryBuilder<Row, Row[]> {
+  insert<T extends OrgTable>(name: T, rows: NewOrgRow<T> | readonly NewOrgRow<T>[]): InsertQuery<T, unknown> {
     const list = (Array.isArray(rows) ? rows : [rows]) as object[];
     return this.#trx(name).insert(
       list.map((row) => ({ ...row, organization_id: this.organizationId })),
-    ) as unknown as Knex.QueryBuilder<Row, Row[]>;
+    ) as unknown as InsertQuery<T, unknown>;
   }
 
   /**

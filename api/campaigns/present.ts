@@ -40,7 +40,7 @@ export function presentCampaign(row: CampaignRow): z.input<typeof campaign> {
     email_tags: row.email_tags,
     folders: row.folders,
     contact_order_by: row.contact_order_by,
-    contact_order_dir: row.contact_order_dir,
+    contact_order_dir: row.contact_order_dir as 'asc' | 'desc',
     contact_order_field: row.contact_order_field,
     sender_strategy: row.sender_strategy,
     rotation_mode: row.rotation_mode,

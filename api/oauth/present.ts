@@ -9,7 +9,8 @@ import type { application, registered } from './schemas.ts';
 export function presentApplication(row: OAuthApplicationRow): z.input<typeof application> {
   return {
     id: row.id,
-    organization_id: row.organization_id,
+    // Only a client that registered itself has none, and it is in no organization's list.
+    organization_id: row.organization_id!,
     client_id: row.client_id,
     name: row.name,
     description: row.description,

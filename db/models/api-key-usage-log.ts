@@ -1,18 +1,7 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-/** One request made with an API key (contract 1, "API key usage records"). */
-export class ApiKeyUsageLogRow extends OrgModel {
-  static override tableName = 'api_key_usage_logs';
-  static override jsonAttributes: string[] = [];
+/** One request made with an API key. */
+export type ApiKeyUsageLogRow = Row<'api_key_usage_logs'>;
 
-  api_key_id!: string;
-  /** Route template, such as /v1/contacts/:id. */
-  endpoint!: string;
-  method!: string;
-  ip_address!: string;
-  user_agent!: string;
-  response_code!: number;
-  response_time_ms!: number;
-}
-
-export const ApiKeyUsageLogs = orgEntity(ApiKeyUsageLogRow);
+export const ApiKeyUsageLogs = orgEntity('api_key_usage_logs', []);

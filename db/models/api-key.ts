@@ -1,32 +1,7 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-/** An API key (contract 1, "API key"). The secret itself is never stored. */
-export class ApiKeyRow extends OrgModel {
-  static override tableName = 'api_keys';
-  static override jsonAttributes: string[] = [];
+/** An API key. The secret itself is never stored. */
+export type ApiKeyRow = Row<'api_keys'>;
 
-  /** The person who made it; null once their account is gone. */
-  user_id!: string | null;
-  name!: string;
-  description!: string;
-  /** SHA-256 of the secret. */
-  secret_hash!: string;
-  key_prefix!: string;
-  key_suffix!: string;
-  /** Mask of lib/permissions.ts. */
-  permissions!: number;
-  /** Addresses and CIDR ranges; empty means any. */
-  allowed_ips!: string[];
-  /** Mailbox ids; empty means all. */
-  allowed_email_accounts!: string[];
-  /** 0 means the default. */
-  rate_limit_per_minute!: number;
-  status!: 'active' | 'revoked';
-  last_used_at!: Date | null;
-  last_request_ip!: string | null;
-  expires_at!: Date | null;
-  revoked_at!: Date | null;
-  revoked_reason!: string | null;
-}
-
-export const ApiKeys = orgEntity(ApiKeyRow);
+export const ApiKeys = orgEntity('api_keys', []);

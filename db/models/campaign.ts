@@ -1,6 +1,9 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-/** Every status of a campaign (contract 2, Campaign). */
+/** A campaign: settings, schedule, sender pool choice and status. */
+export type CampaignRow = Row<'campaigns'>;
+/** Every status of a campaign. */
 export const CAMPAIGN_STATUSES = [
   'draft',
   'active',
@@ -9,69 +12,7 @@ export const CAMPAIGN_STATUSES = [
   'paused_trial_expired',
   'paused_undeliverable',
   'completed',
-] as const;
-export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
+] as const satisfies CampaignStatus[];
+export type CampaignStatus = CampaignRow['status'];
 
-/** A campaign: settings, schedule, sender pool choice and status (contract 2, Campaign). */
-export class CampaignRow extends OrgModel {
-  static override tableName = 'campaigns';
-  static override jsonAttributes = ['schedule_windows'];
-
-  user_id!: string | null;
-  name!: string;
-  description!: string;
-  status!: CampaignStatus;
-  kind!: 'sequence' | 'one_time';
-  stop_on_reply!: boolean;
-  open_tracking!: boolean;
-  link_tracking!: boolean;
-  text_only!: boolean;
-  daily_limit!: number;
-  unsubscribe_header!: boolean;
-  unsubscribe_mode!: 'inherit' | 'text' | 'link' | 'off';
-  risky_emails!: boolean;
-  cc!: string[];
-  bcc!: string[];
-  start_date!: Date | null;
-  end_date!: Date | null;
-  timezone!: string;
-  days!: number;
-  start_time!: string;
-  end_time!: string;
-  /** Seven lists by weekday (Sunday first) of minutes of the day; empty when the legacy fields decide. */
-  schedule_windows!: { start: number; end: number }[][];
-  email_tags!: string[];
-  folders!: string[];
-  contact_order_by!: string;
-  contact_order_dir!: 'asc' | 'desc';
-  contact_order_field!: string | null;
-  sender_strategy!: 'tags' | 'explicit';
-  rotation_mode!: string;
-  ramp_enabled!: boolean;
-  ramp_start!: number;
-  ramp_increment!: number;
-  ramp_ceiling!: number;
-  ramp_level!: number;
-  /** Campaign-local day (YYYY-MM-DD) on which ramp_level was last raised. */
-  ramp_day!: string | null;
-  esp_match_mode!: 'off' | 'prefer' | 'strict';
-  max_new_leads_per_day!: number;
-  prioritize_new_leads!: boolean;
-  entry_delay_minutes!: number;
-  continuous!: boolean;
-  idle_since!: Date | null;
-  tracking_domain!: string;
-  tracking_domain_verified!: boolean;
-  tracking_domain_verified_at!: Date | null;
-  utm_tracking!: boolean;
-  utm_source!: string;
-  utm_medium!: string;
-  utm_campaign!: string;
-  control_epoch!: number;
-  graph_version!: number;
-  had_leads!: boolean;
-  started_at!: Date | null;
-  last_status_change_at!: Date | null;
-}
-
-export const Campaigns = orgEntity(CampaignRow);
+export const Campaigns = orgEntity('campaigns', ['schedule_windows']);

@@ -1,17 +1,8 @@
-import { orgEntity, OrgModel } from './model.ts';
-
-export type LabelRegistry = 'folder' | 'tag' | 'category';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
 /** A folder (campaigns), tag (mailboxes) or category (contacts, conversations). */
-export class LabelRow extends OrgModel {
-  static override tableName = 'labels';
+export type LabelRow = Row<'labels'>;
+export type LabelRegistry = LabelRow['registry'];
 
-  registry!: LabelRegistry;
-  title!: string;
-  /** `#rrggbb` */
-  color!: string;
-  /** 0-based, without gaps within its registry. */
-  position!: number;
-}
-
-export const Labels = orgEntity(LabelRow);
+export const Labels = orgEntity('labels', []);

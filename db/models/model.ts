@@ -1,48 +1,58 @@
-import { Model, type ModelClass, type QueryBuilderType } from 'objection';
-import type { Db, Trx } from '../connection.ts';
-
-/** Base of every entity that belongs to an organization. */
-export class OrgModel extends Model {
-  id!: string;
-  organization_id!: string;
-  created_at!: Date;
-  updated_at!: Date;
-}
+import { Model } from 'objection';
+import type { NewOrgRow, OrgTable, Row } from '../rows.ts';
+import type { EntityQuery } from '../table-query.ts';
+import type { Handle } from '../connection.ts';
 
 /**
  * An entity as the rest of the code sees it. The objection class stays in here, so a query that says nothing of its
  * organization cannot be written; {@link OrgScope.query} is the way in.
+ * @typeParam J its jsonb columns, which objection reads and writes as values
  */
-export interface OrgEntity<M extends OrgModel> {
-  /** Objection's class; only db/tenancy.ts opens it. */
-  readonly model: ModelClass<M>;
+export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {
+  readonly table: T;
+  /** Only here for its type. */
+  readonly json: readonly J[];
+  /** Objection's class; only this file opens it. */
+  readonly model: typeof Model;
 }
 
-/** Wraps an objection class. The row type is taken from its constructor; objection's static side would infer the base. */
-export function orgEntity<M extends OrgModel>(model: new () => M): OrgEntity<M> {
-  return { model: model as ModelClass<M> };
+/** A new row of an entity: as an insert takes it, with values in jsonb columns; the scope adds the organization. */
+export type NewEntity<T extends OrgTable, J extends keyof Row<T>> = {
+  [C in keyof NewOrgRow<T>]: C extends J ? Row<T>[C] : NewOrgRow<T>[C];
+};
+
+/** The entity of a table, with its jsonb columns. */
+export function orgEntity<T extends OrgTable, J extends keyof Row<T> & string = never>(
+  table: T,
+  json: readonly J[],
+): OrgEntity<T, J> {
+  const model = class extends Model {
+    static override tableName = table;
+    static override jsonAttributes = [...json];
+  };
+  return { table, json, model };
 }
 
 /** A query on one organization's rows of an entity. */
-export function queryOrg<M extends OrgModel>(
-  entity: OrgEntity<M>,
-  trx: Trx | Db,
+export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
+  entity: OrgEntity<T, J>,
+  handle: Handle,
   organizationId: string,
-): QueryBuilderType<M> {
-  return entity.model
-    .query(trx)
-    .where(`${entity.model.tableName}.organization_id`, organizationId) as QueryBuilderType<M>;
+): EntityQuery<T, J, Row<T>[]> {
+  return entity.model.query(handle).where(`${entity.table}.organization_id`, organizationId) as unknown as EntityQuery<
+    T,
+    J,
+    Row<T>[]
+  >;
 }
 
 /** Inserts a row of an entity, stamped with the organization, and returns it as stored. */
-export async function insertOrg<M extends OrgModel>(
-  entity: OrgEntity<M>,
-  trx: Trx | Db,
+export async function insertOrg<T extends OrgTable, J extends keyof Row<T>>(
+  entity: OrgEntity<T, J>,
+  handle: Handle,
   organizationId: string,
-  row: object,
-): Promise<M> {
-  return (await entity.model
-    .query(trx)
-    .insert({ ...row, organization_id: organizationId } as never)
-    .returning('*')) as unknown as M;
+  row: NewEntity<T, J>,
+): Promise<Row<T>> {
+  const inserted = entity.model.query(handle).insert({ ...row, organization_id: organizationId } as never);
+  return (await inserted.returning('*')) as unknown as Row<T>;
 }

@@ -1,15 +1,7 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-/** Something a contact did in the customer's product (contract 3, "Product event"). Times in UTC. */
-export class ProductEventRow extends OrgModel {
-  static override tableName = 'product_events';
-  static override jsonAttributes = ['data'];
+/** Something a contact did in the customer's product. Times in UTC. */
+export type ProductEventRow = Row<'product_events'>;
 
-  contact_id!: string;
-  name!: string;
-  data!: Record<string, unknown>;
-  occurred_at!: Date;
-  received_at!: Date;
-}
-
-export const ProductEvents = orgEntity(ProductEventRow);
+export const ProductEvents = orgEntity('product_events', ['data']);

@@ -1,15 +1,7 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
 /** A named set of permissions of an organization. System roles never change. */
-export class RoleRow extends OrgModel {
-  static override tableName = 'roles';
-  static override jsonAttributes: string[] = [];
+export type RoleRow = Row<'roles'>;
 
-  name!: string;
-  /** Names of lib/permissions.ts ORG_PERMISSIONS. */
-  permissions!: string[];
-  is_owner!: boolean;
-  is_system!: boolean;
-}
-
-export const Roles = orgEntity(RoleRow);
+export const Roles = orgEntity('roles', []);

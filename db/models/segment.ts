@@ -1,20 +1,9 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-/** One condition of a saved audience; `field` and `operator` come from GET /segments/fields. */
-export interface SegmentCondition {
-  field: string;
-  operator: string;
-  values: string[];
-}
+export type { SegmentCondition } from '../json-columns.ts';
 
 /** A saved audience. */
-export class SegmentRow extends OrgModel {
-  static override tableName = 'segments';
-  static override jsonAttributes = ['conditions'];
+export type SegmentRow = Row<'segments'>;
 
-  name!: string;
-  match!: 'all' | 'any';
-  conditions!: SegmentCondition[];
-}
-
-export const Segments = orgEntity(SegmentRow);
+export const Segments = orgEntity('segments', ['conditions']);

@@ -1,20 +1,8 @@
-import { orgEntity, OrgModel } from './model.ts';
+import type { Row } from '../rows.ts';
+import { orgEntity } from './model.ts';
 
-export type SuppressionSource = 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'import';
+/** An address or a whole host that must not be mailed. */
+export type SuppressionRow = Row<'suppressions'>;
+export type SuppressionSource = SuppressionRow['source'];
 
-/** An address or a whole host that must not be mailed (contract 2, "Suppression entry"). `email` is lower-case. */
-export class SuppressionRow extends OrgModel {
-  static override tableName = 'suppressions';
-  static override jsonAttributes = ['metadata'];
-
-  /** The bare host when `kind` is domain. */
-  email!: string;
-  kind!: 'email' | 'domain';
-  reason!: string;
-  source!: SuppressionSource;
-  campaign_id!: string | null;
-  metadata!: Record<string, unknown>;
-  expires_at!: Date | null;
-}
-
-export const Suppressions = orgEntity(SuppressionRow);
+export const Suppressions = orgEntity('suppressions', ['metadata']);

@@ -1,23 +1,14 @@
+import type { Columns } from '../../db/rows.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { auditOwn } from '../identity/sessions.ts';
 
-export interface UserRow {
-  id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  is_platform_admin: boolean;
-  created_at: Date;
-  updated_at: Date;
-}
+export type UserRow = Columns<
+  'users',
+  'id' | 'email' | 'first_name' | 'last_name' | 'is_platform_admin' | 'created_at' | 'updated_at'
+>;
 
-export interface LabelRow {
-  id: string;
-  registry: 'folder' | 'tag' | 'category';
-  title: string;
-  color: string;
-}
+export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
 
 /** A person with the roles they hold in all their workspaces and the labels of the one that is selected. */
 export interface Profile {
@@ -33,9 +24,9 @@ export async function readProfile(ctx: Ctx): Promise<Profile> {
   const user = (await ctx.db('users').where('id', ctx.actor.userId).first(COLUMNS)) as UserRow;
   const memberships = await ctx.db('memberships').where('user_id', user.id).orderBy('created_at').select('role_id');
   const labels = ctx.actor.organizationId
-    ? await reader(ctx).table<LabelRow>('labels').orderBy('position').select('id', 'registry', 'title', 'color')
+    ? await reader(ctx).table('labels').orderBy('position').select('id', 'registry', 'title', 'color')
     : [];
-  return { user, roleIds: memberships.map((row) => row.role_id as string), labels: labels as LabelRow[] };
+  return { user, roleIds: memberships.map((row) => row.role_id as string), labels };
 }
 
 /** Changes the caller's name; only sent fields change. */

@@ -35,7 +35,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
     const id = newId();
     const upcoming = (date: Date | null) => (date !== null && date > tx.now ? date : null);
     const copy = await tx.org.create(Campaigns, {
-      ...source.$toJson(),
+      ...source,
       id,
       user_id: ctx.actor.userId,
       name: name ?? copyName(source.name),
@@ -70,7 +70,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
         action,
       } = step;
       await tx.org.create(CampaignSteps, {
-        id: ids.get(step.id),
+        id: ids.get(step.id)!,
         campaign_id: id,
         created_at: tx.now,
         updated_at: tx.now,
@@ -91,7 +91,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
     const variants = await tx.org.query(CampaignVariants).where({ campaign_id: source.id }).orderBy('id');
     for (const variant of variants) {
       await tx.org.create(CampaignVariants, {
-        ...variant.$toJson(),
+        ...variant,
         id: newId(),
         campaign_id: id,
         step_id: variant.step_id === null ? null : ids.get(variant.step_id)!,

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../db/models/campaign.ts';
 import { badCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -93,14 +94,10 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   };
 }
 
-export interface CampaignLogRow {
-  id: string;
-  campaign_id: string;
-  event_type: string;
-  message: string;
-  metadata: Record<string, unknown>;
-  created_at: Date;
-}
+export type CampaignLogRow = Columns<
+  'campaign_logs',
+  'id' | 'campaign_id' | 'event_type' | 'message' | 'metadata' | 'created_at'
+>;
 
 /**
  * The activity log of a campaign, newest first (supplement, campaigns_list_logs).
@@ -111,13 +108,11 @@ export async function listLogs(ctx: Ctx, campaignId: string, page: PageRequest):
   const campaign = await findCampaign(org, campaignId);
   const after = decodeIdCursor('campaigns.logs', campaign.id, page.cursor);
   const query = org
-    .table<CampaignLogRow>('campaign_logs')
+    .table('campaign_logs')
     .where({ campaign_id: campaign.id })
     .orderBy('id', 'desc')
     .limit(page.limit + 1)
     .select('id', 'campaign_id', 'event_type', 'message', 'metadata', 'created_at');
   if (after) void query.where('id', '<', after);
-  return pageOf((await query) as CampaignLogRow[], page.limit, (last) =>
-    encodeCursor('campaigns.logs', campaign.id, [last.id]),
-  );
+  return pageOf(await query, page.limit, (last) => encodeCursor('campaigns.logs', campaign.id, [last.id]));
 }

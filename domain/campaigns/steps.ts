@@ -107,7 +107,7 @@ async function changeStep(
   const kind = input.kind ?? row.kind;
   const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
   const conditions = input.conditions ?? followAction(before, action);
-  const after = { ...row.$toJson(), ...input, kind, action, conditions } as unknown as CampaignStepRow;
+  const after = { ...row, ...input, kind, action, conditions } as unknown as CampaignStepRow;
   const others = rows.filter((other) => other.id !== row.id);
   refuseProblems([
     ...(await stepProblems(tx.org, [checkable(after, 'body')])),

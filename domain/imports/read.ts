@@ -34,7 +34,7 @@ export async function listImports(ctx: Ctx, page: PageRequest): Promise<Page<Con
     .query(ContactImports)
     .orderBy('id', 'desc')
     .limit(page.limit + 1);
-  if (after) query.where('id', '<', after);
+  if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor('imports.list', null, [last.id]));
 }
 

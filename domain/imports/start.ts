@@ -56,9 +56,10 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
       options: {
         ...dialect,
         has_header: hasHeader,
-        columns,
-        mapping,
-        categories: request.categories ?? [],
+        columns: [...columns],
+
+        mapping: [...mapping],
+        categories: [...(request.categories ?? [])],
         campaign_id: request.campaignId ?? null,
         update_existing: request.updateExisting ?? true,
       },

@@ -1,5 +1,6 @@
 import { json, type Db, type Trx } from '../../db/connection.ts';
 import { isDeadlock, translateDbError } from '../../db/errors.ts';
+import type { NewOrgRow } from '../../db/rows.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
@@ -130,7 +131,7 @@ export function reader(ctx: Ctx): OrgScope {
   return new OrgScope(ctx.trx ?? ctx.db, organizationOf(ctx));
 }
 
-function auditRow(ctx: Ctx, entry: AuditEntry, now: Date): Record<string, unknown> {
+function auditRow(ctx: Ctx, entry: AuditEntry, now: Date): NewOrgRow<'audit_logs'> {
   return {
     id: newId(),
     user_id: ctx.actor.userId,

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
@@ -23,15 +24,10 @@ export interface SendingCampaign {
   status: string;
 }
 
-export interface MailboxError {
-  id: string;
-  error_code: string;
-  severity: 'warning' | 'error';
-  title: string;
-  message: string;
-  created_at: Date;
-  resolved_at: Date | null;
-}
+export type MailboxError = Columns<
+  'mailbox_errors',
+  'id' | 'error_code' | 'severity' | 'title' | 'message' | 'created_at' | 'resolved_at'
+>;
 
 export interface MailboxDetail extends MailboxView {
   campaigns: SendingCampaign[];
@@ -58,14 +54,14 @@ export async function listMailboxes(
     .query(Mailboxes)
     .orderBy('id', 'desc')
     .limit(page.limit + 1);
-  if (ctx.actor.allowedMailboxes) query.whereIn('id', [...ctx.actor.allowedMailboxes]);
+  if (ctx.actor.allowedMailboxes) void query.whereIn('id', [...ctx.actor.allowedMailboxes]);
   if (text) {
     const part = `%${likeLiteral(text)}%`;
-    query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
+    void query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
   }
   if (filter.tag)
-    query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
-  if (after) query.where('id', '<', after);
+    void query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
+  if (after) void query.where('id', '<', after);
   const { rows, nextCursor } = pageOf(await query, page.limit, (last) =>
     encodeCursor('mailboxes.list', narrow, [last.id]),
   );
@@ -94,7 +90,7 @@ export async function findMailbox(
 ): Promise<MailboxRow> {
   if (!isUuid(id)) throw notFound('Mailbox');
   const query = org.query(Mailboxes).findById(id);
-  if (lock === 'for update') query.forUpdate();
+  if (lock === 'for update') void query.forUpdate();
   const mailbox = await query;
   if (!mailbox) throw notFound('Mailbox');
   return mailbox;
@@ -117,13 +113,11 @@ export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<Sen
 /** The latest errors of a mailbox, settled ones included. */
 export async function errorsOf(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
   return org
-    .table<MailboxError>('mailbox_errors')
-    .where({ mailbox_id: mailboxId } as never)
+    .table('mailbox_errors')
+    .where({ mailbox_id: mailboxId })
     .orderBy('id', 'desc')
     .limit(MAX_ERRORS)
-    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at') as unknown as Promise<
-    MailboxError[]
-  >;
+    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at');
 }
 
 /** Rows with their tags and places, in the same order. */

@@ -109,6 +109,8 @@ export async function createApplication(
       client_id: newSecret(SECRET_PREFIX.clientId),
       client_secret_hash: sha256(secret),
       ...stored(input),
+      name: input.name,
+      redirect_uris: [...new Set(input.redirect_uris)],
       scopes,
       created_at: tx.now,
       updated_at: tx.now,

@@ -18,23 +18,17 @@ const LIST = 'invitations';
 /** An invitation with the name of its role. */
 export type InvitationView = InvitationRow & { role_name: string };
 
-function views(ctx: Ctx) {
-  return reader(ctx)
-    .query(Invitations)
-    .join('roles', 'roles.id', 'invitations.role_id')
-    .whereNull('invitations.accepted_at')
-    .whereNull('invitations.cancelled_at')
-    .select('invitations.*', 'roles.name as role_name');
-}
-
 /** Invitations nobody has accepted or cancelled, newest first; expired ones among them. */
 export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const query = views(ctx)
-    .orderBy('invitations.id', 'desc')
-    .limit(page.limit + 1);
-  if (after) void query.where('invitations.id', '<', after);
-  return pageOf((await query) as InvitationView[], page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+  const rows = await reader(ctx).sql<InvitationView>(
+    `select i.*, r.name as role_name from invitations i join roles r on r.id = i.role_id
+     where i.organization_id = :org and i.accepted_at is null and i.cancelled_at is null
+       and (:after::uuid is null or i.id < :after)
+     order by i.id desc limit :limit`,
+    { after: after ?? null, limit: page.limit + 1 },
+  );
+  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }
 
 /**

@@ -10,9 +10,7 @@ export type { RoleRow } from '../../db/models/role.ts';
 
 /** The roles of the organization, system roles first, in the order they were made. */
 export async function listRoles(ctx: Ctx): Promise<RoleRow[]> {
-  return reader(ctx)
-    .query(Roles)
-    .orderBy([{ column: 'is_system', order: 'desc' }, { column: 'id' }]);
+  return reader(ctx).query(Roles).orderBy('is_system', 'desc').orderBy('id');
 }
 
 /**

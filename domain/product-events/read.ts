@@ -24,17 +24,15 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
   const after = decodeCursor('product_events', bound, request.cursor, 2);
   const query = org
     .query(ProductEvents)
-    .orderBy([
-      { column: 'received_at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
+    .orderBy('received_at', 'desc')
+    .orderBy('id', 'desc')
     .limit(request.limit + 1);
   if (filter.name !== undefined) void query.where('name', filter.name);
   if (filter.contactId !== undefined) void query.where('contact_id', filter.contactId);
   if (filter.email !== undefined) {
     const contact = await org.table('contacts').where({ email: filter.email }).first('id');
     if (!contact) return { rows: [], nextCursor: null };
-    void query.where('contact_id', contact.id as string);
+    void query.where('contact_id', contact.id);
   }
   if (filter.since !== undefined) void query.where('received_at', '>', filter.since);
   if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', positionOf(after));

@@ -1,3 +1,4 @@
+import type { LabelRegistry } from '../../db/models/label.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -20,12 +21,12 @@ export async function existingIds(
   org: OrgScope,
   table: ReferenceTable,
   ids: readonly string[],
-  where: object = {},
+  where: { registry?: LabelRegistry } = {},
 ): Promise<Set<string>> {
   const uuids = [...new Set(ids.filter(isUuid))];
   if (uuids.length === 0) return new Set();
   const rows = await org
-    .table<{ id: string }>(table)
+    .table(table as ReferenceTable & 'labels')
     .whereRaw('id = any(?::uuid[])', [uuids])
     .where(where)
     .select('id');

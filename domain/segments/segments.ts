@@ -36,7 +36,7 @@ export async function listSegments(ctx: Ctx, page: PageRequest): Promise<Page<Se
     .query(Segments)
     .orderBy('id', 'desc')
     .limit(page.limit + 1);
-  if (after) query.where('id', '<', after);
+  if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor('segments.list', null, [last.id]));
 }
 

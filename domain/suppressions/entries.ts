@@ -30,8 +30,8 @@ export async function listSuppressions(
     })
     .orderBy('id', 'desc')
     .limit(page.limit + 1);
-  if (text) query.where('email', 'like', `%${likeLiteral(text)}%`);
-  if (after) query.where('id', '<', after);
+  if (text) void query.where('email', 'like', `%${likeLiteral(text)}%`);
+  if (after) void query.where('id', '<', after);
   return pageOf(await query, page.limit, (last) => encodeCursor('suppressions.list', text, [last.id]));
 }
 

@@ -1,3 +1,4 @@
+import type { TableQuery } from '../../db/table-query.ts';
 import { OAuthApplications } from '../../db/models/oauth-application.ts';
 import type { Page, PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -88,7 +89,7 @@ export async function listApplicationDeliveries(
 ): Promise<Page<DeliveryView>> {
   await assertOwn(ctx, id);
   return pageOfDeliveries(
-    ctx.db('webhook_deliveries').where({ application_id: id }),
+    ctx.db('webhook_deliveries').where({ application_id: id }) as unknown as TableQuery<'webhook_deliveries', unknown>,
     'oauth.webhook-deliveries',
     id,
     filter,

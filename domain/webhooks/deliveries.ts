@@ -1,4 +1,5 @@
-import type { OrgScope } from '../../db/tenancy.ts';
+import type { Columns } from '../../db/rows.ts';
+import type { TableQuery } from '../../db/table-query.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
@@ -7,25 +8,6 @@ import type { Envelope } from '../delivery/request.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-
-/** One event on its way to one endpoint: one row, updated with every attempt (contract 1, "Webhook delivery"). */
-export interface DeliveryView {
-  id: string;
-  organization_id: string;
-  endpoint_id: string;
-  event_id: string;
-  event_type: string;
-  status: DeliveryStatus;
-  attempt_count: number;
-  max_attempts: number;
-  next_attempt_at: Date | null;
-  last_attempt_at: Date | null;
-  response_status: number | null;
-  response_body_excerpt: string | null;
-  error_reason: string | null;
-  created_at: Date;
-  updated_at: Date;
-}
 
 /** A delivery with the body its receiver gets; null once the body has passed its retention. */
 export interface DeliveryWithPayload extends DeliveryView {
@@ -54,6 +36,9 @@ export const DELIVERY_COLUMNS = [
   'created_at',
   'updated_at',
 ] as const;
+
+/** One event on its way to one endpoint: one row, updated with every attempt. */
+export type DeliveryView = Columns<'webhook_deliveries', (typeof DELIVERY_COLUMNS)[number]>;
 
 /**
  * Deliveries to the workspace's own endpoints, newest first (contract 1, GET /webhooks/deliveries).
@@ -97,7 +82,7 @@ export async function listEndpointDeliveries(
  * @param of what the list belongs to, where its cursors must not be used for another
  */
 export async function pageOfDeliveries(
-  query: ReturnType<OrgScope['table']>,
+  query: TableQuery<'webhook_deliveries', unknown>,
   list: string,
   of: string | null,
   filter: DeliveryFilter,
@@ -108,10 +93,10 @@ export async function pageOfDeliveries(
   if (filter.status) void query.where({ status: filter.status });
   if (filter.event_type) void query.where({ event_type: filter.event_type });
   if (after) void query.where('id', '<', after);
-  const rows = (await query
+  const rows = await query
     .orderByRaw('id desc nulls last')
     .limit(page.limit + 1)
-    .select(DELIVERY_COLUMNS)) as DeliveryView[];
+    .select(...DELIVERY_COLUMNS);
   return pageOf(rows, page.limit, (last) => encodeCursor(list, filters, [last.id]));
 }
 
@@ -121,10 +106,7 @@ export async function withPayloads(ctx: Ctx, page: Page<DeliveryView>): Promise<
   const stored =
     ids.length === 0
       ? []
-      : ((await reader(ctx).table('webhook_payloads').whereIn('event_id', ids).select('event_id', 'body')) as {
-          event_id: string;
-          body: string;
-        }[]);
+      : await reader(ctx).table('webhook_payloads').whereIn('event_id', ids).select('event_id', 'body');
   const bodies = new Map(stored.map((row) => [row.event_id, JSON.parse(row.body) as Envelope]));
   return { ...page, rows: page.rows.map((row) => ({ ...row, payload: bodies.get(row.event_id) ?? null })) };
 }

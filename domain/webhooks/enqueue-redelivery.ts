@@ -14,7 +14,7 @@ export async function enqueueRedelivery(
   tx: Tx,
   deliveryId: string,
 ): Promise<DeliveryView | undefined> {
-  const [delivery] = (await tx.org
+  const [delivery] = await tx.org
     .table('webhook_deliveries')
     .where({ id: deliveryId })
     .update({
@@ -27,7 +27,7 @@ export async function enqueueRedelivery(
       earlier_attempts: tx.org.raw('attempt_count'),
       max_attempts: tx.org.raw('attempt_count + :more::int', { more: ctx.config.WEBHOOK_MAX_ATTEMPTS }),
     })
-    .returning([...DELIVERY_COLUMNS])) as DeliveryView[];
+    .returning(...DELIVERY_COLUMNS);
   if (delivery) {
     tx.intend(
       signal(webhookDeliveryWorkflow, { organizationId: tx.org.organizationId, deliveryId }, 'hurry', {

@@ -53,9 +53,8 @@ export interface Branch {
   when?: Condition[] | undefined;
 }
 
-export interface StepConditions {
-  branches: Branch[];
-}
+/** A type, not an interface, so that it passes as the JSON object it is stored as. */
+export type StepConditions = { branches: Branch[] };
 
 /** What routing needs of a step. */
 export interface GraphStep {

@@ -240,15 +240,12 @@ export async function readGraph(tx: Tx, campaign: { id: string; graph_version: n
     .select('step_id', 'successor_id');
   const graph: Graph = {
     removed: new Map(removed.map(({ step_id: id, successor_id: successor }) => [id, successor])),
-    steps: rows.map(
-      (row) =>
-        ({
-          ...row,
-          conditions: row.conditions as StepConditions,
-          action: row.action as StepAction | null,
-        }) as EngineStep,
-    ),
-    variants: variants as EngineVariant[],
+    steps: rows.map((row) => ({
+      ...row,
+      conditions: row.conditions as unknown as StepConditions,
+      action: row.action as StepAction | null,
+    })),
+    variants,
   };
   graphs.set(key, graph);
   return graph;

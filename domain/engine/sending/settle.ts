@@ -184,7 +184,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     }
     const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
     await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
-    await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
+    await tx.org.table('step_runs').where({ id: row.step_run_id! }).update({ attempts: row.attempts });
     if (row.lead_state === 'active')
       await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
     else await releaseReservedSends(tx, { sendId: row.id });
@@ -222,7 +222,7 @@ export async function settleBounced(
       });
     await tx.org
       .table('step_runs')
-      .where({ id: row.step_run_id })
+      .where({ id: row.step_run_id! })
       .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
     await bounce(tx, row);
     return true;
@@ -268,7 +268,7 @@ async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLett
     .update({ state: 'failed', error_code: code, error_detail: reason.slice(0, 500), updated_at: tx.now });
   await tx.org
     .table('step_runs')
-    .where({ id: row.step_run_id })
+    .where({ id: row.step_run_id! })
     .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
   if (deadLetterLimit !== null) {
     await tx.org.insert('dead_letters', {
