@@ -51,7 +51,7 @@ export interface TableQuery<T extends TableName, Result> extends Conditions<T>, 
   /** Resolves to the number of rows. */
   delete(): TableQuery<T, number>;
   /** After an update or delete: the rows instead of their number. */
-  returning<C extends Column<T>>(...columns: C[]): TableQuery<T, Pick<Row<T>, C>[]>;
+  returning<C extends Column<T>>(columns: C | readonly C[]): TableQuery<T, Pick<Row<T>, C>[]>;
 }
 
 /** A query on an entity with objection, which reads and writes its jsonb columns `J` as values. */
@@ -85,7 +85,7 @@ export type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
 /** An insert, with what becomes of rows that are there already. */
 export interface InsertQuery<T extends TableName, Result> extends Promise<Result> {
   returning(all: '*'): InsertQuery<T, Row<T>[]>;
-  returning<C extends Column<T>>(...columns: C[]): InsertQuery<T, Pick<Row<T>, C>[]>;
+  returning<C extends Column<T>>(columns: C | readonly C[]): InsertQuery<T, Pick<Row<T>, C>[]>;
   onConflict(columns?: Column<T> | readonly Column<T>[]): {
     ignore(): InsertQuery<T, Result>;
     merge(columns?: readonly Column<T>[] | Written<T>): InsertQuery<T, Result>;

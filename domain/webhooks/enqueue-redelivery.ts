@@ -27,7 +27,7 @@ export async function enqueueRedelivery(
       earlier_attempts: tx.org.raw('attempt_count'),
       max_attempts: tx.org.raw('attempt_count + :more::int', { more: ctx.config.WEBHOOK_MAX_ATTEMPTS }),
     })
-    .returning(...DELIVERY_COLUMNS);
+    .returning(DELIVERY_COLUMNS);
   if (delivery) {
     tx.intend(
       signal(webhookDeliveryWorkflow, { organizationId: tx.org.organizationId, deliveryId }, 'hurry', {
