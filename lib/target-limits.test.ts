@@ -108,6 +108,15 @@ test('a burst waits a moment for a target that answers, not for one that hangs',
   t.false(isPlace(await limits.enterSoon('app', 'a', 10_000)));
 });
 
+test('while nothing comes back nobody waits in the worker, and whoever is sent away stays away for as long again', async (t) => {
+  const { now, pass } = stoppedClock();
+  const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100, now });
+  fill(limits, 'app', 'a');
+  pass(10_000);
+  const answer = await limits.enterSoon('app', 'a', 500);
+  t.true(!isPlace(answer) && answer.retryInMs >= 2_500);
+});
+
 test('whoever waits gets what becomes free, tenants with the fewest places first', async (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100 });
   const open = fill(limits, 'app', 'a');

@@ -37,6 +37,8 @@ interface Target {
   state: 'unknown' | 'answered' | 'hung';
   /** How long (ms) one piece of work takes, a moving mean. */
   meanMs: number;
+  /** When it last gave a place back, or got its first one, on the clock of `now`. */
+  movedAt: number;
   /** Work that waits here for a moment, in the order in which it came. */
   waiting: Waiter[];
   /** When the last of a tenant's work that was sent away is due again, on the clock of `now`. */
@@ -100,7 +102,7 @@ export class TargetLimits {
     if (this.#mayEnter(target, tenant)) return this.#admit(target, tenant);
     const share = this.#share(target, tenant);
     const ahead = 1 + target.waiting.filter((waiter) => waiter.tenant === tenant).length;
-    if (target.state === 'hung' || (ahead * target.meanMs) / share > patienceMs)
+    if (target.state === 'hung' || (ahead * this.#workMs(target)) / share > patienceMs)
       return { retryInMs: this.#book(target, tenant, share) };
     return new Promise((resolve) => {
       const waiter: Waiter = {
@@ -146,6 +148,7 @@ export class TargetLimits {
         if (left) return;
         left = true;
         this.#count(target, tenant, proven, -1);
+        target.movedAt = this.#now();
         if (result === 'unused') return this.#admitWaiting(target);
         target.meanMs += MEAN_WEIGHT * (this.#now() - since - target.meanMs);
         target.state = result;
@@ -183,6 +186,7 @@ export class TargetLimits {
   }
 
   #count(target: Target, tenant: string, proven: boolean, by: 1 | -1): void {
+    if (by > 0 && target.openCount === 0) target.movedAt = this.#now();
     this.#open += by;
     if (!proven) this.#unprovenOpen += by;
     target.openCount += by;
@@ -206,9 +210,14 @@ export class TargetLimits {
   #book(target: Target, tenant: string, share: number): number {
     const now = this.#now();
     const first = Math.max(now + MIN_RETRY_MS, target.lines.get(tenant) ?? 0);
-    const at = Math.min(first + target.meanMs / share, now + this.#maxRetryMs);
+    const at = Math.min(first + this.#workMs(target) / share, now + this.#maxRetryMs);
     target.lines.set(tenant, at);
     return Math.ceil(at - now);
+  }
+
+  /** How long (ms) work with the target takes now: while nothing comes back, as long as that lasts at least. */
+  #workMs(target: Target): number {
+    return target.openCount === 0 ? target.meanMs : Math.max(target.meanMs, this.#now() - target.movedAt);
   }
 
   #target(name: string): Target {
@@ -220,6 +229,7 @@ export class TargetLimits {
       window: Math.min(FIRST_WINDOW, this.#perTarget),
       state: 'unknown',
       meanMs: FIRST_MEAN_MS,
+      movedAt: 0,
       waiting: [],
       lines: new Map(),
     };
