@@ -90,6 +90,34 @@ program
     });
   });
 
+const outbox = program
+  .command('outbox')
+  .description('list intents that Temporal did not take, and that wait for an operator; with their reasons, as JSON')
+  .action(async () => {
+    const { listParked } = await import('../domain/system/outbox.ts');
+    await withCurrentDatabase(async (db) => printJson({ parked: await listParked(db) }));
+  });
+
+outbox
+  .command('retry')
+  .description('carry parked intents again, and what waits behind them')
+  .argument('[id...]', 'which; without any, all of them', outboxId)
+  .action(async (ids: string[]) => {
+    const { retryParked } = await import('../domain/system/outbox.ts');
+    await withCurrentDatabase(async (db) =>
+      printJson({ retried: await retryParked(db, ids.length > 0 ? ids : undefined) }),
+    );
+  });
+
+outbox
+  .command('drop')
+  .description('give parked intents up, and carry what waits behind them')
+  .argument('<id...>', 'which', outboxId)
+  .action(async (ids: string[]) => {
+    const { dropParked } = await import('../domain/system/outbox.ts');
+    await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
+  });
+
 for (const [name, what] of [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
@@ -144,6 +172,19 @@ async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
   } finally {
     await db.destroy();
   }
+}
+
+async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+  await withDatabase(async (db) => {
+    await requireCurrentSchema(db);
+    await work(db);
+  });
+}
+
+/** Collects the ids of parked intents from an argument that may be repeated. */
+function outboxId(value: string, earlier: string[] = []): string[] {
+  if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
+  return [...earlier, value];
 }
 
 function emailAddress(value: string): string {

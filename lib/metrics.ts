@@ -5,6 +5,8 @@ export interface Metrics {
   registry: Registry;
   httpRequests: Histogram<'operation' | 'status'>;
   outboxDispatched: Counter<'result'>;
+  outboxParked: Gauge;
+  outboxParkedTotal: Counter;
   sends: Counter<'result'>;
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
@@ -36,6 +38,16 @@ export function createMetrics(): Metrics {
       name: 'heron_outbox_dispatched_total',
       help: 'Workflow intents carried to Temporal, by result',
       labelNames: ['result'],
+      registers,
+    }),
+    outboxParked: new Gauge({
+      name: 'heron_outbox_parked',
+      help: 'Workflow intents that Temporal did not take and that wait for an operator',
+      registers,
+    }),
+    outboxParkedTotal: new Counter({
+      name: 'heron_outbox_parked_total',
+      help: 'Workflow intents parked by this process',
       registers,
     }),
     sends: new Counter({

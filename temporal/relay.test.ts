@@ -10,7 +10,7 @@ import { defineInstallationWorkflow } from '../workflows/contract.ts';
 import { ensureSearchAttributes } from './attributes.ts';
 import { createTemporalClient } from './client.ts';
 import { cancel, signal, signalOpen, start, writeIntents, type Intent } from './dispatch.ts';
-import { startRelay, type Relay } from './relay.ts';
+import { carrier, startRelay, type Relay } from './relay.ts';
 
 let database: TestDatabase;
 let temporal: Client;
@@ -40,7 +40,7 @@ const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIn
 const left = () => database.db('outbox').orderBy('id');
 const emptied = () => eventually(async () => (await left()).length === 0);
 const relayWith = (client: Client, db: Db = database.db, dispatchMs = 5_000): Promise<Relay> =>
-  startRelay({ db, databaseUrl: database.url, client, taskQueue, log: silentLogger, dispatchMs });
+  startRelay({ db, databaseUrl: database.url, carry: carrier(client, taskQueue, dispatchMs), log: silentLogger });
 
 const STARTED = 1;
 const SIGNALED = 26;

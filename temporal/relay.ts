@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import type { Db } from '../db/connection.ts';
+import type { Db, Trx } from '../db/connection.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
+/** Workflows per batch, and how many intents of one workflow at most. */
 const BATCH = 100;
+const LINE = 50;
 const CONCURRENCY = 32;
 /** Without a wake-up the relay looks anyway: a notification is lost with the connection that carried it. */
 const SWEEP_MS = 2_000;
@@ -16,10 +18,28 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
 /** While Temporal is away nothing is wrong with the intents: they come again sooner. */
 const AWAY_CAP_MS = 10_000;
-/** gRPC: CANCELLED, DEADLINE_EXCEEDED, UNAVAILABLE. */
-const AWAY_CODES = new Set([1, 4, 14]);
+/** An intent is parked after so many attempts that count against it: about three minutes. */
+const MAX_REFUSALS = 10;
+/** How often (ms) parked intents are counted, and those behind an unfinished one put back. */
+const HOUSEKEEPING_MS = 15_000;
+/** How long (ms) an intent behind a parked one is left alone before its line is looked at again. */
+const BEHIND_PARKED_MS = 600_000;
+/** gRPC: INVALID_ARGUMENT. */
+const INVALID_ARGUMENT = 3;
+/**
+ * gRPC answers that say nothing of the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE (Temporal is
+ * away or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (the namespace or our credentials are wrong).
+ */
+const AWAY_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
 
-type OutboxRow = { id: number; kind: Intent['kind']; workflow_id: string; payload: unknown; attempts: number };
+type OutboxRow = {
+  id: number;
+  kind: Intent['kind'];
+  workflow_id: string;
+  payload: unknown;
+  attempts: number;
+  refusals: number;
+};
 
 export interface Relay {
   /** Stops taking rows and waits for the batch in hand. */
@@ -29,17 +49,34 @@ export interface Relay {
 export interface RelayOptions {
   db: Db;
   databaseUrl: string;
-  client: Client;
-  taskQueue: string;
+  /** Carries one intent to Temporal; rejects with Temporal's error when it was not accepted. */
+  carry: (intent: Intent) => Promise<void>;
   log: Logger;
-  /** How long (ms) Temporal may take to accept one intent. */
-  dispatchMs?: number;
+  /** First pause (ms) after an intent was not accepted; it doubles. */
+  backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
+  /** Called now and then with how many intents are parked, and how many of them since the last call. */
+  onParked?: (parked: number, lately: number) => void;
+}
+
+/** Carries intents over a client. Temporal may take `timeoutMs` to accept one. */
+export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_MS): (intent: Intent) => Promise<void> {
+  return (intent) =>
+    client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent)).then(() => undefined);
 }
 
 /**
  * Carries intents from the outbox to Temporal. A batch is deleted in the same transaction that holds its rows locked,
  * after Temporal has taken them: a relay that dies gives its rows back, and another repeats them harmlessly.
+ *
+ * The intents of one workflow keep their order, whatever fails and however many relays work: only the earliest
+ * unfinished intent of a workflow is ever taken, with those behind it, and the line stops at the first that is not
+ * accepted. (One that was written to be carried later, and was never tried, gives up its turn: it holds up nothing.)
+ *
+ * An intent that Temporal refuses for good, or that failed {@link MAX_REFUSALS} times while Temporal answered, is
+ * parked with the reason, and not tried again until an operator says so. Those behind it wait with it: they were written
+ * for a workflow on which the parked one had acted, and a start that overtakes a failed cancel is a wrong run, while a
+ * workflow that waits for an operator is only a late one.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
@@ -58,18 +95,26 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
   const loop = (async () => {
     let pause = 0;
+    let tidiedAt = 0;
+    let parkedLately = 0;
     while (running) {
       woken = false;
-      let batch: Batch = { taken: 0, away: false };
+      let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
       try {
         batch = await relayBatch(options);
+        parkedLately += batch.parked;
+        if (batch.taken < BATCH && Date.now() - tidiedAt >= HOUSEKEEPING_MS) {
+          options.onParked?.(await putBackBlocked(options.db), parkedLately);
+          parkedLately = 0;
+          tidiedAt = Date.now();
+        }
       } catch (error) {
         log.warn({ err: error }, 'outbox relay: batch failed, will try again');
       }
-      pause = batch.away ? Math.min(Math.max(pause * 2, BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
+      pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
       if (!running || (pause === 0 && (batch.taken === BATCH || woken))) continue;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pause || SWEEP_MS);
+        const timer = setTimeout(resolve, pause || batch.againMs);
         wake = () => {
           // New intents do not bring Temporal back.
           if (pause > 0 && running) return;
@@ -92,80 +137,156 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 }
 
 interface Batch {
+  /** Workflows whose intents were taken. */
   taken: number;
+  parked: number;
   /** Nothing got through, as Temporal did not answer. */
   away: boolean;
+  /** When (ms from now) there may be work without a wake-up. */
+  againMs: number;
 }
 
-/** Takes one batch: workflows side by side, the intents of one workflow in their order. */
-async function relayBatch({
-  db,
-  client,
-  taskQueue,
-  log,
-  dispatchMs = DISPATCH_MS,
-  onDispatched,
-}: RelayOptions): Promise<Batch> {
+/**
+ * The earliest intent of up to {@link BATCH} workflows that have one to carry now, locked: whoever holds it has the
+ * workflow's line to itself. With each, in order, what follows it.
+ */
+const TAKE = `
+  with heads as materialized (
+    select o.id, o.workflow_id
+    from outbox o
+    where o.available_at <= now()
+      and not exists (
+        select 1 from outbox e
+        where e.workflow_id = o.workflow_id and e.id < o.id and (e.attempts > 0 or e.available_at <= now())
+      )
+    order by o.available_at, o.id
+    limit ${BATCH}
+    for update of o skip locked
+  )
+  select l.*
+  from heads h
+  cross join lateral (
+    select id, kind, workflow_id, payload, attempts, refusals, available_at <= now() as due
+    from outbox
+    where workflow_id = h.workflow_id and id >= h.id
+    order by id
+    limit ${LINE}
+  ) l
+  order by h.id, l.id`;
+
+interface Failure {
+  row: OutboxRow;
+  error: unknown;
+}
+
+/** Takes one batch: workflows side by side, the intents of one workflow in their order up to the first failure. */
+async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispatched }: RelayOptions): Promise<Batch> {
   return db.transaction(async (trx) => {
-    const rows = await trx<OutboxRow>('outbox')
-      .where('available_at', '<=', trx.fn.now())
-      .orderBy('id')
-      .limit(BATCH)
-      .forUpdate()
-      .skipLocked();
-    if (rows.length === 0) return { taken: 0, away: false };
+    const { rows } = (await trx.raw(TAKE)) as { rows: (OutboxRow & { due: boolean })[] };
+    if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
+    const lines = byWorkflow(rows);
     const done: number[] = [];
-    const failed: { row: OutboxRow; error: unknown }[] = [];
+    const failed: Failure[] = [];
     const isAway = () => done.length === 0 && failed.length > 0 && failed.every(({ error }) => isUnanswered(error));
     const limit = pLimit(CONCURRENCY);
     await Promise.all(
-      byWorkflow(rows).map((line) =>
+      lines.map((line) =>
         limit(async () => {
           for (const same of line) {
-            // A whole wave went unanswered: the rest stays for when somebody is there.
+            // A whole wave went unanswered: the rest stays for when Temporal is back.
             if (isAway() && failed.length >= CONCURRENCY) return;
             const row = same[0]!;
             try {
-              await client.withDeadline(Date.now() + dispatchMs, () =>
-                dispatchIntent(client, taskQueue, {
-                  kind: row.kind,
-                  workflowId: row.workflow_id,
-                  payload: row.payload,
-                } as Intent),
-              );
+              await carry({ kind: row.kind, workflowId: row.workflow_id, payload: row.payload } as Intent);
               done.push(...same.map(({ id }) => id));
             } catch (error) {
-              failed.push(...same.map((each) => ({ row: each, error })));
+              failed.push({ row, error });
+              return;
             }
           }
         }),
       ),
     );
-    if (done.length > 0) await trx('outbox').whereIn('id', done).delete();
-    for (const { row, error } of failed) {
-      const cap = isUnanswered(error) ? AWAY_CAP_MS : BACKOFF_CAP_MS;
-      const delay = Math.min(BACKOFF_BASE_MS * 2 ** Math.min(row.attempts, 12), cap);
-      log.warn(
-        { err: error, workflowId: row.workflow_id, attempts: row.attempts + 1 },
-        'outbox relay: dispatch failed',
-      );
+    if (done.length > 0)
       await trx('outbox')
-        .where({ id: row.id })
-        .update({
-          attempts: row.attempts + 1,
-          available_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delay]),
-          last_error: String((error as Error).message).slice(0, 500),
-        });
+        .where('id', '=', trx.raw('any(?::bigint[])', [done]))
+        .delete();
+    let parked = 0;
+    let againMs = SWEEP_MS;
+    for (const failure of failed) {
+      const delayMs = await putBack(trx, failure, done.length > 0, backoffMs, log);
+      if (delayMs === undefined) parked += 1;
+      else againMs = Math.min(againMs, delayMs);
     }
     onDispatched?.(done.length, failed.length);
-    return { taken: done.length, away: isAway() };
+    return { taken: lines.length, parked, away: isAway(), againMs };
   });
 }
 
-/** Intents by workflow, in order; signals that say the same in a row are carried once. */
-function byWorkflow(rows: readonly OutboxRow[]): OutboxRow[][][] {
+/** Records a failed attempt. Returns in how many milliseconds the next one is due; undefined when the intent is parked. */
+async function putBack(
+  trx: Trx,
+  { row, error }: Failure,
+  othersAccepted: boolean,
+  backoffMs: number,
+  log: Logger,
+): Promise<number | undefined> {
+  const refusals = row.refusals + (othersAccepted || !isUnanswered(error) ? 1 : 0);
+  const parked = isRefusedForGood(error) || refusals >= MAX_REFUSALS;
+  const cap = isUnanswered(error) ? AWAY_CAP_MS : BACKOFF_CAP_MS;
+  const delayMs = Math.min(backoffMs * 2 ** Math.min(row.attempts, 12), cap);
+  const about = { err: error, workflowId: row.workflow_id, intent: row.id, attempts: row.attempts + 1 };
+  if (parked) log.error(about, 'outbox relay: intent parked; see `heron outbox`');
+  else log.warn(about, 'outbox relay: dispatch failed');
+  await trx('outbox')
+    .where({ id: row.id })
+    .update({
+      attempts: row.attempts + 1,
+      refusals,
+      last_error: reasonOf(error),
+      ...(parked
+        ? { parked_at: trx.fn.now(), available_at: trx.raw(`'infinity'`) }
+        : { available_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayMs]) }),
+    });
+  return parked ? undefined : delayMs;
+}
+
+/**
+ * Gives intents that wait behind an unfinished one a later time, so that looking for work does not meet them again and
+ * again. Returns how many intents are parked.
+ */
+async function putBackBlocked(db: Db): Promise<number> {
+  await db.raw(
+    `update outbox o
+     set available_at = least(b.until, now() + ? * interval '1 millisecond')
+     from (
+       select w.id, max(e.available_at) as until
+       from outbox w
+       join outbox e on e.workflow_id = w.workflow_id and e.id < w.id and e.attempts > 0 and e.available_at > now()
+       where w.available_at <= now() and w.attempts = 0
+       group by w.id
+     ) b
+     where o.id = b.id`,
+    [BEHIND_PARKED_MS],
+  );
+  const counted = await db('outbox').whereNotNull('parked_at').count({ n: '*' }).first();
+  return Number(counted?.n ?? 0);
+}
+
+/**
+ * The line of each workflow: its intents in order, up to one that may not be carried yet. Signals that say the same in a
+ * row are carried once.
+ */
+function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[][][] {
   const lines = new Map<string, OutboxRow[][]>();
+  const stopped = new Set<string>();
   for (const row of rows) {
+    if (stopped.has(row.workflow_id)) continue;
+    if (!row.due) {
+      // One that was tried holds up what follows; one that is meant for later does not.
+      if (row.attempts > 0) stopped.add(row.workflow_id);
+      continue;
+    }
     const line = lines.get(row.workflow_id) ?? [];
     lines.set(row.workflow_id, line);
     const last = line.at(-1);
@@ -176,8 +297,28 @@ function byWorkflow(rows: readonly OutboxRow[]): OutboxRow[][][] {
   return [...lines.values()];
 }
 
-/** Whether Temporal did not answer, which says nothing of the intent. */
+/** Whether the answer, or its absence, says nothing of the intent. */
 function isUnanswered(error: unknown): boolean {
+  const code = codeOf(error);
+  return (code !== undefined && AWAY_CODES.has(code)) || isUnpreparedNamespace(error);
+}
+
+function isRefusedForGood(error: unknown): boolean {
+  return codeOf(error) === INVALID_ARGUMENT && !isUnpreparedNamespace(error);
+}
+
+/** The namespace lacks our search attributes: every start is refused until they are created. */
+function isUnpreparedNamespace(error: unknown): boolean {
+  return codeOf(error) === INVALID_ARGUMENT && /search attribute/i.test(reasonOf(error));
+}
+
+function codeOf(error: unknown): number | undefined {
   const code = (error as { cause?: { code?: unknown } }).cause?.code ?? (error as { code?: unknown }).code;
-  return typeof code === 'number' && AWAY_CODES.has(code);
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** What Temporal said, on one line. The SDK wraps it in an error whose own message names only the call. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: { details?: string } };
+  return [message, cause?.details].filter(Boolean).join(': ').replaceAll('\n', ' ').slice(0, 500);
 }

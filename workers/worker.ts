@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Deps } from '../domain/kernel/context.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { startRelay } from '../temporal/relay.ts';
+import { carrier, startRelay } from '../temporal/relay.ts';
 import { startFanOut } from './fanout.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
 import { installRuntime } from './runtime.ts';
@@ -45,9 +45,12 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
     const relay = await startRelay({
       db: deps.db,
       databaseUrl: config.PRIMARY_DB,
-      client: temporal,
-      taskQueue: config.TEMPORAL_TASK_QUEUE,
+      carry: carrier(temporal, config.TEMPORAL_TASK_QUEUE),
       log,
+      onParked: (parked, lately) => {
+        metrics.outboxParked.set(parked);
+        metrics.outboxParkedTotal.inc(lately);
+      },
       onDispatched: (done, bad) => {
         metrics.outboxDispatched.inc({ result: 'ok' }, done);
         metrics.outboxDispatched.inc({ result: 'failed' }, bad);

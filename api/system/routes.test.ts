@@ -22,7 +22,14 @@ test('readiness tells the truth when Temporal is away', async (t) => {
   const byName = Object.fromEntries(
     answer.body.checks.map((check: { name: string; ok: boolean }) => [check.name, check.ok]),
   );
-  t.deepEqual(byName, { database: true, workflow_service: false, workers: false, scheduler: true, event_intake: true });
+  t.deepEqual(byName, {
+    database: true,
+    workflow_service: false,
+    workers: false,
+    scheduler: true,
+    parked_intents: true,
+    event_intake: true,
+  });
 });
 
 test('an unknown path is a 404 in the envelope', async (t) => {

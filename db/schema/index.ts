@@ -44,6 +44,7 @@ import type { OutboxRow, OutboxInsert } from './outbox.ts';
 import type { OutreachSettingsRow, OutreachSettingsInsert } from './outreach-settings.ts';
 import type { ProductEventsRow, ProductEventsInsert } from './product-events.ts';
 import type { RateLimitCountsRow, RateLimitCountsInsert } from './rate-limit-counts.ts';
+import type { ReconciliationsRow, ReconciliationsInsert } from './reconciliations.ts';
 import type { RemovedStepsRow, RemovedStepsInsert } from './removed-steps.ts';
 import type { RolesRow, RolesInsert } from './roles.ts';
 import type { SegmentsRow, SegmentsInsert } from './segments.ts';
@@ -64,6 +65,7 @@ import type { WebhookEndpointsRow, WebhookEndpointsInsert } from './webhook-endp
 import type { WebhookPayloadsRow, WebhookPayloadsInsert } from './webhook-payloads.ts';
 import type { WebhookSecretsRow, WebhookSecretsInsert } from './webhook-secrets.ts';
 import type { WebhookThrottleDropsRow, WebhookThrottleDropsInsert } from './webhook-throttle-drops.ts';
+import type { WorkersRow, WorkersInsert } from './workers.ts';
 
 /** Every table by its name: `row` as it is read, `insert` as it is written. */
 
@@ -112,6 +114,7 @@ export interface Tables {
   outreach_settings: { row: OutreachSettingsRow; insert: OutreachSettingsInsert };
   product_events: { row: ProductEventsRow; insert: ProductEventsInsert };
   rate_limit_counts: { row: RateLimitCountsRow; insert: RateLimitCountsInsert };
+  reconciliations: { row: ReconciliationsRow; insert: ReconciliationsInsert };
   removed_steps: { row: RemovedStepsRow; insert: RemovedStepsInsert };
   roles: { row: RolesRow; insert: RolesInsert };
   segments: { row: SegmentsRow; insert: SegmentsInsert };
@@ -132,4 +135,5 @@ export interface Tables {
   webhook_payloads: { row: WebhookPayloadsRow; insert: WebhookPayloadsInsert };
   webhook_secrets: { row: WebhookSecretsRow; insert: WebhookSecretsInsert };
   webhook_throttle_drops: { row: WebhookThrottleDropsRow; insert: WebhookThrottleDropsInsert };
+  workers: { row: WorkersRow; insert: WorkersInsert };
 }

@@ -11,6 +11,8 @@ export interface OutboxRow {
   available_at: Date;
   last_error: string | null;
   created_at: Date;
+  refusals: number;
+  parked_at: Date | null;
 }
 
 export interface OutboxInsert {
@@ -21,4 +23,6 @@ export interface OutboxInsert {
   available_at?: Date;
   last_error?: string | null;
   created_at?: Date;
+  refusals?: number;
+  parked_at?: Date | null;
 }

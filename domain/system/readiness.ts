@@ -46,14 +46,27 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
       'scheduler',
       async () => {
         const stuck = await ctx
-          .db('outbox')
-          .where('created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`))
+          .db('outbox as o')
+          .where('o.created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`))
+          .whereRaw(
+            'not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)',
+          )
           .count({ n: '*' })
           .first();
         if (Number(stuck?.n ?? 0) > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
         return 'The outbox is carried out in time';
       },
       'Start a worker process with the role relay and check its log.',
+    ),
+    await timed(
+      'parked_intents',
+      async () => {
+        const parked = await ctx.db('outbox').whereNotNull('parked_at').count({ n: '*' }).first();
+        const count = Number(parked?.n ?? 0);
+        if (count > 0) throw new Error(`${count} ${count === 1 ? 'intent is' : 'intents are'} parked`);
+        return 'Temporal took every intent';
+      },
+      'See the reasons with `heron outbox`; then `heron outbox retry` or `heron outbox drop`.',
     ),
   );
   checks.push({
