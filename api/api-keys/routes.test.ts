@@ -7,7 +7,7 @@ import { assertNotWider } from '../../domain/api-keys/restrictions.ts';
 import type { ApiKeyRow } from '../../db/models/api-key.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { ALL_PERMISSIONS, maskOf, PERMISSIONS } from '../../lib/permissions.ts';
-import { createApiKey, createMailbox, type Tenant } from '../../test/harness/factories.ts';
+import { createApiKey, createMailbox, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 const KEYS = '/v1/api-keys';
@@ -282,6 +282,7 @@ test('a key makes no key that may do more than itself', async (t) => {
     allowedIps: ['127.0.0.0/8'],
     allowedMailboxes: [one],
     expiresAt: soon,
+    ratePerMinute: 0,
   });
   const within = {
     name: 'Child',
@@ -300,11 +301,53 @@ test('a key makes no key that may do more than itself', async (t) => {
     ['allowed_email_accounts', [one, two]],
     ['expires_at', undefined],
     ['expires_at', new Date(soon.getTime() + 1).toISOString()],
+    ['rate_limit_per_minute', 61],
   ] as const) {
     const answer = await create(apiKey, { ...within, [field]: value });
     t.is(answer.status, 403, `${field} ${String(value)}`);
     t.true(answer.body.message.includes(field), answer.body.message);
   }
+});
+
+test('a key cannot raise its own rate, nor that of another beyond its own', async (t) => {
+  const tenant = await world.tenant();
+  const slow = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { ratePerMinute: 0 });
+  const { body: other } = await create(tenant.sessionToken, {
+    name: 'Other',
+    permissions: 1,
+    rate_limit_per_minute: 5,
+  });
+  const rate = (id: string, limit: number) =>
+    call(world, 'PATCH', `${KEYS}/${id}`, { token: slow.apiKey, body: { rate_limit_per_minute: limit } });
+  t.is((await rate(slow.apiKeyId, 61)).status, 403, 'the default is 60');
+  t.is((await rate(slow.apiKeyId, 60)).status, 200);
+  t.is((await rate(other.id, 61)).status, 403);
+  t.is((await rate(other.id, 0)).status, 200);
+  t.is((await rate(slow.apiKeyId, 10)).status, 200);
+  t.is((await rate(slow.apiKeyId, 0)).status, 403, 'back to the default is a rise');
+});
+
+test('a person makes no key beyond their role, and changes none that is', async (t) => {
+  const tenant = await world.tenant();
+  await world.deps
+    .db('roles')
+    .where({ organization_id: tenant.organizationId, name: 'Viewer' })
+    .update({ permissions: ['manage_api_keys', 'view_contacts'] });
+  const manager = await createMember(world.deps, tenant, 'Viewer');
+  const allowed = maskOf(['API_KEYS', 'READ_CONTACTS', 'READ_CRM']);
+  t.is((await create(manager.sessionToken, { name: 'k', permissions: allowed })).status, 201);
+  const refused = await create(manager.sessionToken, { name: 'k', permissions: ALL_PERMISSIONS });
+  t.is(refused.status, 403);
+  t.true(refused.body.message.includes('SEND_CAMPAIGNS'), refused.body.message);
+  const { body: strong } = await create(tenant.sessionToken, {
+    name: 'Strong',
+    permissions: ALL_PERMISSIONS,
+    allowed_ips: ['10.0.0.1'],
+  });
+  const edit = (body: object) => call(world, 'PATCH', `${KEYS}/${strong.id}`, { token: manager.sessionToken, body });
+  t.is((await edit({ allowed_ips: [] })).status, 403, 'else they could open it to themselves');
+  t.is((await edit({ name: 'Renamed' })).status, 200);
+  t.is((await edit({ permissions: allowed })).status, 200, 'narrower is fine');
 });
 
 test('a range passes for narrower only when every address of it is allowed', (t) => {
@@ -326,6 +369,7 @@ test('a range passes for narrower only when every address of it is allowed', (t)
         allowed_ips: [text(outer)],
         allowed_email_accounts: [],
         expires_at: null,
+        rate_limit_per_minute: 0,
       } as unknown as ApiKeyRow;
       const attempt = () =>
         assertNotWider(parent, {
@@ -333,6 +377,7 @@ test('a range passes for narrower only when every address of it is allowed', (t)
           allowed_ips: [text(inner)],
           allowed_email_accounts: [],
           expires_at: null,
+          rate_limit_per_minute: 0,
         });
       if (everyAddress) attempt();
       else t.throws(attempt, { message: /allowed_ips/ });

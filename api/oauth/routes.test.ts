@@ -271,6 +271,16 @@ test('a key or token makes no application, and no key, that may do more than its
         .status,
       403,
     );
+    // Events of every workspace that granted it would go to whoever may say where.
+    for (const receiver of [
+      { webhook_url: '' },
+      { webhook_events: ['campaign.reply_received'] },
+      { allowed_webhook_domains: ['evil.example.com'] },
+    ]) {
+      const path = (id: string) => `/v1/oauth/applications/${id}`;
+      t.is((await send('PATCH', path(wide.id), receiver)).status, 403, 'it may do more than the credential');
+      t.is((await send('PATCH', path(made.body.id), receiver)).status, 403, 'the credential lacks WEBHOOKS');
+    }
     t.is((await send('POST', `/v1/oauth/applications/${wide.id}/rotate-secret`)).status, 403);
     t.is((await send('PATCH', `/v1/oauth/applications/${wide.id}`, { name: 'Renamed' })).status, 200);
     t.is((await send('POST', '/v1/api-keys', { name: 'k', permissions: maskOf(['WRITE_CONTACTS']) })).status, 403);

@@ -23,7 +23,7 @@ export interface NewKey {
 /**
  * Creates an API key (contract 1, POST /api-keys). The secret is in this answer and nowhere else: a hash is stored.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at once),
- *   forbidden when made by a key that may do less
+ *   forbidden when its maker may do less: a key or token by its own permissions, a person by their role
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
   return transact(ctx, async (tx) => {
@@ -32,6 +32,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       allowed_ips: input.allowed_ips ?? [],
       allowed_email_accounts: input.allowed_email_accounts ?? [],
       expires_at: input.expires_at ?? null,
+      rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
     };
     const problems = [
       ...faults(restrictions, tx.now),
@@ -49,7 +50,6 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       key_prefix: secret.slice(0, SHOWN_PREFIX),
       key_suffix: secret.slice(-SHOWN_SUFFIX),
       ...restrictions,
-      rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -57,7 +57,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       action: 'create',
       entityType: 'api_key',
       entityId: key.id,
-      changes: { name: key.name, ...restrictions, rate_limit_per_minute: key.rate_limit_per_minute },
+      changes: { name: key.name, ...restrictions },
     });
     return { key, secret };
   });

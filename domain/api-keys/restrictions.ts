@@ -6,6 +6,7 @@ import { isDefinedMask, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { assertActorGrants } from '../identity/acting.ts';
+import { DEFAULT_KEY_RATE } from '../identity/resolve-actor.ts';
 
 /** What narrows a key. */
 export interface Restrictions {
@@ -13,6 +14,8 @@ export interface Restrictions {
   allowed_ips: string[];
   allowed_email_accounts: string[];
   expires_at: Date | null;
+  /** Requests per minute; 0 means the default. */
+  rate_limit_per_minute: number;
 }
 
 /** Whether an entry of `allowed_ips` can be used: an address, or a CIDR range. */
@@ -50,11 +53,16 @@ export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Where a key or an application's token acts: no key may come out of it that can do more than itself.
+ * Nobody makes or changes a key so that it can do more than themselves: a person none beyond their role, a key or an
+ * application's token none beyond itself.
  * @throws AppError forbidden naming what would be wider; unauthorized when the acting key or grant has just been revoked
  */
 export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Restrictions): Promise<void> {
-  if (!actor.apiKeyId) return assertActorGrants(tx, actor, result.permissions);
+  if (!actor.apiKeyId) {
+    await assertActorGrants(tx, actor, result.permissions);
+    if (actor.kind === 'oauth') assertNoFaster(DEFAULT_KEY_RATE, result);
+    return;
+  }
   const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
   // Its caller may still be believed for a moment: long enough for a thief to make a key that outlives the revoked one.
   if (!acting) throw new AppError('unauthorized', 'The API key has been revoked');
@@ -62,7 +70,7 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
 }
 
 /**
- * A key makes no key that can do more than itself: no further permission, source address, mailbox or day.
+ * A key makes no key that can do more than itself: no further permission, source address, mailbox or day, no higher rate.
  * @throws AppError forbidden naming what would be wider
  */
 export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
@@ -73,13 +81,23 @@ export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
   if (beyond(parent.allowed_email_accounts, child.allowed_email_accounts, (a, b) => a === b.toLowerCase()))
     wider.push('allowed_email_accounts');
   if (parent.expires_at && (!child.expires_at || child.expires_at > parent.expires_at)) wider.push('expires_at');
-  if (wider.length === 0) return;
-  throw new AppError(
+  if (perMinute(child) > perMinute(parent)) wider.push('rate_limit_per_minute');
+  if (wider.length > 0) throw widerThanItself(wider);
+}
+
+function assertNoFaster(limit: number, child: Restrictions): void {
+  if (perMinute(child) > limit) throw widerThanItself(['rate_limit_per_minute']);
+}
+
+function perMinute({ rate_limit_per_minute: limit }: Pick<Restrictions, 'rate_limit_per_minute'>): number {
+  return limit || DEFAULT_KEY_RATE;
+}
+
+function widerThanItself(wider: readonly string[]): AppError {
+  return new AppError(
     'forbidden',
     `A key cannot make or change a key so that it may do more than itself: ${wider.join('; ')}`,
-    {
-      fix: 'Ask for less, or do it as a signed-in person.',
-    },
+    { fix: 'Ask for less, or do it as a signed-in person.' },
   );
 }
 

@@ -17,14 +17,19 @@ export interface KeyEdit {
   rate_limit_per_minute?: number | undefined;
 }
 
-const RESTRICTING: readonly (keyof KeyEdit)[] = ['permissions', 'allowed_ips', 'allowed_email_accounts'];
+const RESTRICTING: readonly (keyof KeyEdit)[] = [
+  'permissions',
+  'allowed_ips',
+  'allowed_email_accounts',
+  'rate_limit_per_minute',
+];
 
 /**
  * Changes the sent fields of a key (contract 1, PATCH /api-keys/:id); every process goes by them within a second. A key
- * that changes a key, itself too, leaves it no wider than itself: else a narrow key could open a stronger one that is
- * restricted to other addresses.
+ * that changes a key, itself too, leaves it no wider than itself, and a person none beyond their role: else a narrow key
+ * could open a stronger one that is restricted to other addresses.
  * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at once),
- *   forbidden when a key would make another do more than itself
+ *   forbidden when it could then do more than who changes it
  */
 export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
   if (!isUuid(id)) throw notFound('API key');
@@ -38,13 +43,14 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
     if (names.length === 0) return before;
     const problems = [...shapeProblems(sent), ...(await mailboxProblems(tx, sent.allowed_email_accounts ?? []))];
     if (problems.length > 0) throw badRequest('The key cannot be changed like this', problems);
-    const { permissions, allowed_ips, allowed_email_accounts, expires_at } = before;
+    const { permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute } = before;
     if (names.some((name) => RESTRICTING.includes(name))) {
       await assertNotWiderThanActor(tx, ctx.actor, {
         permissions,
         allowed_ips,
         allowed_email_accounts,
         expires_at,
+        rate_limit_per_minute,
         ...sent,
       });
     }

@@ -2,7 +2,7 @@ import type { Trx } from '../../db/connection.ts';
 import { hashPassword, newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
+import { ALL_PERMISSIONS, ORG_PERMISSIONS } from '../../lib/permissions.ts';
 import { createKey } from '../api-keys/create.ts';
 import { systemActor } from '../kernel/actor.ts';
 import type { Ctx, Deps } from '../kernel/context.ts';
@@ -124,7 +124,9 @@ export async function bootstrap(
       .orderBy('o.id')
       .first('o.*')) as OrganizationRow | undefined;
     const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
-    const acting = actingAs(ctx, trx, user.id, organization.id);
+    // The operator of the machine stands behind this, whatever role the person has.
+    const person = actingAs(ctx, trx, user.id, organization.id);
+    const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
     const { key, secret } = await createKey(acting, {
       name: 'Bootstrap',
       description: 'Made by the operator',

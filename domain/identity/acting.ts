@@ -1,26 +1,42 @@
 import { ApiKeys } from '../../db/models/api-key.ts';
 import { AppError } from '../../lib/errors.ts';
-import { namesOf } from '../../lib/permissions.ts';
+import { ALL_PERMISSIONS, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { grantableWith } from './scopes.ts';
 
 /**
- * Where a key or an application's token acts: it hands out no permission it lacks itself, neither to a key nor to an
- * application.
+ * Nobody hands out permissions they lack, neither to a key nor to an application: a key or token no scope that is not in
+ * its mask, a signed-in person none whose routes their role does not open.
  * @param permissions mask of lib/permissions.ts
- * @throws AppError forbidden naming what it lacks; unauthorized when it has just been revoked: its caller may still be
- *   believed for a moment, long enough for a thief to make something that outlives it
+ * @throws AppError forbidden naming what is lacking; unauthorized when the credential has just been revoked: its caller
+ *   may still be believed for a moment, long enough for a thief to make something that outlives it
  */
 export async function assertActorGrants(tx: Tx, actor: Actor, permissions: number): Promise<void> {
-  if (actor.kind !== 'api_key' && actor.kind !== 'oauth') return;
+  const extra = namesOf(permissions & ~(await grantablePermissions(tx, actor)));
+  if (extra.length === 0) return;
+  const byPerson = actor.kind === 'session';
+  throw new AppError(
+    'forbidden',
+    `${byPerson ? 'Your role' : 'A credential'} cannot hand out permissions it lacks: ${extra.join(', ')}`,
+    {
+      fix: byPerson
+        ? 'Ask for less, or have it done by somebody whose role allows it.'
+        : 'Ask for less, or do it as a signed-in person.',
+    },
+  );
+}
+
+/**
+ * The permissions an actor may hand out, as a mask.
+ * @throws AppError unauthorized when the credential has just been revoked
+ */
+export async function grantablePermissions(tx: Tx, actor: Actor): Promise<number> {
+  if (actor.kind === 'system') return ALL_PERMISSIONS;
+  if (actor.kind === 'session') return grantableWith(actor.orgPermissions);
   const alive = actor.apiKeyId
     ? await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active').select('permissions')
-    : await tx.org.table('oauth_grants').where({ id: actor.oauthGrantId }).whereNull('revoked_at').first('id');
+    : await tx.org.table('oauth_grants').where({ id: actor.oauthGrantId! }).whereNull('revoked_at').first('id');
   if (!alive) throw new AppError('unauthorized', 'The credential has been revoked');
-  const own = 'permissions' in alive ? actor.permissions & (alive.permissions as number) : actor.permissions;
-  const extra = namesOf(permissions & ~own);
-  if (extra.length === 0) return;
-  throw new AppError('forbidden', `A credential cannot hand out permissions it lacks: ${extra.join(', ')}`, {
-    fix: 'Ask for less, or do it as a signed-in person.',
-  });
+  return 'permissions' in alive ? actor.permissions & Number(alive.permissions) : actor.permissions;
 }

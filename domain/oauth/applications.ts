@@ -3,12 +3,12 @@ import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { PRESETS } from '../../lib/permissions.ts';
+import { maskOf, PRESETS } from '../../lib/permissions.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { syncApplicationEndpoints } from '../webhooks/managed.ts';
 import { checkAppWebhook } from '../webhooks/policy.ts';
-import { assertActorGrants } from '../identity/acting.ts';
+import { assertActorGrants, grantablePermissions } from '../identity/acting.ts';
 import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopes, scopesOf } from '../identity/scopes.ts';
@@ -95,13 +95,10 @@ export async function createApplication(
   input: ApplicationInput & { name: string; redirect_uris: string[] },
 ): Promise<IssuedApplication> {
   return transact(ctx, async (tx) => {
-    const delegated = ctx.actor.kind === 'api_key' || ctx.actor.kind === 'oauth';
     const scopes = input.scopes
       ? readScopes(input.scopes).mask
-      : delegated
-        ? PRESETS.read_only & ctx.actor.permissions
-        : PRESETS.read_only;
-    await assertActorGrants(tx, ctx.actor, scopes);
+      : PRESETS.read_only & (await grantablePermissions(tx, ctx.actor));
+    await assertActorGrants(tx, ctx.actor, input.webhook_url ? scopes | WEBHOOKS : scopes);
     const secret = newSecret(SECRET_PREFIX.clientSecret);
     const application = await tx.org.create(OAuthApplications, {
       id: newId(),
@@ -131,11 +128,15 @@ export async function createApplication(
   });
 }
 
+/** Where events go, and which. */
+const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_domains'] as const;
+const WEBHOOKS = maskOf(['WEBHOOKS']);
+
 /**
  * Changes the sent fields of an application; lists replace what was there. Fewer scopes narrow its tokens within a second, more
  * give them nothing before people approve again.
- * @throws AppError not_found; forbidden when a key or token would give it scopes it lacks itself, or send elsewhere the codes of
- *   an application that may do more than itself
+ * @throws AppError not_found; forbidden when the caller would give it scopes they lack themselves, or send elsewhere the codes
+ *   or events of an application that may do more than they may; events need WEBHOOKS besides
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
   if (!isUuid(id)) throw notFound('Application');
@@ -146,7 +147,10 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
-    // Whoever says where codes go can use what people grant.
+    // Whoever says where codes or events go can use what people of every workspace have granted.
+    if (CHANGES_RECEIVER.some((name) => name in sent)) {
+      await assertActorGrants(tx, ctx.actor, (sent.scopes ?? before.scopes) | WEBHOOKS);
+    }
     if (sent.redirect_uris) await assertActorGrants(tx, ctx.actor, sent.scopes ?? before.scopes);
     await tx.org
       .query(OAuthApplications)
