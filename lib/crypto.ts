@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const SEAL_VERSION = 1;
 
-/** Prefixes of issued secrets (contract 1, "OAuth tokens and codes"). */
+/** Prefixes of issued secrets. */
 export const SECRET_PREFIX = {
   apiKey: 'ssk_',
   clientId: 'sscid_',

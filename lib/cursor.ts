@@ -10,7 +10,7 @@ export type CursorPosition = readonly (string | number | null)[];
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;
-  /** Exact number of rows that match, where the contract wants one. */
+  /** Exact number of rows that match, in lists that show it. */
   total?: number;
 }
 
@@ -38,7 +38,7 @@ export function badCursor(): AppError {
 
 /**
  * The position in a cursor, or undefined when there is none.
- * @throws AppError bad_request for a malformed cursor or one of another list or filter (DECISIONS 3)
+ * @throws AppError bad_request for a malformed cursor or one of another list or filter
  */
 export function decodeCursor(
   list: string,

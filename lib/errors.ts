@@ -1,6 +1,6 @@
 /**
- * Every error code a client can meet, with its HTTP status (contract 1, "Errors"). The list is closed: a code
- * that is not here does not compile, and a suite checks that each documented one can be reached.
+ * Every error code a client can meet, with its HTTP status. The list is closed: a code that is not here does not
+ * compile, and a suite checks that each documented one can be reached.
  */
 export const ERROR_CODES = {
   bad_request: 400,
@@ -65,7 +65,7 @@ const LABELS: Record<number, string> = {
   503: 'Service Unavailable',
 };
 
-/** The human label of a status (contract 1, the errors table). */
+/** The human label of a status. */
 export function statusLabel(status: number): string {
   return LABELS[status] ?? 'Error';
 }

@@ -13,10 +13,10 @@ export function firstIdAt(moment: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
-/** Whether a string is a UUID of any version. Malformed path ids answer 404, never a database error (DECISIONS 3). */
+/** Whether a string is a UUID of any version. Malformed path ids answer 404, never a database error. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** The UUID that stands for "all" where the contract wants one (API key analytics, warmup analytics). */
+/** The UUID that stands for "all" in an answer that needs an id (analytics over all API keys). */
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000';

@@ -1,7 +1,6 @@
 /**
- * The permission catalogue (contract 1, "Permission catalogue entry"). A bit is part of stored keys: never renumber,
- * only append. Bits 0 and 6 and both presets are given by the contract; bits 23 to 30 are the agent-era permissions,
- * which no preset holds because each acts in the world by itself.
+ * The permission catalogue. A bit is part of stored keys: never renumber, only append. No preset holds bits 23 to 30:
+ * each of these permissions lets a program act without a person, so it is given by name.
  */
 const CATALOGUE = [
   ['READ_EMAILS', 'read', 'See mailboxes, their settings and health'],
@@ -60,7 +59,7 @@ const BY_NAME = new Map(PERMISSIONS.map((entry) => [entry.name, entry.value]));
 /** The mask with every defined bit. */
 export const ALL_PERMISSIONS = 2 ** CATALOGUE.length - 1;
 
-/** Preset masks (contract 1): bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. */
+/** Preset masks: bits 0, 1, 8, 12, 17, 22, and bits 0 to 22. */
 export const PRESETS = { read_only: 4_329_731, full_access: 8_388_607 } as const;
 
 /** The mask that holds exactly the named permissions. */
@@ -84,7 +83,7 @@ export function namesOf(mask: number): Permission[] {
   return PERMISSIONS.filter((entry) => (mask & entry.value) !== 0).map((entry) => entry.name);
 }
 
-/** What a member's role may allow (contract 1, Authentication item 2). */
+/** What a member's role may allow. */
 export const ORG_PERMISSIONS = [
   'manage_api_keys',
   'manage_settings',

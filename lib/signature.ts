@@ -6,8 +6,8 @@ export const SIGNATURE_TOLERANCE_SECONDS = 300;
 /**
  * The value of X-Service-Signature for a request: `t=<unix>,v1=<hex>`, where v1 is the HMAC-SHA256 of
  * `<t>.<raw body>` keyed with the whole secret, prefix included. `timestampSeconds` is Unix time at sending;
- * `rawBody` must be the very bytes that are sent. Implements contract 1, Authentication 6; webhooks, app connections and
- * integrations all use it.
+ * `rawBody` must be the very bytes that are sent. Webhooks and app connections both use it
+ * (docs/webhooks.md).
  *
  * @throws RangeError when `timestampSeconds` is not a whole number of seconds
  */
@@ -19,8 +19,8 @@ export function signPayload(secret: string, timestampSeconds: number, rawBody: B
 }
 
 /**
- * Whether `header` is a signature of `rawBody` under `secret` made within the tolerance of `now`: the receiver rules
- * of contract 1, Authentication 6. Compares in constant time. Schemes other than v1 are ignored; when v1 occurs
+ * Whether `header` is a signature of `rawBody` under `secret` made within the tolerance of `now`: what receivers
+ * do (docs/webhooks.md). Compares in constant time. Schemes other than v1 are ignored; when v1 occurs
  * several times, as while secrets rotate, one that matches is enough. Never throws.
  */
 export function verifySignature(

@@ -37,7 +37,7 @@ function present(known: AgentTool): z.input<typeof tool> {
   };
 }
 
-/** Tools for agents over plain HTTP; the MCP endpoint serves the same ones (supplement part 3, "agent tools"). */
+/** Tools for agents over plain HTTP; the MCP endpoint serves the same ones. */
 export const agentToolsRoutes: readonly AnyRoute[] = [
   route({
     ...base,

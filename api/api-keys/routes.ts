@@ -11,7 +11,7 @@ import * as schemas from './schemas.ts';
 
 const keys = { area: 'api-keys', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
 
-/** API keys (contract 1, "API keys"). */
+/** API keys. */
 export const apiKeysRoutes: readonly AnyRoute[] = [
   route({
     ...keys,

@@ -36,7 +36,7 @@ export const updateBody = z.strictObject({
   ...optionalFields,
 });
 
-/** A bad limit means the default here, as the contract has it for this list. */
+/** A bad limit means the default here, unlike in other lists. */
 export const listQuery = z.strictObject({
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(100).default(50).catch(50),

@@ -225,5 +225,5 @@ const sessionRoutes = [
   }),
 ];
 
-/** Signing up, in and out; the own profile and sessions (supplement part 1, "auth"). */
+/** Signing up, in and out; the own profile and sessions. */
 export const authRoutes: readonly AnyRoute[] = [...publicRoutes, ...sessionRoutes];

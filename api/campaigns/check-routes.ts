@@ -17,7 +17,7 @@ const validation = z.strictObject({
   ),
 });
 
-/** Checks before a launch (contract 3, "Campaign checks"; supplement part 4, CampaignValidation). */
+/** Checks before a launch. */
 export const campaignCheckRoutes = [
   route({
     area: 'campaigns',

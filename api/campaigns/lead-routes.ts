@@ -10,7 +10,7 @@ const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 
-/** Leads of a campaign and their holds (supplement part 1, campaigns). */
+/** Leads of a campaign and their holds. */
 export const campaignLeadRoutes = [
   route({
     ...read,

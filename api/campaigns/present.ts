@@ -10,7 +10,7 @@ import type { campaign, leadHold, leadPage, logPage, senderList, step, variantLi
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
-/** A campaign as answers carry it (contract 2, Campaign). */
+/** A campaign as answers carry it. */
 export function presentCampaign(row: CampaignRow): z.input<typeof campaign> {
   return {
     id: row.id,
@@ -73,7 +73,7 @@ export function presentWarnings(warnings: readonly string[]): { warnings?: strin
   return warnings.length > 0 ? { warnings: [...warnings] } : {};
 }
 
-/** A step (supplement, CampaignStep). */
+/** A step. */
 export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   return {
     id: row.id,
@@ -94,7 +94,7 @@ export function presentStep(row: CampaignStepRow): z.input<typeof step> {
   };
 }
 
-/** An A/B variant (supplement, CampaignABVariant). */
+/** An A/B variant. */
 export function presentVariant(row: CampaignVariantRow): Item<typeof variantList> {
   return {
     id: row.id,
@@ -113,7 +113,7 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
   };
 }
 
-/** A mailbox of an explicit pool (supplement, CampaignSender). */
+/** A mailbox of an explicit pool. */
 export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
   return {
     email_account_id: row.mailbox_id,
@@ -123,12 +123,12 @@ export function presentSender(row: CampaignSenderRow): Item<typeof senderList> {
   };
 }
 
-/** A line of the activity log (supplement, CampaignLog). */
+/** A line of the activity log. */
 export function presentLog(row: CampaignLogRow): Item<typeof logPage> {
   return { ...row, created_at: iso(row.created_at) };
 }
 
-/** Whether a lead is held (supplement, CampaignLeadHoldResult). */
+/** Whether a lead is held. */
 export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): z.input<typeof leadHold> {
   return { campaign_id, contact_id, hold: hold && { ...hold, since: iso(hold.since), until: iso(hold.until) } };
 }

@@ -14,7 +14,7 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-test("only a name is required; the rest has the contract's defaults", async (t) => {
+test('only a name is required; the rest has defaults', async (t) => {
   const desk = await openDesk(world);
   const answer = await desk.call('POST', '/campaigns', { name: 'Spring' });
   t.is(answer.status, 201);
@@ -125,7 +125,7 @@ test('a campaign is created with senders, steps, variants of the first email, ov
   });
 });
 
-test('the list filters, counts and pages; `paused` is every paused variant; the overview sums as the contract says', async (t) => {
+test('the list filters, counts and pages; `paused` is every paused variant; the overview sums them', async (t) => {
   const desk = await openDesk(world);
   const folder = await desk.label('folder');
   const ids: string[] = [];

@@ -49,7 +49,7 @@ const START_REFUSALS = [
   'list_bounce_risk',
 ] as const;
 
-/** Campaigns: settings, statuses, activity (contract 2, "Campaigns"; supplement part 1, campaigns). */
+/** Campaigns: settings, statuses, activity. */
 export const campaignRoutes = [
   route({
     ...read,

@@ -14,7 +14,7 @@ const area = 'contacts';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** CSV imports: preview, start, follow, correct (issue: import as a job; supplement contacts_import_preview). */
+/** CSV imports: preview, start, follow, correct. */
 export const contactImportRoutes = [
   route({
     area,

@@ -17,7 +17,7 @@ const BUILT_IN = [
   'categories',
 ] as const;
 
-/** One column (supplement ContactImportColumnMapping): `custom:<key>`, or `custom` with the key in custom_key. */
+/** One column: `custom:<key>`, or `custom` with the key in custom_key. */
 const columnMapping = z
   .strictObject({
     index: z.int().min(0).meta({ description: 'Zero-based' }),

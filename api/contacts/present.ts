@@ -6,7 +6,7 @@ import type { ContactView } from '../../domain/records/contact-view.ts';
 import { iso } from '../http/schemas.ts';
 import type { contact, contactDetail, foundContact } from './schemas.ts';
 
-/** A contact as answers carry it (supplement Contact). */
+/** A contact as answers carry it. */
 export function presentContact(view: ContactView): z.input<typeof contact> {
   return {
     id: view.id,
@@ -63,7 +63,7 @@ function presentHold(lead: LeadProgress, since: Date) {
   };
 }
 
-/** A contact with everything known of it (supplement ContactDetail). */
+/** A contact with everything known of it. */
 export function presentDetail({
   contact: view,
   engagement,

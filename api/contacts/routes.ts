@@ -27,7 +27,7 @@ const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as 
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
 
-/** Contacts one by one, searched, and in bulk (supplement parts 1 and 2, "contacts"). */
+/** Contacts one by one, searched, and in bulk. */
 export const contactRoutes = [
   route({
     ...read,

@@ -2,7 +2,7 @@ import { reportEvent } from '../../domain/deliverability/report.ts';
 import { route } from '../http/route.ts';
 import { reportedEvent } from './schemas.ts';
 
-/** Deliverability signals that come from outside (contract 2, "Deliverability events"). */
+/** Deliverability signals that come from outside. */
 export const deliverabilityRoutes = [
   route({
     area: 'deliverability',

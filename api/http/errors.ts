@@ -3,7 +3,7 @@ import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/er
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
-/** The one envelope of every error (contract 1, "Errors"). */
+/** The one envelope of every error. */
 export interface ErrorEnvelope {
   error: string;
   message: string;
@@ -28,7 +28,10 @@ const BY_STATUS: Record<number, ErrorCode> = {
   503: 'service_unavailable',
 };
 
-/** Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status, everything else is a 500 that says nothing. */
+/**
+ * Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status, everything else is a 500
+ * that says nothing.
+ */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const http = error as { status?: number; expose?: boolean; message?: string; type?: string };

@@ -44,7 +44,10 @@ export interface GuardParts {
   deps: Deps;
   actors: ActorResolver;
   limiter: RateLimiter;
-  /** Check every answer and refuse (500) one that does not fit its schema, instead of logging what a sample finds; on in tests. */
+  /**
+   * Check every answer and refuse (500) one that does not fit its schema, instead of logging what a sample finds; on in
+   * tests.
+   */
   strictResponses: boolean;
 }
 
@@ -154,7 +157,7 @@ function allows(actor: Actor, rule: PermissionRule): boolean {
   return 'anyOf' in rule ? rule.anyOf.some(has) : rule.allOf.every(has);
 }
 
-/** A permission rule in the notation of the contract's route table. */
+/** A permission rule as one word, for the OpenAPI document: `a|b` is any of them, `a+b` all of them. */
 export function permissionText(rule: PermissionRule | null): string {
   if (rule === null) return '-';
   if (typeof rule === 'string') return rule;
@@ -288,7 +291,10 @@ function toAnswer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown):
   };
 }
 
-/** An answer that does not fit is a fault of code, not of one request: outside of tests the first few and then a sample find it. */
+/**
+ * An answer that does not fit is a fault of code, not of one request: outside of tests the first few and then a sample
+ * find it.
+ */
 const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;
 const answered = new WeakMap<AnyRoute, number>();

@@ -13,7 +13,7 @@ const HEADERS = [
   { name: 'X-Service-Event-Id', description: 'The event id, the same however often it is sent; dedupe on it' },
 ] as const;
 
-/** What the service sends to webhook endpoints: one entry per event (contract 1, "Catalogue" and "Delivery payload"). */
+/** What the service sends to webhook endpoints: one entry per event. */
 export function webhooksSection(): Record<string, object> {
   const types = Object.keys(EVENT_TYPES) as EventType[];
   return {

@@ -67,7 +67,7 @@ export interface StreamReply {
 
 type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
 
-/** Errors in OAuth's own form (DECISIONS 1): of the token and revocation endpoints, or of client registration. */
+/** Errors in OAuth's own form: of the token and revocation endpoints, or of client registration. */
 export type ErrorStyle = 'oauth' | 'registration';
 
 /**
@@ -91,7 +91,7 @@ export interface RouteSpec<
   description?: string;
   /** Permission bits a key or token needs (all of them), or who else may call. */
   scope: readonly Permission[] | 'public' | 'session' | 'any';
-  /** What a session needs; null only where the contract names none. */
+  /** What a session needs; null where any signed-in person may call. */
   permission: PermissionRule | null;
   /** False where no workspace needs to be selected (sign-in, choosing one). */
   organization?: false;

@@ -6,10 +6,10 @@ export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'R
 /** RFC 3339 as clients send it; read as a Date. */
 export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
 export const uuid = z.uuid();
-/** Path ids are strings here: a malformed one is the same 404 as an unknown one (DECISIONS 3). */
+/** Path ids are strings here: a malformed one is the same 404 as an unknown one. */
 export const idParams = z.object({ id: z.string() });
 
-/** The envelope of a paged list (contract 1, convention 5). */
+/** The envelope of a paged list. */
 export function paged<T extends z.ZodType>(row: T) {
   return z.strictObject({
     data: z.array(row),
@@ -32,7 +32,7 @@ export function presentPage<Row, Out>(
   };
 }
 
-/** `limit` and `cursor` of a list whose contract answers 400 out of range. */
+/** `limit` and `cursor` of a list that answers 400 to a limit out of range. */
 export function pageQuery(max = 100, fallback = 50, min = 1) {
   return { limit: z.coerce.number().int().min(min).max(max).default(fallback), cursor: z.string().optional() };
 }

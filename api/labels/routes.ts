@@ -65,7 +65,7 @@ const REGISTRIES: readonly Registry[] = [
   },
 ];
 
-/** Folders, tags and categories: three registries of one shape (supplement part 2, "label registries"). */
+/** Folders, tags and categories: three registries of one shape. */
 export const labelRoutes = REGISTRIES.flatMap(registryRoutes);
 
 function registryRoutes({ registry, plural, files, read, write }: Registry): AnyRoute[] {

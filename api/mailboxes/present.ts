@@ -6,7 +6,7 @@ import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mail
 import { iso } from '../http/schemas.ts';
 import type { allowance, authCheck, liveCheck, mailbox, mailboxDetail } from './schemas.ts';
 
-/** A mailbox as answers carry it (supplement, Mailbox); passwords are not among what can be read. */
+/** A mailbox as answers carry it; passwords are not among what can be read. */
 export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView): z.input<typeof mailbox> {
   return {
     id: row.id,
@@ -72,7 +72,7 @@ export function presentAllowance({ limit, used, remaining }: Allowance): z.input
   return { remaining, limit, used, pending_request: null };
 }
 
-/** A live check as a checklist (supplement, EmailLiveCheck). */
+/** A live check as a checklist. */
 export function presentLiveCheck(check: LiveCheck): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
@@ -93,7 +93,7 @@ export function presentLiveCheck(check: LiveCheck): z.input<typeof liveCheck> {
   };
 }
 
-/** What DNS says of the sending domain (supplement, MailboxAuthCheck). */
+/** What DNS says of the sending domain. */
 export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
   return {
     domain: check.domain,

@@ -16,7 +16,7 @@ const read = { area, scope: ['READ_EMAILS'], permission: 'view_campaigns' } as c
 const write = { area, scope: ['WRITE_EMAILS'], permission: 'manage_settings' } as const;
 const one = { params: idParams, mailboxParam: 'id' } as const;
 
-/** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft (contract 1, agent-facing codes) */
+/** @throws AppError mailbox_provider_requires_oauth for Google and Microsoft */
 function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   if (body.provider === 'smtp_imap') return body;
   throw new AppError(
@@ -28,7 +28,7 @@ function smtpOnly(body: z.output<typeof schemas.connectMailbox>): ConnectInput {
   );
 }
 
-/** Mailboxes (contract 3, "Mailboxes and managed mailboxes"; supplement parts 1 and 3). */
+/** Mailboxes. */
 export const mailboxRoutes = [
   route({
     ...read,

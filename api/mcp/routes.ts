@@ -10,7 +10,7 @@ import { answerMessage } from './server.ts';
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
-/** The Model Context Protocol over streamable HTTP (contract 1, "OAuth": /mcp; supplement part 4, "Hosts and surfaces"). */
+/** The Model Context Protocol over streamable HTTP. */
 export const mcpRoutes: readonly AnyRoute[] = [
   endpoint('mcp.message', 'from the root', { atRoot: true }),
   endpoint('mcp.messageV1', 'below /v1', {}),

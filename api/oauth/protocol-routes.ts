@@ -15,7 +15,7 @@ const PLACES = [
   ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
 ];
 
-/** What OAuth clients speak: metadata, registration, tokens (contract 1, "OAuth"). */
+/** What OAuth clients speak: metadata, registration, tokens. */
 export const protocolRoutes: readonly AnyRoute[] = [
   ...PLACES.map(({ name, path }) =>
     route({

@@ -79,7 +79,7 @@ test('an application is created, read, listed, changed and deleted; its secret i
   t.deepEqual(audit[1].changes.webhook_host, { old: 'hooks.example.com', new: '' });
 });
 
-test('without more than the contract asks for, an application may read', async (t) => {
+test('an application that names no scopes may read', async (t) => {
   const { sessionToken } = await world.tenant();
   const { status, body } = await call(world, 'POST', '/v1/oauth/applications', { token: sessionToken, body: GOOD });
   t.is(status, 201);

@@ -15,7 +15,7 @@ import * as schemas from './schemas.ts';
 
 const applications = { area: 'oauth', scope: ['API_KEYS'], permission: 'manage_api_keys' } as const;
 
-/** OAuth (contract 1): the protocol, and the workspace's own applications. */
+/** OAuth: the protocol, and the workspace's own applications. */
 export const oauthRoutes: readonly AnyRoute[] = [
   ...protocolRoutes,
   route({

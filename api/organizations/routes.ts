@@ -228,7 +228,7 @@ const invitationRoutes = [
   }),
 ];
 
-/** Workspaces, their members, roles and invitations; for signed-in people only (supplement part 4, "Credentials"). */
+/** Workspaces, their members, roles and invitations; for signed-in people only. */
 export const organizationsRoutes: readonly AnyRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,

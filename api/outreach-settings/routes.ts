@@ -10,7 +10,7 @@ const shared = {
   permission: 'manage_settings',
 } as const;
 
-/** The organization's outreach settings (contract 2, "Outreach settings"). */
+/** The organization's outreach settings. */
 export const outreachSettingsRoutes = [
   route({
     ...shared,

@@ -4,7 +4,7 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 
 const ALL = Object.keys(EVENT_TYPES) as EventType[];
 
-/** Whether the actor may see an event of this type (contract 1, "App-level delivery rules"). */
+/** Whether the actor may see an event of this type. */
 function maySee(actor: Actor, type: EventType): boolean {
   return may(actor, [scopeOf(type)], permissionsOf(type));
 }

@@ -44,7 +44,7 @@ function present(row: SegmentRow): z.input<typeof segment> {
   };
 }
 
-/** Saved audiences (contract 2, "Lead database"). */
+/** Saved audiences. */
 export const segmentRoutes = [
   route({
     ...read,

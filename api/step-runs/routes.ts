@@ -19,7 +19,7 @@ const stepRun = z.strictObject({
   completed_at: timestamp.nullable(),
 });
 
-/** Step runs that need a person (contract 3, "Campaign checks" and "States and transitions"). */
+/** Step runs that need a person. */
 export const stepRunsRoutes: readonly AnyRoute[] = [
   route({
     area: 'campaign-checks',

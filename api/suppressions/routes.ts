@@ -42,7 +42,7 @@ function present(row: SuppressionRow): z.input<typeof suppression> {
   };
 }
 
-/** Addresses and hosts that must not be mailed (contract 2, "Suppression list"). */
+/** Addresses and hosts that must not be mailed. */
 export const suppressionRoutes = [
   route({
     operationId: 'suppressions.list',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readiness } from '../../domain/system/readiness.ts';
 import { route } from '../http/route.ts';
 
-/** Liveness and readiness (contract 3, "Instance operations" and "Campaign checks"). */
+/** Liveness and readiness. */
 export const systemRoutes = [
   route({
     operationId: 'system.health',

@@ -18,7 +18,7 @@ const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
-/** The tracking service: opens, clicks and opt-outs of sent mail (contract 2, Campaign; RFC 8058). It knows no credentials. */
+/** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It knows no credentials. */
 export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   const limiter = createRateLimiter(deps.clock);
   const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;

@@ -71,7 +71,7 @@ function addresses(one: string): string[] {
   return one === '' ? [] : [one];
 }
 
-/** The unified inbox, read: conversations over all mailboxes (supplement part 2, "unibox"). */
+/** The unified inbox, read: conversations over all mailboxes. */
 export const uniboxRoutes: readonly AnyRoute[] = [
   route({
     ...read,

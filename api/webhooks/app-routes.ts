@@ -12,7 +12,7 @@ import * as schemas from './schemas.ts';
 
 const applications = { area: 'oauth', scope: ['API_KEYS'], permission: 'manage_api_keys', params: idParams } as const;
 
-/** Webhooks of an OAuth application, over all workspaces that granted it access (contract 1, "App-level webhook management"). */
+/** Webhooks of an OAuth application, over all workspaces that granted it access. */
 export const appWebhooksRoutes: readonly AnyRoute[] = [
   route({
     ...applications,

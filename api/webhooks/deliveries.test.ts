@@ -12,7 +12,10 @@ test.after.always(() => world?.close());
 
 const HOOK = 'http://hooks.example.com/in';
 
-/** A tenant with two endpoints and 12 deliveries that alternate between them, in all statuses and three types; newest first. */
+/**
+ * A tenant with two endpoints and 12 deliveries that alternate between them, in all statuses and three types; newest
+ * first.
+ */
 async function scene() {
   const tenant = await world.tenant();
   const endpoints = [
@@ -36,7 +39,7 @@ async function scene() {
   return { tenant, endpoints, rows, get };
 }
 
-test('a delivery shows what the contract lists, with the body its receiver gets while it is kept', async (t) => {
+test('a delivery shows its state, attempts and last answer, with the body its receiver gets while it is kept', async (t) => {
   const tenant = await world.tenant();
   const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, HOOK);
   const now = new Date('2026-05-01T10:00:00Z');

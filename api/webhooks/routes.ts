@@ -23,7 +23,7 @@ const webhooks = { area: 'webhooks', scope: ['WEBHOOKS'], permission: 'manage_se
 
 const CATALOGUE = Object.entries(EVENT_TYPES).map(([type, facts]) => ({ type, ...facts }));
 
-/** A workspace's webhook endpoints and what was delivered to them (contract 1, "Outbound webhooks"). */
+/** A workspace's webhook endpoints and what was delivered to them. */
 export const webhooksRoutes: readonly AnyRoute[] = [
   route({
     ...webhooks,

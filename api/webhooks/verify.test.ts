@@ -42,7 +42,7 @@ async function hooked(
   };
 }
 
-test('the challenge is one signed request as the contract draws it, and any 2xx verifies', async (t) => {
+test('the challenge is one signed request with an event of type webhook.test, and any 2xx verifies', async (t) => {
   const { tenant, receiver, id, secret, verify } = await hooked(t);
   const answer = await verify();
   t.is(answer.status, 200, answer.text);

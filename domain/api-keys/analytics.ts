@@ -74,7 +74,7 @@ interface Line {
 const EMPTY: Counts = { total: 0, success: 0, client_errors: 0, server_errors: 0, avg_latency_ms: 0 };
 
 /**
- * What a key, or with `all` the whole organization, was used for over time (contract 1, analytics). Counted in whole minutes:
+ * What a key, or with `all` the whole organization, was used for over time. Counted in whole minutes:
  * the minutes `from` and `to` lie in are part of it. Buckets and endpoints each add up to the totals.
  * @throws AppError not_found, bad_request for a range that ends before it begins or is too long for its interval
  */

@@ -10,7 +10,7 @@ export type { ApiKeyRow } from '../../db/models/api-key.ts';
 const LIST = 'api-keys';
 const DEFAULT_REASON = 'Revoked by user';
 
-/** The organization's keys, newest first (contract 1, GET /api-keys). */
+/** The organization's keys, newest first (GET /api-keys). */
 export async function listKeys(ctx: Ctx, page: PageRequest): Promise<Page<ApiKeyRow>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const query = reader(ctx)
@@ -32,8 +32,7 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 }
 
 /**
- * Revokes a key for good (contract 1, "States and transitions"). It stops authenticating within a second, everywhere.
- * Revoking it again changes nothing.
+ * Revokes a key for good. It stops authenticating within a second, everywhere. Revoking it again changes nothing.
  * @throws AppError not_found
  */
 export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
@@ -53,7 +52,7 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
 }
 
 /**
- * Removes a key that authenticates nothing any more, and its usage records with it (contract 1, "States and transitions").
+ * Removes a key that authenticates nothing any more, and its usage records with it.
  * @throws AppError not_found, conflict while the key could still authenticate
  */
 export async function deleteKey(ctx: Ctx, id: string): Promise<void> {

@@ -21,7 +21,7 @@ export interface KeyRequest {
   durationMs: number;
 }
 
-/** Records what API keys do (contract 1, "API key usage records"), beside the requests and never in their way. One per process. */
+/** Records what API keys do, beside the requests and never in their way. One per process. */
 export interface UsageLog {
   /** Notes a request, in memory; it is written within about a second. */
   record(request: KeyRequest): void;

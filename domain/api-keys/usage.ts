@@ -22,7 +22,7 @@ export interface UsageSummary {
   last_call_at: Date | null;
 }
 
-/** Keys by state and their last 24 hours (contract 1, GET /api-keys/usage/summary). */
+/** Keys by state and their last 24 hours (GET /api-keys/usage/summary). */
 export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
   const now = ctx.clock.now();
   const [row] = await reader(ctx).sql<Omit<UsageSummary, 'avg_latency_ms_24h'> & { latency_ms: number }>(
@@ -52,7 +52,7 @@ export async function usageSummary(ctx: Ctx): Promise<UsageSummary> {
 }
 
 /**
- * The requests made with a key, newest first (contract 1, GET /api-keys/:id/logs).
+ * The requests made with a key, newest first (GET /api-keys/:id/logs).
  * @throws AppError not_found, bad_request for a cursor of another list or key
  */
 export async function listUsageLogs(ctx: Ctx, keyId: string, page: PageRequest): Promise<Page<ApiKeyUsageLogRow>> {

@@ -65,8 +65,7 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
 }
 
 /**
- * The body of an app.action (contract 3, "App connections"). `id` names the place in the campaign, `run_id` this
- * execution of it.
+ * The body of an app.action. `id` names the place in the campaign, `run_id` this execution of it.
  */
 export function actionBody(call: ActionCall, requestedAt: Date): object {
   const { campaign, contact, step, enrollment, action } = call;

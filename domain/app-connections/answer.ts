@@ -9,7 +9,7 @@ export type Answer =
 /** Failures of the way to the app that pass by themselves more often than not. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
 
-/** Reads the answer to an app.action: 2xx with a JSON object, nothing else (contract 3, "App connections"). */
+/** Reads the answer to an app.action: 2xx with a JSON object, nothing else. */
 export function readAnswer({ status, body, truncated }: EgressResponse): Answer {
   if (status < 200 || status > 299) return refusedStatus(status);
   if (truncated)

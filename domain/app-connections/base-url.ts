@@ -2,8 +2,8 @@ import { AppError } from '../../lib/errors.ts';
 import { checkOutboundUrl } from '../../lib/egress/index.ts';
 
 /**
- * The base URL of an app as it is stored: query and fragment dropped, no trailing slash (contract 3, "App connection").
- * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port (DECISIONS 7)
+ * The base URL of an app as it is stored: query and fragment dropped, no trailing slash.
+ * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: any scheme, host and port
  * @throws AppError bad_request for anything but a public https URL without credentials
  */
 export function normalizeBaseUrl(input: string, allowUnsafe: boolean): string {

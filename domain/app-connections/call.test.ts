@@ -133,60 +133,63 @@ const leadOf = (given: Setup) => world.deps.db('enrollments').where({ id: given.
 const intentsOf = (given: Setup) =>
   world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
 
-test.serial('the app gets a signed request with everything the contract lists, and its answer is kept', async (t) => {
-  const { url, requests } = await app(t, json({ code: 'SPRING-7', lines: [1, { a: null }] }));
-  const given = await setup(url, {
-    inputs: {
-      greeting: 'Hello {{.FirstName | default "there"}} in {{.city}}',
-      nested: [{ plan: '{{.App.plan.name}}' }, 3, true, null],
-    },
-    app: { plan: { name: 'pro "plus"' } },
-  });
-  t.deepEqual(await call(given), { outcome: 'success' });
-  const [request] = requests;
-  t.is(request!.url, '/hooks/offers');
-  t.like(request!.headers, {
-    'content-type': 'application/json',
-    'x-service-event': 'app.action',
-    'x-service-event-id': given.runId,
-    'idempotency-key': given.runId,
-  });
-  t.true(
-    verifySignature(request!.headers['x-service-signature'] as string, given.secret, request!.raw, {
-      now: clock.now(),
-    }),
-  );
-  t.deepEqual(request!.body, {
-    id: `${given.campaignId}:${given.contactId}:${given.stepId}`,
-    run_id: given.runId,
-    run_mode: 'live',
-    campaign: { id: given.campaignId, name: 'Spring' },
-    step: { id: given.stepId, name: 'Make an offer' },
-    contact: {
-      id: given.contactId,
-      email: `${given.contactId}@example.com`,
-      first_name: 'Ada',
-      company: 'Engines "R" Us',
-      custom_fields: { city: 'London', 'Job Title': 'Countess' },
-    },
-    app: { plan: { name: 'pro "plus"' } },
-    inputs: { greeting: 'Hello Ada in London', nested: [{ plan: 'pro "plus"' }, 3, true, null] },
-    requested_at: NOON.toISOString(),
-  });
-  t.like(await runOf(given), {
-    state: 'completed',
-    outcome: 'success',
-    attempts: 1,
-    output: { code: 'SPRING-7', lines: [1, { a: null }] },
-    output_key: 'offer',
-  });
-  t.deepEqual((await leadOf(given)).app_values, {
-    plan: { name: 'pro "plus"' },
-    offer: { code: 'SPRING-7', lines: [1, { a: null }] },
-  });
-  t.deepEqual(await call(given), { outcome: 'stale' }, 'a settled run is not called again');
-  t.is(requests.length, 1);
-});
+test.serial(
+  'the app gets a signed request with contact, campaign, step and variables, and its answer is kept',
+  async (t) => {
+    const { url, requests } = await app(t, json({ code: 'SPRING-7', lines: [1, { a: null }] }));
+    const given = await setup(url, {
+      inputs: {
+        greeting: 'Hello {{.FirstName | default "there"}} in {{.city}}',
+        nested: [{ plan: '{{.App.plan.name}}' }, 3, true, null],
+      },
+      app: { plan: { name: 'pro "plus"' } },
+    });
+    t.deepEqual(await call(given), { outcome: 'success' });
+    const [request] = requests;
+    t.is(request!.url, '/hooks/offers');
+    t.like(request!.headers, {
+      'content-type': 'application/json',
+      'x-service-event': 'app.action',
+      'x-service-event-id': given.runId,
+      'idempotency-key': given.runId,
+    });
+    t.true(
+      verifySignature(request!.headers['x-service-signature'] as string, given.secret, request!.raw, {
+        now: clock.now(),
+      }),
+    );
+    t.deepEqual(request!.body, {
+      id: `${given.campaignId}:${given.contactId}:${given.stepId}`,
+      run_id: given.runId,
+      run_mode: 'live',
+      campaign: { id: given.campaignId, name: 'Spring' },
+      step: { id: given.stepId, name: 'Make an offer' },
+      contact: {
+        id: given.contactId,
+        email: `${given.contactId}@example.com`,
+        first_name: 'Ada',
+        company: 'Engines "R" Us',
+        custom_fields: { city: 'London', 'Job Title': 'Countess' },
+      },
+      app: { plan: { name: 'pro "plus"' } },
+      inputs: { greeting: 'Hello Ada in London', nested: [{ plan: 'pro "plus"' }, 3, true, null] },
+      requested_at: NOON.toISOString(),
+    });
+    t.like(await runOf(given), {
+      state: 'completed',
+      outcome: 'success',
+      attempts: 1,
+      output: { code: 'SPRING-7', lines: [1, { a: null }] },
+      output_key: 'offer',
+    });
+    t.deepEqual((await leadOf(given)).app_values, {
+      plan: { name: 'pro "plus"' },
+      offer: { code: 'SPRING-7', lines: [1, { a: null }] },
+    });
+    t.deepEqual(await call(given), { outcome: 'stale' }, 'a settled run is not called again');
+    t.is(requests.length, 1);
+  },
+);
 
 test.serial(
   '5xx, 429, a broken connection and an app that is away are tried again, with the same event id, until attempts run out',

@@ -24,7 +24,7 @@ export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnec
   return ctx.keyring.open(connection.secret, sealPlace(connection.id)).toString();
 }
 
-/** All app connections of the organization, newest first (contract 3, GET /app-connections). */
+/** All app connections of the organization, newest first (GET /app-connections). */
 export async function listAppConnections(ctx: Ctx): Promise<AppConnectionRow[]> {
   return reader(ctx).query(AppConnections).orderBy('id', 'desc');
 }
@@ -38,7 +38,7 @@ export async function getAppConnection(ctx: Ctx, id: string): Promise<AppConnect
 }
 
 /**
- * Creates an app connection with a new signing secret (contract 3, POST /app-connections).
+ * Creates an app connection with a new signing secret (POST /app-connections).
  * @throws AppError bad_request for a base URL that cannot be called, conflict when the name is taken
  */
 export async function createAppConnection(
@@ -68,7 +68,7 @@ export async function createAppConnection(
 }
 
 /**
- * Changes the name or the base URL; calls made from now on go to the new one (contract 3, PATCH /app-connections/:id).
+ * Changes the name or the base URL; calls made from now on go to the new one (PATCH /app-connections/:id).
  * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
  */
 export async function updateAppConnection(
@@ -96,7 +96,7 @@ export async function updateAppConnection(
 
 /**
  * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added at the same moment
- * keeps it too (contract 3, DELETE /app-connections/:id).
+ * keeps it too (DELETE /app-connections/:id).
  * @throws AppError not_found, app_connection_in_use (409) while an app_action step references it
  */
 export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
@@ -121,7 +121,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Replaces the signing secret at once: what is signed with the old one stops verifying (contract 3, rotate-secret).
+ * Replaces the signing secret at once: what is signed with the old one stops verifying.
  * @throws AppError not_found
  */
 export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {

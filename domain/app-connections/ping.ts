@@ -4,7 +4,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { getAppConnection, openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
-/** What a test of an app connection found, step by step (contract 3, POST /app-connections/:id/test). */
+/** What a test of an app connection found, step by step (POST /app-connections/:id/test). */
 export interface ConnectionCheck {
   dns: boolean;
   /** False for a plain http URL, which only development allows. */

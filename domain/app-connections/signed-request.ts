@@ -2,7 +2,7 @@ import type { EgressResponse } from '../../lib/egress/index.ts';
 import { signPayload } from '../../lib/signature.ts';
 import type { Ctx } from '../kernel/context.ts';
 
-/** Longest answer of an app that is read, in bytes (contract 3, limits). */
+/** Longest answer of an app that is read, in bytes. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface SignedRequest {
@@ -17,8 +17,8 @@ export interface SignedRequest {
 }
 
 /**
- * Sends a signed request to a customer's app (contract 3, "What the customer's app receives"). The signature covers the
- * very bytes that are sent and is made at the moment of sending.
+ * Sends a signed request to a customer's app. The signature covers the very bytes that are sent and is made at the
+ * moment of sending.
  * @throws EgressError for everything that is not an answer
  */
 export function sendSigned(ctx: Ctx, request: SignedRequest): Promise<EgressResponse> {

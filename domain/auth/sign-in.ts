@@ -11,7 +11,7 @@ import { forgive, throttle } from '../identity/throttle.ts';
 export type SignIn = { session: string } | TokenPair;
 
 /**
- * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (supplement, POST /auth/login).
+ * Checks a password; then, as AUTH_LOGIN_CODE says, mails a code or signs in at once (POST /auth/login).
  * @throws AppError unauthorized (unknown address and wrong password alike), rate_limit_exceeded, internal_error when the mail cannot leave
  */
 export async function signIn(

@@ -19,9 +19,10 @@ export interface SignUp {
 }
 
 /**
- * Begins a sign-up and mails its code (supplement, POST /auth/register). Nothing is created before the code comes back.
+ * Begins a sign-up and mails its code (POST /auth/register). Nothing is created before the code comes back.
  * @throws AppError registration_closed, registration_invite_only, invitation_invalid (403), bad_request for a weak
- *   password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the mail cannot leave
+ * password, unauthorized when the address cannot be signed up, rate_limit_exceeded, internal_error when the mail cannot
+ * leave
  */
 export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
   assertOpen(ctx, input.invitation);
@@ -48,7 +49,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
   return { session: handle };
 }
 
-/** Whether sign-up is open (contract 1: an invitation does not override `true`, closed). */
+/** Whether sign-up is open (an invitation does not override `true`, closed). */
 function assertOpen(ctx: Ctx, invitation: string | undefined): void {
   const mode = ctx.config.DISABLE_REGISTRATION;
   if (mode === 'true') throw new AppError('registration_closed', 'Sign-up is closed on this installation');

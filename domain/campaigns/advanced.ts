@@ -9,7 +9,7 @@ import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { reschedule } from './update.ts';
 
-/** What a campaign overrides of the organization's outreach settings (contract 2, CampaignAdvancedSettings). */
+/** What a campaign overrides of the organization's outreach settings. */
 export interface AdvancedSettings {
   campaign_id: string;
   overrides: PartialSettings;
@@ -26,8 +26,8 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
 }
 
 /**
- * Replaces a campaign's overrides (supplement: replaces despite PATCH). An active campaign asks for its slots anew, as
- * send-time optimization may place them elsewhere.
+ * Replaces a campaign's overrides. An active campaign asks for its slots anew, as send-time optimization may place them
+ * elsewhere.
  * @throws AppError not_found, invalid_setting
  */
 export async function replaceAdvanced(

@@ -17,14 +17,14 @@ export interface NewStep extends GraphStep {
   thread_reply: boolean;
 }
 
-/** Days before a step that does not say: none before the first, three before a follow-up (contract 2, rule 2). */
+/** Days before a step that does not say: none before the first, three before a follow-up. */
 export function defaultWaitAfter(position: number): number {
   return position === 0 ? 0 : 3;
 }
 
 /**
- * The steps of a create request, connected in order (contract 2, create rules 2 and 3). Given `conditions` are kept,
- * with targets named by place replaced by ids.
+ * The steps of a create request, connected in order. Given `conditions` are kept, with targets named by place replaced
+ * by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
   const ids = inputs.map(() => newId());

@@ -78,7 +78,10 @@ export interface CheckedStep {
   path: string;
 }
 
-/** Faults of step kinds and actions: kind and action must agree, connections and categories must be the organization's own. */
+/**
+ * Faults of step kinds and actions: kind and action must agree, connections and categories must be the organization's
+ * own.
+ */
 export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const { kind, action, path } of steps) {
@@ -120,7 +123,7 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
   return problems;
 }
 
-/** A one-time campaign has at most one email step (contract 2, `kind`). */
+/** A one-time campaign has at most one email step. */
 export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readonly CheckedStep[]): Problem[] {
   if (campaignKind !== 'one_time') return [];
   return steps
@@ -129,7 +132,10 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
     .map(({ path }) => ({ path: `${path}.kind`, message: 'a one-time campaign has at most one email step' }));
 }
 
-/** The settings of a request as columns; a request that says nothing of one leaves it out. Call after {@link settingsProblems}. */
+/**
+ * The settings of a request as columns; a request that says nothing of one leaves it out. Call after {@link
+ * settingsProblems}.
+ */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {
   const { start_date, end_date, tracking_domain, ...same } = input;
   const columns: Partial<CampaignRow> = Object.fromEntries(

@@ -28,7 +28,7 @@ export interface WrittenCampaign {
 
 /**
  * Creates a draft with everything the request gives: settings, senders, connected steps, variants of the first email,
- * advanced overrides (contract 2, create rules 1 to 3). Faults of copy come back as warnings.
+ * advanced overrides. Faults of copy come back as warnings.
  * @throws AppError bad_request with all faults; invalid_setting; forbidden for a mailbox the key may not use;
  *   rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
  */

@@ -24,7 +24,7 @@ export function copyName(name: string): string {
 
 /**
  * A new draft with the source's settings, steps (links pointing at the new steps), tags, folders, senders, variants and
- * advanced settings (contract 2, rule 6). Leads, progress, log, counters, ramp level and past dates stay behind; the
+ * advanced settings. Leads, progress, log, counters, ramp level and past dates stay behind; the
  * copy belongs to the caller.
  * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
  */

@@ -22,7 +22,7 @@ export interface EstimateRequest {
 }
 
 /**
- * Projects how long a campaign to these segments would take (contract 2, POST /campaigns-estimate). Nothing is written.
+ * Projects how long a campaign to these segments would take (POST /campaigns-estimate). Nothing is written.
  * @throws AppError bad_request for a bad schedule or unknown tags; unknown segments hold nobody
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {

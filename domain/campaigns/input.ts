@@ -27,7 +27,7 @@ const text = z.string().max(256 * 1024);
 const subject = z.string().max(998);
 const waitAfter = z.int().min(0).max(60);
 
-/** Settings that creating and updating share (contract 2, Campaign; supplement, CampaignCreate and CampaignUpdate). */
+/** Settings that creating and updating share. */
 const settings = {
   description: z.string().max(5000),
   stop_on_reply: z.boolean(),
@@ -70,7 +70,7 @@ const settings = {
 
 const name = z.string().trim().min(1).max(255);
 
-/** One mailbox of an explicit pool (supplement, CampaignSenderInput). */
+/** One mailbox of an explicit pool. */
 export const senderInputSchema = z.strictObject({
   email_account_id: z.string(),
   weight: z.int().min(1).max(100).default(1),
@@ -89,7 +89,7 @@ const createConditionsSchema = conditionsSchema.extend({
     .default([]),
 });
 
-/** A step of a create request (contract 2, create rules 2 and 3). */
+/** A step of a create request. */
 export const stepInputSchema = z.strictObject({
   name: z.string().max(255).default(''),
   subject: subject.default(''),

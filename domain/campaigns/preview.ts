@@ -28,8 +28,8 @@ export interface TemplatePreview extends MessagePreview {
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample (supplement, TemplatePreviewRequest). What the request leaves
- * out is taken from the step it names. Writes nothing.
+ * Renders copy for a contact, or for the built-in sample. What the request leaves out is taken from the step it names.
+ * Writes nothing.
  * @throws AppError not_found for any id that is not the organization's; forbidden without the right to see contacts, or
  *   for a mailbox the key may not use
  */

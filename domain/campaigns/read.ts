@@ -11,7 +11,7 @@ import { PAUSED_STATUSES } from '../engine/control/status.ts';
 export { CAMPAIGN_STATUSES } from '../../db/models/campaign.ts';
 export type { CampaignRow } from '../../db/models/campaign.ts';
 
-/** Values of the `status` filter; `paused` stands for every paused variant (contract 2, GET /campaigns). */
+/** Values of the `status` filter; `paused` stands for every paused variant (GET /campaigns). */
 export const STATUS_FILTERS = ['draft', 'active', 'paused', 'completed'] as const;
 
 export interface CampaignFilters {
@@ -24,7 +24,7 @@ export interface CampaignFilters {
 }
 
 /**
- * One campaign (contract 2, GET /campaigns/:id).
+ * One campaign (GET /campaigns/:id).
  * @throws AppError not_found
  */
 export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
@@ -32,7 +32,7 @@ export async function getCampaign(ctx: Ctx, id: string): Promise<CampaignRow> {
 }
 
 /**
- * Campaigns, newest first, with the number that match (contract 2, GET /campaigns). The cursor is the id of the last
+ * Campaigns, newest first, with the number that match (GET /campaigns). The cursor is the id of the last
  * campaign of the page before.
  * @throws AppError bad_request for a cursor that is no campaign id
  */
@@ -68,7 +68,7 @@ export interface CampaignOverview {
   folders: { folder_id: string; total: number }[];
 }
 
-/** How many campaigns stand where (contract 2, GET /campaigns-overview). */
+/** How many campaigns stand where (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
   const groups = await org.sql<{ status: CampaignStatus; kind: CampaignRow['kind']; total: number }>(
@@ -83,7 +83,7 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   return {
     total: sum(() => true),
     active: sum(({ status }) => status === 'active'),
-    // As the contract sums it: an undeliverable list is not a pause somebody can lift.
+    // Without `paused_undeliverable`: a list that cannot be delivered is not a pause that a person can lift.
     paused: sum(
       ({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired',
     ),
@@ -100,7 +100,7 @@ export type CampaignLogRow = Columns<
 >;
 
 /**
- * The activity log of a campaign, newest first (supplement, campaigns_list_logs).
+ * The activity log of a campaign, newest first.
  * @throws AppError not_found, bad_request for a bad cursor
  */
 export async function listLogs(ctx: Ctx, campaignId: string, page: PageRequest): Promise<Page<CampaignLogRow>> {

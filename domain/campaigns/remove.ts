@@ -11,7 +11,7 @@ import { lockCampaign } from '../engine/control/status.ts';
 const REASON = 'the campaign was deleted';
 
 /**
- * Deletes a campaign, running or not (contract 2, rule 5): steps, leads and progress, activity log, senders, variants,
+ * Deletes a campaign, running or not: steps, leads and progress, activity log, senders, variants,
  * advanced settings and counters go; contacts, sent emails, suppressions and tracked links stay. Open runs are
  * cancelled in the same transaction; a send already in a worker's hands finishes.
  * @throws AppError not_found

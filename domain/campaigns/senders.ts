@@ -9,7 +9,7 @@ import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { poolChanged } from './update.ts';
 
-/** A mailbox of an explicit pool (supplement, CampaignSender). */
+/** A mailbox of an explicit pool. */
 export interface CampaignSenderRow {
   mailbox_id: string;
   weight: number;
@@ -27,8 +27,8 @@ export async function listSenders(ctx: Ctx, campaignId: string): Promise<Campaig
 }
 
 /**
- * Replaces the explicit pool at once (supplement, campaigns_replace_senders). Slots of an active campaign are given
- * back and asked for anew; an explicit pool left empty pauses it.
+ * Replaces the explicit pool at once. Slots of an active campaign are given back and asked for anew; an explicit pool
+ * left empty pauses it.
  * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use
  */
 export async function replaceSenders(

@@ -27,8 +27,7 @@ export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise
 }
 
 /**
- * Starts or resumes a campaign (contract 2, state table). One whose leads have all finished becomes continuous and
- * waits for more.
+ * Starts or resumes a campaign. One whose leads have all finished becomes continuous and waits for more.
  * @throws AppError not_found, bad_request when it is active, and the refusals of {@link launchRefusal}
  */
 export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<void> {
@@ -62,7 +61,7 @@ export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartO
 }
 
 /**
- * Pauses an active campaign (contract 2, stop).
+ * Pauses an active campaign.
  * @throws AppError not_found, bad_request when it is not active
  */
 export async function stopCampaign(ctx: Ctx, campaignId: string): Promise<void> {

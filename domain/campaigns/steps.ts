@@ -23,7 +23,7 @@ export interface WrittenStep {
 }
 
 /**
- * The steps of a campaign in order (supplement, campaigns_list_steps).
+ * The steps of a campaign in order.
  * @throws AppError not_found
  */
 export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignStepRow[]> {
@@ -34,7 +34,7 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 
 /**
  * Appends a step, an empty email unless `input` says more, and links the step before it, when that one ends the flow
- * without being an `end` (supplement, campaigns_create_step).
+ * without being an `end`.
  * @throws AppError not_found, bad_request with all faults or when the campaign has its steps
  */
 export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate = {}): Promise<WrittenStep> {
@@ -78,8 +78,8 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
 }
 
 /**
- * Changes a step; contacts who have not passed it follow the new one (supplement, campaigns_update_step). A changed kind
- * or action takes the links its new type has by default, unless they were set by hand or come along.
+ * Changes a step; contacts who have not passed it follow the new one. A changed kind or action takes the links its new
+ * type has by default, unless they were set by hand or come along.
  * @throws AppError not_found, bad_request with all faults
  */
 export async function updateStep(
@@ -129,8 +129,7 @@ async function changeStep(
 }
 
 /**
- * Removes a step. Steps that led to it lead on to where it normally went; its variants go with it (supplement,
- * campaigns_delete_step).
+ * Removes a step. Steps that led to it lead on to where it normally went; its variants go with it.
  * @throws AppError not_found
  */
 export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
@@ -176,7 +175,7 @@ function checkable(row: CampaignStepRow, path: string) {
   return { kind, action, path };
 }
 
-/** Whether an appended email replies in the conversation before it, where its author does not say (contract 2, rule 2). */
+/** Whether an appended email replies in the conversation before it, where its author does not say. */
 function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
   if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};
   let conversation = '';

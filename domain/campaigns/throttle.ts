@@ -5,7 +5,7 @@ import { countDaily, readCounters } from '../engine/campaign/counters.ts';
 import { startOfNextDay } from '../records/schedule/windows.ts';
 
 /**
- * Counts one new campaign against the organization's UTC day (contract 2: create and duplicate share the throttle).
+ * Counts one new campaign against the organization's UTC day (create and duplicate share the throttle).
  * The counter's row is locked until the commit, so two requests cannot both take the last place.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */

@@ -13,7 +13,7 @@ import { resolveSenders } from '../engine/campaign/sender-pool.ts';
 import { startLocked, stopLocked } from './start.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
-/** Fields whose change moves the next send of an active campaign at once (contract 2, rule 4). */
+/** Fields whose change moves the next send of an active campaign at once. */
 const SCHEDULE = [
   'start_date',
   'end_date',
@@ -28,8 +28,8 @@ const SCHEDULE = [
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
 /**
- * Changes a campaign; what the request leaves out stays (contract 2, PATCH /campaigns/:id and rules 4 and 7). `status`
- * may be `active` or `paused` and goes the way of start and stop, checks and rights included.
+ * Changes a campaign; what the request leaves out stays (PATCH /campaigns/:id). `status` may be `active` or `paused`
+ * and goes the way of start and stop, checks and rights included.
  * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to send
  */
 export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
@@ -104,7 +104,7 @@ export async function reschedule(tx: Tx, campaignId: string, why: string): Promi
 
 /**
  * What follows when the sender pool of a campaign has changed: an active one asks for new slots, and an explicit one
- * with no mailbox left pauses (contract 2, state table).
+ * with no mailbox left pauses.
  */
 export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;

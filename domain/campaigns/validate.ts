@@ -33,8 +33,7 @@ const STEP_FIX = 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.';
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * Everything that would keep a campaign from starting, and what is wrong with its steps, at once (contract 3, "Campaign
- * checks"). Stores nothing.
+ * Everything that would keep a campaign from starting, and what is wrong with its steps, at once. Stores nothing.
  * @throws AppError not_found
  */
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {

@@ -21,7 +21,7 @@ export interface WrittenVariant {
 }
 
 /**
- * The A/B variants of a campaign, oldest first (supplement, campaigns_list_ab_variants).
+ * The A/B variants of a campaign, oldest first.
  * @throws AppError not_found
  */
 export async function listVariants(ctx: Ctx, campaignId: string): Promise<CampaignVariantRow[]> {

@@ -12,7 +12,7 @@ import { viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /**
  * One change of a custom field over a selection: ADD sets it where it is missing, EDIT where it exists, DELETE removes it,
- * RENAME moves it to the key in `value` (supplement ContactBulkFieldOp).
+ * RENAME moves it to the key in `value`.
  */
 export interface FieldOperation {
   type: 'ADD' | 'EDIT' | 'DELETE' | 'RENAME';
@@ -41,8 +41,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
 };
 
 /**
- * One edit over a selection of contacts (supplement contacts_bulk_update). Suppressed addresses stay unsubscribed.
- * contact.updated fires once, with `bulk` and `count` in its metadata (contract 1). Returns the contacts as they are now.
+ * One edit over a selection of contacts. Suppressed addresses stay unsubscribed.
+ * contact.updated fires once, with `bulk` and `count` in its metadata. Returns the contacts as they are now.
  * @throws AppError too_many_contacts, selection_too_large, bad_request (nothing selected, unknown category or campaign)
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {

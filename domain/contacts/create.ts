@@ -11,7 +11,7 @@ import { contactPayload, contactUpdate, viewContacts, type ContactView } from '.
 
 /** Contacts of one request; more than this belongs into an import. */
 export const MAX_CONTACTS_PER_REQUEST = 1000;
-/** A request with more contacts than this is a bulk arrival, which fires no contact.created (contract 1). */
+/** A request with more contacts than this is a bulk arrival, which fires no contact.created. */
 const BULK_ARRIVAL = 100;
 
 export interface ContactInput {
@@ -26,9 +26,9 @@ export interface ContactInput {
 }
 
 /**
- * Adds contacts, or updates those whose address is known with the non-empty fields sent (supplement contacts_create).
- * The same address twice in one request is one contact, later fields win. Suppressed people arrive unsubscribed.
- * Returns each distinct contact once, in the order given.
+ * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
+ * request is one contact, later fields win. Suppressed people arrive unsubscribed. Returns each distinct contact once,
+ * in the order given.
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign)
  */
 export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {

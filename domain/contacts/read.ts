@@ -6,7 +6,7 @@ import { suppressedAmong, type SuppressionHit } from '../records/suppression-che
 import { parseAddress } from '../records/address.ts';
 import { CONTACT_VIEW, viewContacts, type ContactView } from '../records/contact-view.ts';
 
-/** What a contact has done with all emails so far (supplement ContactEngagement). Machine opens and clicks don't count. */
+/** What a contact has done with all emails so far. Machine opens and clicks don't count. */
 export interface Engagement {
   total_sent: number;
   total_opened: number;
@@ -21,7 +21,7 @@ export interface Engagement {
   last_bounced_at: Date | null;
 }
 
-/** A contact with its engagement and what keeps it from being mailed, if anything (supplement ContactDetail). */
+/** A contact with its engagement and what keeps it from being mailed, if anything. */
 export interface ContactDetail {
   contact: ContactView;
   engagement: Engagement;
@@ -50,7 +50,7 @@ export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {
 }
 
 /**
- * The contact an address belongs to, or null; accepts `Name <addr>` (supplement contacts_lookup).
+ * The contact an address belongs to, or null; accepts `Name <addr>`.
  * @throws AppError bad_request when there is no address in the text
  */
 export async function lookupContact(ctx: Ctx, text: string): Promise<ContactView | null> {

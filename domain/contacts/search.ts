@@ -26,7 +26,7 @@ export const CONTACT_SORTS = [
 export type ContactSort = (typeof CONTACT_SORTS)[number];
 
 export interface ContactSearch extends ContactFilters {
-  /** Anything unknown falls back to created_at (supplement ContactSearchRequest). */
+  /** Anything unknown falls back to created_at. */
   sort_by?: string | undefined;
   /** True is ascending. */
   reverse?: boolean | undefined;
@@ -69,7 +69,7 @@ export async function listContacts(
 }
 
 /**
- * Faceted search (supplement contacts_search). The cursor is bound to the filters and the order.
+ * Faceted search. The cursor is bound to the filters and the order.
  * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign, bad_request (cursor)
  */
 export async function searchContacts(ctx: Ctx, page: PageRequest, search: ContactSearch): Promise<Page<FoundContact>> {

@@ -6,7 +6,7 @@ import { compileFilters, type ContactFilters } from '../records/contact-filters.
 const MAX_IDS = 1000;
 const MAX_SELECTED = 50_000;
 
-/** Which contacts a bulk call means: ids, or everybody who matches the filters, without some (supplement ContactSelection). */
+/** Which contacts a bulk call means: ids, or everybody who matches the filters, without some. */
 export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;

@@ -11,7 +11,7 @@ import { assertKnown, leaveCampaigns } from '../leads/membership.ts';
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
-/** A sparse edit of one contact (supplement ContactUpdate). */
+/** A sparse edit of one contact. */
 export interface ContactEdit {
   first_name?: string | undefined;
   last_name?: string | undefined;

@@ -6,7 +6,7 @@ import type { ContactDraft } from '../records/contact-fields.ts';
 export interface UpsertOptions {
   /** What happens to an address that is a contact already: its empty and sent fields are updated, or it is left alone. */
   existing: 'update' | 'keep';
-  /** Where the contacts come from (contract 1, contact.created): api, import. */
+  /** Where the contacts come from (`contact.created`): api, import. */
   source: string;
   sourceDetail: string;
 }

@@ -8,7 +8,7 @@ import { replyOf } from '../engine/outcomes/reply.ts';
 import { storableText } from '../engine/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../engine/outcomes/subject.ts';
 
-/** Signals a client may report (contract 2, "Deliverability events"). */
+/** Signals a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
 /** A signal a mail provider told the client, and the client tells us. */
@@ -27,7 +27,7 @@ export interface ReportedEvent {
 }
 
 /**
- * Takes a reported signal in (contract 2, POST /deliverability/events): it is recorded, and has the effects the same
+ * Takes a reported signal in (POST /deliverability/events): it is recorded, and has the effects the same
  * signal has when Heron sees it itself. Without a task id it is put down to the latest email to that recipient, in the
  * campaign if one is named. A second report with the same idempotency key does nothing.
  * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict each other

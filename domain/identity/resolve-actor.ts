@@ -10,11 +10,12 @@ import { grantableWith } from './scopes.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 
-/** Requests per minute of a key that sets none, and of an OAuth grant (contract 1, "Limits"). */
+/** Requests per minute of a key that sets none, and of an OAuth grant. */
 export const DEFAULT_KEY_RATE = 60;
 /**
- * A resolved key or access token is believed this long (ms): revoked, it stops within one second in every process. Sessions are read every
- * time, as the person who has just selected a workspace or signed out expects the next request to know.
+ * A resolved key or access token is believed this long (ms): revoked, it stops within one second in every process.
+ * Sessions are read every time, as the person who has just selected a workspace or signed out expects the next request
+ * to know.
  */
 const TRUST_MS = 900;
 const CACHE_MAX = 10_000;
@@ -32,7 +33,7 @@ export interface Origin {
   userAgent: string;
 }
 
-/** Resolves bearer credentials to actors (contract 1, "Authentication"). One per process. */
+/** Resolves bearer credentials to actors. One per process. */
 export interface ActorResolver {
   /**
    * @param identified told who calls as soon as that is known, also when the call is then refused

@@ -34,7 +34,7 @@ test('whoever can hand out the scopes of a route could use it themselves', (t) =
   t.deepEqual(faults, []);
 });
 
-test('owners can hand out everything, and so can each role what the contract lets it use', (t) => {
+test('owners can hand out everything, and so can each role what it may use', (t) => {
   t.is(grantableWith(ORG_PERMISSIONS), ALL_PERMISSIONS);
   t.is(grantableWith([]), 0);
   const viewer = SYSTEM_ROLES.find(({ name }) => name === 'Viewer')!;

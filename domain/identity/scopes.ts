@@ -7,7 +7,7 @@ import {
   type Permission,
 } from '../../lib/permissions.ts';
 
-/** What a client that registered itself can never ask for (contract 1, Authentication 4). */
+/** What a client that registered itself can never ask for. */
 export const NEVER_SELF_REGISTERED: readonly Permission[] = ['SEND_CAMPAIGNS', 'API_KEYS'];
 
 /** The most a client that registered itself can hold, as a mask. */
@@ -53,7 +53,7 @@ const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   MANAGE_ACQUISITION: ['manage_settings'],
 };
 
-/** A permission as an OAuth scope: its name in lower case (contract 1, "OAuth tokens and codes"). */
+/** A permission as an OAuth scope: its name in lower case. */
 export function scopeName(permission: Permission): string {
   return permission.toLowerCase();
 }

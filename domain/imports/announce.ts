@@ -9,7 +9,7 @@ export interface EndedImport {
   failed: number;
 }
 
-/** Tells that an import has ended; its contacts arrive without an event each (contract 1, contact.created). */
+/** Tells that an import has ended; its contacts arrive without an event each (`contact.created`). */
 export function announceEnd(
   tx: Tx,
   { id, imported, updated, skipped, failed }: EndedImport,

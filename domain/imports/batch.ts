@@ -36,7 +36,7 @@ const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 's
 
 /**
  * Applies a batch and moves the checkpoint in one transaction, so that a job that dies goes on exactly behind it.
- * Suppressed addresses are reported, not imported. No contact.created fires: a file is a bulk arrival (contract 1).
+ * Suppressed addresses are reported, not imported. No contact.created fires: a file is a bulk arrival.
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(

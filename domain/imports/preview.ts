@@ -14,7 +14,7 @@ export interface Dialect {
   delimiter: string;
 }
 
-/** What the file is, and what its columns probably mean (supplement ContactImportPreview). */
+/** What the file is, and what its columns probably mean. */
 export interface ImportPreview extends Dialect {
   totalRows: number;
   columns: string[];

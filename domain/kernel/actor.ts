@@ -46,7 +46,7 @@ export function may(actor: Actor, scopes: readonly Permission[], anyOf: readonly
 }
 
 /**
- * Refuses a mailbox outside a key's `allowed_email_accounts` (contract 1, Authentication item 3).
+ * Refuses a mailbox outside a key's `allowed_email_accounts`.
  * @throws AppError forbidden
  */
 export function assertMailboxAllowed(actor: Actor, mailboxId: string): void {

@@ -34,7 +34,7 @@ export interface Ctx extends Deps {
 
 /**
  * The organization a verb works in.
- * @throws AppError no_organization (400) when a session has none selected (contract 1, convention 4)
+ * @throws AppError no_organization (400) when a session has none selected
  */
 export function organizationOf(ctx: Ctx): string {
   if (!ctx.actor.organizationId) {

@@ -68,7 +68,7 @@ const contact = {
   created_at: at,
 };
 
-/** One event for a write over many: without an `entity_id` (contract 1, "Payload facts that are given"). */
+/** One event for a write over many: without an `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
 /** Events of areas to come: what is certain of them already. The area adds its fields; adding is compatible. */
@@ -77,8 +77,8 @@ const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
 
 /**
- * The `data` of every event (contract 1, "Catalogue" and "Payload facts that are given"). Fields may be added; one that is
- * published is never removed or changed: an incompatible payload gets a new event name.
+ * The `data` of every event. Fields may be added; one that is published is never removed or changed: an incompatible
+ * payload gets a new event name.
  */
 export const EVENT_PAYLOADS = {
   'campaign.created': z.strictObject({ ...campaign, status: text }),
@@ -212,7 +212,7 @@ export const EVENT_PAYLOADS = {
 /** What an event of a type carries. */
 export type EventData<T extends EventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
 
-/** What the verification challenge of an endpoint carries (contract 1, "Verification challenge"). */
+/** What the verification challenge of an endpoint carries. */
 export const TEST_PAYLOAD = z.strictObject({
   challenge: text.describe('Starts with `whcg_`; an application echoes it'),
   endpoint_id: id,

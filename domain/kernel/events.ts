@@ -6,7 +6,10 @@ export const EVENTS_CHANNEL = 'heron_events';
 /** Channel on which realtime gateways are woken once the fan-out has given events their positions. */
 export const POSITIONS_CHANNEL = 'heron_positions';
 
-/** What a notice on {@link POSITIONS_CHANNEL} says: the organizations whose events were placed; null (an empty notice) stands for any. */
+/**
+ * What a notice on {@link POSITIONS_CHANNEL} says: the organizations whose events were placed; null (an empty notice)
+ * stands for any.
+ */
 export function placedOrganizations(notice: string): readonly string[] | null {
   return notice === '' ? null : notice.split(',');
 }
@@ -19,7 +22,7 @@ interface EventFacts {
 }
 
 /**
- * Every domain event one can subscribe to (contract 1, "Catalogue"), those of areas to come included. Firehose events
+ * Every domain event one can subscribe to, those of areas to come included. Firehose events
  * reach a subscriber only when it lists them. Published names are never renamed: an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
@@ -184,7 +187,7 @@ export type EventType = keyof typeof EVENT_TYPES;
 /** The verification challenge of an endpoint and its later test. It belongs to the vocabulary; nobody subscribes to it. */
 export const TEST_EVENT = 'webhook.test';
 
-/** What a key, token or application needs to get the events of a family, the part of a name before its dot (contract 1, "App-level delivery rules"). */
+/** What a key, token or application needs to get the events of a family, the part of a name before its dot. */
 export const EVENT_SCOPES = {
   inbox: 'READ_UNIBOX',
   campaign: 'READ_CAMPAIGNS',

@@ -31,7 +31,7 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
 }
 
 /**
- * Does a write once per Idempotency-Key: the effect and the stored answer commit together (DECISIONS 2). A request
+ * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
  * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
  * @param work.prepare what must happen before the transaction, such as a dialled check; not repeated for a known answer
  * @param work.run the write, with the open transaction in its context

@@ -22,7 +22,7 @@ export interface Tx {
   trx: Trx;
   org: OrgScope;
   now: Date;
-  /** A domain event for webhooks and the realtime gateway (contract 1, "Events"). */
+  /** A domain event for webhooks and the realtime gateway. */
   emit<T extends EventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
   /** What Temporal must do after the commit. */

@@ -17,7 +17,7 @@ const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> 
 };
 const NOUN: Record<LabelRegistry, string> = { folder: 'Folder', tag: 'Tag', category: 'Category' };
 
-/** A registry in its order (supplement part 2, "label registries"). */
+/** A registry in its order. */
 export async function listLabels(ctx: Ctx, registry: LabelRegistry): Promise<LabelRow[]> {
   return reader(ctx).query(Labels).where({ registry }).orderBy(['position', 'id']);
 }
@@ -128,7 +128,7 @@ export async function moveLabel(
 }
 
 /**
- * A campaign that takes its mailboxes from tags sends from all of them when it has none (contract 2, create rule 1), which
+ * A campaign that takes its mailboxes from tags sends from all of them when it has none, which
  * must not come about by deleting a tag elsewhere.
  * @throws AppError conflict naming the campaigns
  */

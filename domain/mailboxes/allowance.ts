@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, type Tx } from '../kernel/transact.ts';
 
-/** Mailboxes of a free workspace (contract 1, Limits). A paid one is not limited here. */
+/** Mailboxes of a free workspace. A paid one is not limited here. */
 const FREE_MAILBOXES = 10;
 
 /** How many more mailboxes a workspace may connect. `limit` and `remaining` are null without a limit. */
@@ -13,7 +13,7 @@ export interface Allowance {
   remaining: number | null;
 }
 
-/** The mailbox allowance of the workspace (contract 3, GET /emails/allowance). */
+/** The mailbox allowance of the workspace (GET /emails/allowance). */
 export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
   return read(ctx, reader(ctx));
 }

@@ -8,7 +8,7 @@ export interface TxtResolver {
   resolveTxt(name: string): Promise<string[]>;
 }
 
-/** What DNS says of a sending domain (supplement, MailboxAuthCheck). */
+/** What DNS says of a sending domain. */
 export interface AuthCheck {
   domain: string;
   spfRecord: string | null;

@@ -92,7 +92,7 @@ export function problemsOf(result: MailboxCheckResult): Problem[] {
 }
 
 /**
- * Dials before anything is stored (contract 3, POST /emails).
+ * Dials before anything is stored (POST /emails).
  * @throws AppError mailbox_auth_failed listing side and stage; service_unavailable
  */
 export async function assertServersWork(ctx: Ctx, request: CheckRequest): Promise<void> {

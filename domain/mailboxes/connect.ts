@@ -14,7 +14,7 @@ import { wakeSync } from './sync-state.ts';
 /** A mail service with its password, as it comes in. */
 export type MailServiceInput = MailService & { password: string };
 
-/** POST /emails (supplement, CreateEmailAccount). `email` is lower-case. */
+/** POST /emails. `email` is lower-case. */
 export interface ConnectInput {
   email: string;
   name: string;
@@ -38,7 +38,7 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<voi
 
 /**
  * Connects a mailbox whose credentials have been dialed, or (known address) gives it new ones: reconnecting never counts
- * against the allowance, keeps settings and history, and lifts a hold (contract 1, mailbox_allowance_reached).
+ * against the allowance, keeps settings and history, and lifts a hold (`mailbox_allowance_reached`).
  * @throws AppError mailbox_allowance_reached, forbidden
  */
 export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<MailboxView> {

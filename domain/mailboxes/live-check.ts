@@ -9,14 +9,14 @@ import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-
 import { campaignsOf, errorsOf, findMailbox, type MailboxError, type SendingCampaign } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
-/** A problem as checklists carry it (supplement, Issue). */
+/** A problem as checklists carry it. */
 export interface Issue {
   code: string;
   message: string;
   fix: string;
 }
 
-/** What a live check found (supplement, EmailLiveCheck). */
+/** What a live check found. */
 export interface LiveCheck {
   mailbox: MailboxRow;
   smtp: boolean;
@@ -49,8 +49,8 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Turns what the servers said into a checklist (contract 1, "Checklist endpoints"). Credentials that stopped working hold
- * the mailbox; ones that work again lift such a hold.
+ * Turns what the servers said into a checklist. Credentials that stopped working hold the mailbox; ones that work again
+ * lift such a hold.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {

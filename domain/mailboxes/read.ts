@@ -69,7 +69,7 @@ export async function listMailboxes(
 }
 
 /**
- * One mailbox with the campaigns it sends for and its latest errors (contract 3, GET /emails/:id).
+ * One mailbox with the campaigns it sends for and its latest errors (GET /emails/:id).
  * @throws AppError not_found
  */
 export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
@@ -96,7 +96,7 @@ export async function findMailbox(
   return mailbox;
 }
 
-/** Campaigns that are not finished and whose pool the mailbox belongs to (contract 2, create rule 1), newest first. */
+/** Campaigns that are not finished and whose pool the mailbox belongs to, newest first. */
 export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
   return org.sql<SendingCampaign>(
     `select c.id, c.name, c.status from campaigns c

@@ -10,7 +10,7 @@ import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
-/** PATCH /emails/:id (supplement, MailboxUpdate); absent fields stay. Servers come with their password, always. */
+/** PATCH /emails/:id; absent fields stay. Servers come with their password, always. */
 export interface MailboxEdit {
   name?: string | undefined;
   status?: MailboxRow['status'] | undefined;
@@ -72,8 +72,8 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
 }
 
 /**
- * Removes a mailbox with everything under it; emails already sent stay on record (supplement, mailboxes_delete). A send
- * in a worker's hands finishes; watchers let go by themselves.
+ * Removes a mailbox with everything under it; emails already sent stay on record. A send in a worker's hands finishes;
+ * watchers let go by themselves.
  * @throws AppError not_found
  */
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {

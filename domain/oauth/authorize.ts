@@ -11,7 +11,7 @@ import { redirectUriMatches } from './redirect-uris.ts';
 import { readScopeText, scopeName } from '../identity/scopes.ts';
 import { isOwnResource, issuer } from './urls.ts';
 
-/** Lifetime of an authorization code, ms (contract 1, "Limits"). */
+/** Lifetime of an authorization code, ms. */
 export const CODE_MS = 10 * 60_000;
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const SINGLE = [
@@ -50,7 +50,7 @@ export type AuthorizationRefusal = { kind: 'page'; message: string } | { kind: '
 export type AuthorizationQuery = URLSearchParams | Record<string, string | readonly string[] | undefined>;
 
 /**
- * Checks an authorization request (contract 1, GET {app_url}/oauth/authorize): the client and its redirect URI first, as
+ * Checks an authorization request (GET {app_url}/oauth/authorize): the client and its redirect URI first, as
  * everything after is answered there.
  */
 export async function readAuthorizationRequest(

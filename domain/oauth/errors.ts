@@ -19,7 +19,7 @@ export const OAUTH_CODES = [
 ] as const;
 export type OAuthCode = (typeof OAUTH_CODES)[number];
 
-/** A refusal that has a code in OAuth's own vocabulary. OAuth's endpoints answer in that form (DECISIONS 1), others in the envelope. */
+/** A refusal that has a code in OAuth's own vocabulary. OAuth's endpoints answer in that form, others in the envelope. */
 export class OAuthError extends AppError {
   readonly oauthCode: OAuthCode;
 

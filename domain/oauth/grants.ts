@@ -28,7 +28,10 @@ export interface AuthorizedApp {
   last_used_at: Date | null;
 }
 
-/** The mask of scopes a person may hand to applications in a workspace; 0 for one who is no member. For the consent screen. */
+/**
+ * The mask of scopes a person may hand to applications in a workspace; 0 for one who is no member. For the consent
+ * screen.
+ */
 export async function grantableScopes(
   { db }: { db: Db | Trx },
   userId: string,
@@ -77,7 +80,7 @@ export async function upsertGrant(
   return row!.id;
 }
 
-/** The applications a person lets into workspaces they are a member of, newest first (contract 1, "authorized apps"). */
+/** The applications a person lets into workspaces they are a member of, newest first. */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
   const { rows } = await db.raw(
     `select g.id as grant_id, g.organization_id, o.name as organization_name, a.client_id, a.name, a.description, a.logo_url, a.website_url,
@@ -94,8 +97,7 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
 }
 
 /**
- * A person takes back what they granted: every token of the grant is invalid within a second, in every process
- * (contract 1, "States and transitions").
+ * A person takes back what they granted: every token of the grant is invalid within a second, in every process.
  * @throws AppError not_found, also for somebody else's grant and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {

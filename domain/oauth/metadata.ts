@@ -8,7 +8,7 @@ type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 /** How a client proves who it is at the token and revocation endpoints. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
-/** The authorization server's metadata (contract 1, RFC 8414). */
+/** The authorization server's metadata (RFC 8414). */
 export function serverMetadata(config: Urls) {
   const base = config.API_PUBLIC_URL;
   return {
@@ -30,7 +30,7 @@ export function serverMetadata(config: Urls) {
 }
 
 /**
- * The metadata of a protected resource (contract 1, RFC 9728): the API, or the part of it at a path. Its scopes are those
+ * The metadata of a protected resource (RFC 9728): the API, or the part of it at a path. Its scopes are those
  * any client may ask for, as clients that registered themselves ask for all that stand there.
  */
 export function resourceMetadata(config: Urls, path = '') {

@@ -5,11 +5,14 @@ export const MAX_REDIRECT_URI = 2048;
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
-/** A private-use scheme belongs to who owns the domain it spells backwards (RFC 8252, section 7.1); `javascript:` has no dot. */
+/**
+ * A private-use scheme belongs to who owns the domain it spells backwards (RFC 8252, section 7.1); `javascript:` has no
+ * dot.
+ */
 const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /**
- * Why a URI cannot be registered as a redirect target, as a sentence; undefined when it can (contract 1, Authentication 4).
+ * Why a URI cannot be registered as a redirect target, as a sentence; undefined when it can.
  * @param privateUse whether private-use schemes may stand: only for clients that registered themselves
  */
 export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): string | undefined {
@@ -36,7 +39,7 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
 
 /**
  * Whether a requested redirect URI is the registered one: character by character, except that a loopback URI may come with
- * any port (DECISIONS 4).
+ * any port.
  */
 export function redirectUriMatches(registered: string, requested: string): boolean {
   if (registered === requested) return true;

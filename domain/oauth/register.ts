@@ -28,7 +28,7 @@ export interface ClientMetadata {
 }
 
 /**
- * A client registers itself (contract 1, POST /oauth/register; RFC 7591): a public one, which can do nothing before a
+ * A client registers itself (POST /oauth/register; RFC 7591): a public one, which can do nothing before a
  * person approves it. Without `scope` it may ask for everything such a client can hold.
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every fault at once); AppError rate_limit_exceeded
  */

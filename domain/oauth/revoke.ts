@@ -14,7 +14,7 @@ interface Found {
 }
 
 /**
- * The revocation endpoint (contract 1; RFC 7009): ends the grant behind an access or refresh token of the client, and with
+ * The revocation endpoint (RFC 7009): ends the grant behind an access or refresh token of the client, and with
  * it every token of the grant. A token nobody has, or another client has, changes nothing and is answered alike.
  * @throws OAuthError invalid_request, invalid_client
  */

@@ -9,9 +9,9 @@ import { OAuthError } from './errors.ts';
 import { grantableWith, readScopeText, scopeText } from '../identity/scopes.ts';
 import { isOwnResource } from './urls.ts';
 
-/** Lifetime of an access token, seconds (contract 1, "Limits"). */
+/** Lifetime of an access token, seconds. */
 export const ACCESS_SECONDS = 3600;
-/** Lifetime of a refresh token, ms, from its issue (contract 1, "Limits"). */
+/** Lifetime of a refresh token, ms, from its issue. */
 export const REFRESH_MS = 90 * 86_400_000;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
@@ -94,7 +94,7 @@ const USE_REFRESH = `with used as (
     returning family_id, grant_id, scopes, resource, replaced_at as used_at) ${STORE_PAIR}`;
 
 /**
- * The token endpoint (contract 1, "Token grants"): a code or a refresh token for a new pair.
+ * The token endpoint: a code or a refresh token for a new pair.
  * @param authorization the Authorization header, if any
  * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope, invalid_target
  */
@@ -218,7 +218,7 @@ async function store(
   };
 }
 
-/** Somebody used a code or a refresh token a second time: it was copied, so all that came from it ends (DECISIONS 9). */
+/** Somebody used a code or a refresh token a second time: it was copied, so all that came from it ends. */
 async function replayed(
   ctx: Ctx,
   standing: Standing,

@@ -8,14 +8,13 @@ import {
   type PartialSettings,
 } from '../records/outreach-settings.ts';
 
-/** The organization's settings with every default filled in (contract 2, GET /outreach/settings). */
+/** The organization's settings with every default filled in (GET /outreach/settings). */
 export async function getOutreachSettings(ctx: Ctx): Promise<OutreachSettings> {
   return effectiveSettings(reader(ctx), null);
 }
 
 /**
- * Replaces the organization's settings; what the request leaves out goes back to its default (contract 2, PATCH
- * /outreach/settings: upserted, not deep-merged).
+ * Replaces the organization's settings; what the request leaves out goes back to its default (PATCH /outreach/settings).
  * @throws AppError invalid_setting
  */
 export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSettings): Promise<void> {

@@ -6,7 +6,7 @@ import { signalEvent } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 
-/** Most bytes of an event's data, as JSON (contract 3, limits). */
+/** Most bytes of an event's data, as JSON. */
 export const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
 /** What a customer's product reports. Exactly one of `email` and `contactId`. */
@@ -34,7 +34,7 @@ export interface PublishedEvent {
 
 /**
  * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
- * so what is answered is the truth (contract 3, POST /events). A wait matches when the event occurred after the contact
+ * so what is answered is the truth (POST /events). A wait matches when the event occurred after the contact
  * entered it and before its deadline, and nothing settled it earlier; the engine completes the step.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
  */

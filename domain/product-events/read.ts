@@ -14,7 +14,7 @@ export interface EventFilter {
 }
 
 /**
- * Product events, the latest received first (contract 3, GET /events). An address or id of no contact gives an empty
+ * Product events, the latest received first (GET /events). An address or id of no contact gives an empty
  * page. Pages follow an index whatever the filters, so a deep one costs what the first does.
  * @throws AppError bad_request for a cursor of another list or filter
  */

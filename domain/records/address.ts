@@ -9,8 +9,7 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * The address in a cell or query, lower-case: bare, or in the form `Name <addr>`. Null when there is none
- * (contract: supplement contacts_lookup, ContactUpdate.email).
+ * The address in a cell or query, lower-case: bare, or in the form `Name <addr>`. Null when there is none.
  */
 export function parseAddress(text: string): string | null {
   let address = text.trim();

@@ -7,7 +7,7 @@ export async function announceUpdate(tx: Tx, contactId: string): Promise<void> {
   if (contact) tx.emit('contact.updated', contactUpdate(contact));
 }
 
-/** Tells once of a change of many contacts (contract 1, "Payload facts that are given"); nothing when there were none. */
+/** Tells once of a change of many contacts; nothing when there were none. */
 export function announceUpdates(tx: Tx, count: number): void {
   if (count > 0) tx.emit('contact.updated', { metadata: { bulk: true, count } });
 }

@@ -27,7 +27,7 @@ export const ENGAGEMENTS = [
   'bounced',
 ] as const;
 
-/** The filters of a contact search (supplement ContactSearchRequest, contract 1 for lead_status and engagement). */
+/** The filters of a contact search. */
 export interface ContactFilters {
   query?: string | undefined;
   custom_field_filters?:
@@ -72,7 +72,7 @@ export function leadStatusSql(where: Conditions, now: Date): string {
 /**
  * Conditions on `contacts c` for a set of filters; all values are bound. Text is compared without regard to case; times
  * "after" are inclusive, "before" exclusive; ids that are not ids match nobody.
- * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign (contract 1)
+ * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign
  */
 export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   assertLeadFilters(filters);

@@ -45,7 +45,7 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
   );
 }
 
-/** What contact.created carries, and contact.updated beside its `entity_id` (contract 1, "Payload facts that are given"). */
+/** What contact.created carries, and contact.updated beside its `entity_id`. */
 export function contactPayload(contact: ContactView): EventData<'contact.created'> {
   return {
     contact_id: contact.id,

@@ -4,11 +4,11 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../mail/messages/footer.ts';
 import { isIanaZone } from './schedule/zone.ts';
 
-/** Everything a reply can be sorted as (contract 2, crm_task_intents). */
+/** Everything a reply can be sorted as (`crm_task_intents`). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
-/** Rules by which an A/B winner is chosen (contract 2, ab_testing). */
+/** Rules by which an A/B winner is chosen (`ab_testing`). */
 export const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
 
@@ -109,7 +109,7 @@ export type PartialSettings = z.output<typeof partialSettingsSchema>;
 
 type Complete = z.output<typeof completeSettingsSchema>;
 
-/** The settings in force, nothing left out (contract 2, "Advanced outreach settings"). */
+/** The settings in force, nothing left out. */
 export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'unsubscribe'> & {
   ab_testing: Omit<Complete['ab_testing'], 'default_winning_rule'> & {
     default_winning_rule: (typeof WINNING_RULES)[number];
@@ -174,7 +174,7 @@ function frozen<T extends object>(value: T): T {
 }
 
 /**
- * Settings as they are stored: min_content_score clamped to 1-100 (contract 2: corrected on write, not rejected).
+ * Settings as they are stored: min_content_score clamped to 1-100 (corrected on write, not rejected).
  * @param path where the block set stands in the request, for the problem list
  * @throws AppError invalid_setting (400) listing every value outside its vocabulary
  */
@@ -210,7 +210,7 @@ function isOneOf(words: readonly string[], word: string): boolean {
 
 /**
  * Layers of settings on the defaults, later ones winning field by field. A field that is missing or null, and
- * unsubscribe copy that is blank, leaves the layer below in force (contract 2).
+ * unsubscribe copy that is blank, leaves the layer below in force.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
   // Blocks are shared with the defaults until a layer changes one; the defaults are frozen.
@@ -238,12 +238,15 @@ export const settingsColumns = (alias: string): string =>
   `(select settings from outreach_settings where organization_id = ${alias}.organization_id) as workspace,
    (select overrides from campaign_advanced where campaign_id = ${alias}.id) as overrides`;
 
-/** The settings in force: defaults, then the organization's, then the campaign's overrides, then its own unsubscribe_mode unless it is `inherit`. */
+/**
+ * The settings in force: defaults, then the organization's, then the campaign's overrides, then its own
+ * unsubscribe_mode unless it is `inherit`.
+ */
 export function settingsInForce({ workspace, overrides, mode }: SettingsLayers): OutreachSettings {
   return mergeSettings(workspace ?? {}, overrides ?? {}, mode && mode !== 'inherit' ? { unsubscribe: { mode } } : {});
 }
 
-/** The settings in force for a campaign, or (null) for the organization (contract 2). */
+/** The settings in force for a campaign, or (null) for the organization. */
 export async function effectiveSettings(org: OrgScope, campaignId: string | null): Promise<OutreachSettings> {
   const [row] = await org.sql<SettingsLayers>(
     `select (select settings from outreach_settings where organization_id = :org) as workspace, a.overrides, c.unsubscribe_mode as mode

@@ -8,7 +8,7 @@ export interface SuppressionTarget {
 
 /**
  * Reads a value of POST /suppressions: with an `@` inside an address, a bare host with or without a leading `@` a domain.
- * Null when it is neither (contract 2, "Suppression list").
+ * Null when it is neither.
  */
 export function parseSuppression(value: string): SuppressionTarget | null {
   const text = value.trim().toLowerCase();

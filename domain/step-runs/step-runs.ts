@@ -48,7 +48,7 @@ export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: Pag
 }
 
 /**
- * Runs a blocked step run again, with all its attempts (contract 3, POST /campaigns/:id/step-runs/:runId/retry).
+ * Runs a blocked step run again, with all its attempts (POST /campaigns/:id/step-runs/:runId/retry).
  * @throws AppError not_found, conflict when the run is not blocked
  */
 export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string): Promise<StepRunView> {

@@ -42,8 +42,7 @@ export interface SuppressionInput {
 
 /**
  * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: of an
- * address its contact, of a host everybody at it. Values that are neither come back in `skipped`
- * (contract 2, "Suppression list").
+ * address its contact, of a host everybody at it. Values that are neither come back in `skipped`.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -108,7 +107,7 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
 
 /**
  * Lifts an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
- * value, kind and source (contract 2, "Suppression list").
+ * value, kind and source.
  * @throws AppError not_found
  */
 export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {

@@ -13,7 +13,7 @@ const STUCK_SECONDS = 30;
 
 /**
  * The truth about the running parts: database, workflow service, live workers, the outbox scheduler and event intake
- * (contract 3, GET /system/readiness). Never throws: what fails is a check that is not ok.
+ * (GET /system/readiness). Never throws: what fails is a check that is not ok.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed(

@@ -21,8 +21,8 @@ interface AnnouncedClick {
 
 /**
  * Announces the clicks that no burst has given away in the meantime: first time on the send, and campaign.email_clicked
- * with `url` and `link_label` (contract 1, "Payload facts"). Several processes may do this at once; each click is
- * announced once. Returns how many were.
+ * with `url` and `link_label`. Several processes may do this at once; each click is announced once. Returns how many
+ * were.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {
   const due = (await deps.db.raw(`select distinct organization_id from engagement_events where announce_at <= ?`, [

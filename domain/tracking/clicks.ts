@@ -4,7 +4,7 @@ import { transact, type Tx } from '../kernel/transact.ts';
 import { BURST_MS, machineReason, type Hit, type MachineReason } from './machine.ts';
 import { MAX_USER_AGENT, originOf } from './user-agent.ts';
 
-/** A link of a sent email: where it leads, and whose it is. Outlives its campaign (contract 2, campaign rule 5). */
+/** A link of a sent email: where it leads, and whose it is. Outlives its campaign. */
 export interface Ticket {
   id: string;
   organization_id: string;

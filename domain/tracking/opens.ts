@@ -24,7 +24,7 @@ export function sendOfPixel(deps: Deps, token: string): string | undefined {
 
 /**
  * Records that the pixel of an email was fetched: always a row, and for a person's open the first time on the send and
- * campaign.email_opened (contract 1, "Payload facts").
+ * campaign.email_opened.
  */
 export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId: string): Promise<void> {
   const send = (await deps

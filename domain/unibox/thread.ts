@@ -35,8 +35,8 @@ const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 const LEFT = `('sent', 'uncertain', 'bounced')`;
 
 /**
- * The messages of one conversation, the oldest first, across mailboxes unless one is named (supplement part 2,
- * unibox_get_thread). Any message of ours belongs whose conversation began with the thread's first Message-ID.
+ * The messages of one conversation, the oldest first, across mailboxes unless one is named. Any message of ours belongs
+ * whose conversation began with the thread's first Message-ID.
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
  *   thread; forbidden for a mailbox the key may not use
  */

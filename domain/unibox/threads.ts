@@ -43,8 +43,8 @@ export interface ThreadRow {
 }
 
 /**
- * Conversations somebody has written in, newest arrival first, one row each (supplement part 2, unibox_list). Campaign
- * emails nobody has answered are no conversation yet. A key restricted to mailboxes sees those.
+ * Conversations somebody has written in, newest arrival first, one row each. Campaign emails nobody has answered are no
+ * conversation yet. A key restricted to mailboxes sees those.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFilters): Promise<Page<ThreadRow>> {

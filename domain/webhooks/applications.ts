@@ -8,7 +8,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { pageOfDeliveries, type DeliveryFilter, type DeliveryView } from './deliveries.ts';
 import { ensureSecret, issueSecret, newestSecret, openWebhookSecret } from '../delivery/secrets.ts';
 
-/** The endpoint an application has in one workspace (contract 1, "Per-organization managed endpoint"). */
+/** The endpoint an application has in one workspace. */
 export interface ManagedEndpointView {
   id: string;
   organization_id: string;
@@ -35,8 +35,7 @@ export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Gives an application a new secret for all its installs. Deliveries attempted before keep the old one until they settle
- * (DECISIONS 8).
+ * Gives an application a new secret for all its installs. Deliveries attempted before keep the old one until they settle.
  * @throws AppError not_found
  */
 export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<string> {

@@ -10,7 +10,7 @@ import { issueSecret } from '../delivery/secrets.ts';
 
 export type { WebhookEndpointRow } from '../../db/models/webhook-endpoint.ts';
 
-/** The whole state of an endpoint as a client sends it, with defaults filled in (DECISIONS 6). */
+/** The whole state of an endpoint as a client sends it, with defaults filled in. */
 export interface EndpointInput {
   url: string;
   description: string;
@@ -25,7 +25,7 @@ export interface IssuedEndpoint {
   secret: string;
 }
 
-/** The workspace's own endpoints, newest first (contract 1, GET /webhooks); those of applications are no part of them. */
+/** The workspace's own endpoints, newest first (GET /webhooks); those of applications are no part of them. */
 export async function listEndpoints(ctx: Ctx): Promise<WebhookEndpointRow[]> {
   return reader(ctx).query(WebhookEndpoints).whereNull('application_id').orderBy('id', 'desc');
 }
@@ -41,14 +41,14 @@ export async function getEndpoint(ctx: Ctx, id: string): Promise<WebhookEndpoint
 /**
  * Refuses a URL that webhooks cannot be sent to. It may wait for DNS, so it comes before the transaction of
  * {@link createEndpoint} and {@link updateEndpoint}.
- * @throws AppError bad_request (contract 1, "Registration rules")
+ * @throws AppError bad_request
  */
 export async function assertTarget(ctx: Ctx, url: string): Promise<void> {
   refuse(await checkWebhookUrl(ctx, url));
 }
 
 /**
- * Registers an endpoint with a new secret. It gets no live events before it is verified (contract 1, POST /webhooks).
+ * Registers an endpoint with a new secret. It gets no live events before it is verified (POST /webhooks).
  * @throws AppError conflict (409) when the workspace has ORG_WEBHOOK_ENDPOINTS of them
  */
 export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<IssuedEndpoint> {
@@ -67,7 +67,7 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 }
 
 /**
- * Replaces the state of an endpoint with what was sent (contract 1, PATCH /webhooks/:id; DECISIONS 6). Another host has to be
+ * Replaces the state of an endpoint with what was sent (PATCH /webhooks/:id). Another host has to be
  * verified again. Switching on what the installation had switched off starts its failure count anew.
  * @throws AppError not_found
  */
@@ -98,7 +98,7 @@ export async function updateEndpoint(ctx: Ctx, id: string, input: EndpointInput)
 }
 
 /**
- * Deletes an endpoint with its secrets and its delivery history (contract 1, DELETE /webhooks/:id).
+ * Deletes an endpoint with its secrets and its delivery history (DELETE /webhooks/:id).
  * @throws AppError not_found
  */
 export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
@@ -110,8 +110,7 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Gives an endpoint a new secret, returned once. Deliveries attempted before keep the old one until they settle
- * (contract 1, rotate-secret; DECISIONS 8).
+ * Gives an endpoint a new secret, returned once. Deliveries attempted before keep the old one until they settle.
  * @throws AppError not_found
  */
 export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string> {

@@ -15,10 +15,10 @@ const GRANTED = `exists (
 
 /**
  * Brings an application's endpoints in line with its settings, in every workspace that has an active grant for it:
- * missing ones come into being, all point to its `webhook_url` (another host must pass a challenge again), all vanish when
- * it is empty. Endpoints the installation had switched off are on again, and those unverified are challenged anew: saving
- * the application is how its owner says that the receiver is well (contract 1, "App-level delivery rules").
- * Call it in the transaction that changes the application, after the change.
+ * missing ones come into being, all point to its `webhook_url` (another host must pass a challenge again), all vanish
+ * when it is empty. Endpoints the installation had switched off are on again, and those unverified are challenged anew:
+ * saving the application is how its owner says that the receiver is well. Call it in the transaction that changes the
+ * application, after the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);

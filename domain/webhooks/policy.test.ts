@@ -117,7 +117,7 @@ const host = fc
   .array(label, { minLength: 1, maxLength: 4 })
   .map((labels) => [...labels, 'public', 'example'].join('.'));
 
-/** The rule of the contract in its own words, over labels instead of text. */
+/** The same rule written another way: over labels instead of text. */
 function covered(name: string, entries: readonly string[]): boolean {
   const labels = name.split('.');
   return entries.some((entry) => {

@@ -14,8 +14,8 @@ export type PolicyDeps = Pick<Deps, 'config' | 'egress'>;
 
 /**
  * What is wrong with a URL as a webhook's target, as problems at `path`; empty when nothing is. It has to be https on
- * the standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS relaxes all of it
- * (contract 1, "Registration rules"; DECISIONS 7). Call it outside of a transaction: it may wait for DNS.
+ * the standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS relaxes all of it.
+ * Call it outside of a transaction: it may wait for DNS.
  * @param allowedDomains an app's list; the host must be covered by it, whatever else is relaxed
  */
 export async function checkWebhookUrl(
@@ -49,7 +49,7 @@ export interface AppWebhook {
 /**
  * Everything that is wrong with an application's webhook settings; empty when nothing is: entries of
  * `allowed_webhook_domains` that are no host names or cover a public suffix, a `webhook_url` outside of them or not
- * publicly reachable by https, unknown `webhook_events` (contract 1, Authentication 7). May wait for DNS.
+ * publicly reachable by https, unknown `webhook_events`. May wait for DNS.
  */
 export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }: AppWebhook): Promise<Problem[]> {
   const problems: Problem[] = [];

@@ -12,7 +12,7 @@ export type ThrottleDrop = Columns<
 >;
 
 /**
- * What rates kept from the workspace's own endpoints, newest first (contract 1, GET /webhooks/throttle-drops).
+ * What rates kept from the workspace's own endpoints, newest first (GET /webhooks/throttle-drops).
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listThrottleDrops(ctx: Ctx, page: PageRequest): Promise<Page<ThrottleDrop>> {

@@ -30,8 +30,8 @@ export interface ChallengeResult {
 }
 
 /**
- * Sends one signed challenge to one of the workspace's own endpoints (contract 1, "Verification challenge"). Nothing is
- * stored: that is for {@link recordChallenge}. Call it outside of a transaction: it waits on the network, 15 s at most.
+ * Sends one signed challenge to one of the workspace's own endpoints. Nothing is stored: that is for {@link
+ * recordChallenge}. Call it outside of a transaction: it waits on the network, 15 s at most.
  * @throws AppError not_found
  */
 export async function challengeEndpoint(ctx: Ctx, id: string): Promise<ChallengeResult> {

@@ -17,7 +17,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads and checks every setting (contract 3, "Key deployment settings").
+ * Reads and checks every setting.
  * @throws ConfigError naming all faults at once.
  */
 export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
@@ -83,7 +83,10 @@ export interface SettingReport {
   sensitive: boolean;
 }
 
-/** Every setting with its resolved value and source; sensitive ones as a short fingerprint, never a value (contract 3, GET /admin/instance/config). */
+/**
+ * Every setting with its resolved value and source; sensitive ones as a short fingerprint, never a value (GET
+ * /admin/instance/config).
+ */
 export function describeConfig(config: Config, env: Record<string, string | undefined> = process.env): SettingReport[] {
   const given = knownSettings(env);
   return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {

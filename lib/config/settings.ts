@@ -25,7 +25,7 @@ export const SENSITIVE = new Set([
 
 /**
  * Values published with the source, good for a first look on one machine. Boot refuses them when APP_ENV is `prod`
- * (contract 3, APP_ENV) unless ALLOW_INSECURE_DEFAULTS is set.
+ *  unless ALLOW_INSECURE_DEFAULTS is set.
  */
 export const PUBLISHED_DEFAULTS: Record<string, string> = {
   AUTH_SECRET: 'heron-development-auth-secret-change-me',
@@ -53,7 +53,10 @@ export const settingsSchema = z.object({
     .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
   /** Connections each process may hold. */
   DB_POOL_MAX: count.min(2).default(20),
-  /** Keep the plans of frequent statements on each connection; off behind a pooler that hands connections out per transaction. */
+  /**
+   * Keep the plans of frequent statements on each connection; off behind a pooler that hands connections out per
+   * transaction.
+   */
   DB_PREPARED_STATEMENTS: flag.default(true),
   /** Temporal frontend as host:port. */
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
@@ -143,7 +146,10 @@ export const settingsSchema = z.object({
   EVENT_RETENTION_DAYS: count.min(1).default(30),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
-  /** Where requests are counted against rate limits: `memory` (each process by itself), or shared by all processes in `postgres` or `redis`. */
+  /**
+   * Where requests are counted against rate limits: `memory` (each process by itself), or shared by all processes in
+   * `postgres` or `redis`.
+   */
   RATE_LIMIT_STORE: z.enum(['memory', 'postgres', 'redis']).default('memory'),
   /** Redis for RATE_LIMIT_STORE=redis: redis://[user:password@]host:port/db, or rediss:// over TLS. */
   REDIS_URL: z
@@ -169,9 +175,9 @@ export const settingsSchema = z.object({
   /** Mailboxes one worker watches at most. */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
   /**
-   * What a worker process does. `relay`: outbox. `fanout`: events to webhooks. `sync`: IMAP. Task queues: `workflows` (runs and
-   * their short decisions), `mail` (SMTP), `apps` (calls to customers' apps), `webhooks`, `batch` (launchers, imports,
-   * maintenance), `interactive` (a person waits). `temporal` stands for all task queues.
+   * What a worker process does. `relay`: outbox. `fanout`: events to webhooks. `sync`: IMAP. Task queues: `workflows`
+   * (runs and their short decisions), `mail` (SMTP), `apps` (calls to customers' apps), `webhooks`, `batch` (launchers,
+   * imports, maintenance), `interactive` (a person waits). `temporal` stands for all task queues.
    */
   WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'sync']),
   /** Activities one worker runs at once on the queue of the workflows themselves; slow work has queues of its own. */

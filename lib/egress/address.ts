@@ -51,7 +51,6 @@ const refusedIpv6 = blockList(REFUSED_IPV6, 'ipv6');
 /**
  * Whether `ip` is a global unicast address, so one a tenant may make us talk to. Denies by default: anything that
  * is not a plain IPv4 or IPv6 literal (octal or short forms, a zone index, an empty string) is not public.
- * Implements contract 1, "Outbound webhook hardening".
  */
 export function isPublicAddress(ip: string): boolean {
   const family = isIP(ip);

@@ -99,7 +99,6 @@ const OWN_HEADERS = new Set([
  * Makes the egress: checks the URL, resolves the name, refuses it when any address is not public, connects to the
  * address that was checked, verifies TLS, follows no redirect, and bounds the time, the headers and the body.
  * Connections are kept for a while; every new one is checked again. Proxy environment variables have no effect.
- * Implements contract 1, Authentication 8.
  */
 export function createEgress(options: EgressOptions): Egress {
   const dialOptions: DialOptions = {

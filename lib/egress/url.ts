@@ -43,8 +43,7 @@ const LOCAL_SUFFIXES = new Set([
 /**
  * Checks an outbound URL by itself, without DNS: https on port 443 with a public host, unless the policy says
  * otherwise. IPv4 in octal, hex, decimal or short form is judged by the address it stands for. Passing says nothing
- * yet about what a name resolves to: the egress checks that on every new connection. Implements contract 1,
- * "Registration rules" and Authentication 7 and 8, and DECISIONS 7.
+ * yet about what a name resolves to: the egress checks that on every new connection.
  */
 export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy = {}): OutboundUrlCheck {
   const text = String(input);
@@ -71,8 +70,7 @@ export function checkOutboundUrl(input: string | URL, policy: OutboundUrlPolicy 
 
 /**
  * Whether `hostname` (canonical, as `URL.hostname` gives it) is covered by `domains`: an entry matches that exact
- * host, an entry with a leading dot matches the apex and every subdomain, an empty list matches nothing. Contract 1,
- * Authentication 7.
+ * host, an entry with a leading dot matches the apex and every subdomain, an empty list matches nothing.
  */
 export function hostMatchesDomains(hostname: string, domains: readonly string[]): boolean {
   return domains.some((entry) => {

@@ -11,14 +11,17 @@ export interface SystemMessage {
 
 /** Sends the installation's own mail: login codes, invitations, resets. */
 export interface SystemMail {
-  /** @throws AppError internal_error when the transport refuses (contract 1, "Errors": an endpoint that cannot send its email). */
+  /** @throws AppError internal_error when the transport refuses. */
   send(message: SystemMessage): Promise<void>;
   close(): void;
 }
 
 const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 
-/** The transport MAIL_TRANSPORT names. `log` writes the whole message to the log, which is how a first visitor reads codes. */
+/**
+ * The transport MAIL_TRANSPORT names. `log` writes the whole message to the log, which is how a first visitor reads
+ * codes.
+ */
 export function createSystemMail(config: Config, log: Logger): SystemMail {
   if (config.MAIL_TRANSPORT === 'log') {
     return {

@@ -383,7 +383,7 @@ test('every event belongs to a family with a scope and a permission', (t) => {
     );
     t.true(permissionsOf(type).length > 0, type);
   }
-  // The table of contract 1, "App-level delivery rules".
+  // What an event tells decides who may get it: the permission to read that.
   t.like(EVENT_SCOPES, {
     inbox: 'READ_UNIBOX',
     campaign: 'READ_CAMPAIGNS',

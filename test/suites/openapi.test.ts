@@ -95,7 +95,7 @@ test('every event is in the document with its envelope and payload, and the chal
   );
   const { properties } = created.requestBody.content['application/json'].schema;
   t.is(properties.event_type.const, 'contact.created');
-  // Exactly what contract 1 lists.
+  // All of it, and nothing else.
   t.deepEqual(properties.data.required, [
     'contact_id',
     'contact_email',

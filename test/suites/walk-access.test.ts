@@ -304,7 +304,7 @@ interface Documented {
   responses: Record<string, unknown>;
 }
 
-test("scopes, permissions and statuses are those of the contract's table", (t) => {
+test('scopes, permissions and statuses are those of the published table', (t) => {
   const { paths } = apiDocument('http://127.0.0.1') as { paths: Record<string, Record<string, Documented>> };
   const shape = (method: string, path: string) => `${method} ${path.replace(/:\w+|\{\w+\}/g, '*')}`;
   const operations = new Map<string, Documented>();
@@ -314,7 +314,7 @@ test("scopes, permissions and statuses are those of the contract's table", (t) =
   }
   const faults: string[] = [];
   let compared = 0;
-  for (const row of contractTable()) {
+  for (const row of publishedTable()) {
     const operation = operations.get(shape(row.method, row.path));
     if (!operation) continue;
     compared += 1;
@@ -334,7 +334,7 @@ test('operation ids are unique', (t) => {
   t.is(new Set(routes.map((spec) => spec.operationId)).size, routes.length);
 });
 
-function contractTable() {
+function publishedTable() {
   const lines = readFileSync(new URL('endpoints.tsv', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line && !line.startsWith('#'));

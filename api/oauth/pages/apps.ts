@@ -12,7 +12,7 @@ import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from './sign-in.ts';
 import type { Visit } from './visit.ts';
 
-/** A person's authorized apps (contract 1, "OAuth grant"). */
+/** A person's authorized apps. */
 export const appsRoutes = [
   shownPage({
     operationId: 'pages.authorizedApps',

@@ -41,7 +41,7 @@ const authorizeQuery = z.looseObject({
   resource: parameter('What the tokens are for (RFC 8707)'),
 });
 
-/** The page an application sends people to, and what they answer there (contract 1, "OAuth"). */
+/** The page an application sends people to, and what they answer there. */
 export const consentRoutes = [
   shownPage({
     operationId: 'oauth.authorize',

@@ -110,8 +110,8 @@ export interface BuiltMessage {
 }
 
 /**
- * Builds the message of one send (contract 2, Campaign; supplement, "Campaign semantics"): copy rendered for the
- * recipient, signature and opt-out footer appended, links tagged and tracked, placed in its conversation.
+ * Builds the message of one send: copy rendered for the recipient, signature and opt-out footer appended, links tagged
+ * and tracked, placed in its conversation.
  *
  * There is an HTML part when the step has HTML, or when opens or clicks are tracked; never with `textOnly`, which also
  * turns tracking off. The plain part is derived from the HTML when the step has none.

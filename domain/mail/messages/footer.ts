@@ -3,7 +3,7 @@ import { escapeHtml, headerText } from './text.ts';
 /** How a message lets its reader opt out: a sentence, a link, or nothing. */
 export type UnsubscribeMode = 'text' | 'link' | 'off';
 
-/** The unsubscribe block of AdvancedOutreachSettings (contract 2). Missing values mean their defaults. */
+/** The unsubscribe block of AdvancedOutreachSettings. Missing values mean their defaults. */
 export interface UnsubscribeSettings {
   readonly mode?: UnsubscribeMode;
   readonly text?: string;
@@ -25,7 +25,7 @@ export const UNSUBSCRIBE_DEFAULTS = {
   link_text: 'Unsubscribe',
 } as const satisfies Required<UnsubscribeSettings>;
 
-/** Longest unsubscribe copy (contract 2, limits). */
+/** Longest unsubscribe copy. */
 export const MAX_UNSUBSCRIBE_COPY = 300;
 
 /** The workspace's unsubscribe block under a campaign's own `unsubscribe_mode`, which wins unless it is `inherit`. */

@@ -31,7 +31,7 @@ export interface LinkPlan {
 
 /**
  * Decides the URL of every link of a message: UTM parameters first, then the click ticket that redirects there. A link
- * that stands in both parts is one link with one ticket (contract 2, link_tracking: one ticket per link).
+ * that stands in both parts is one link with one ticket.
  */
 export function planLinks(
   htmlLinks: readonly FoundLink[],

@@ -19,8 +19,8 @@ export function formatMessageError({ field, message, line, column }: MessageErro
 }
 
 /**
- * Renders the given fields as a send would, without signature, footer or tracking (supplement, TemplatePreview).
- * The same seed shows the same spintax choices.
+ * Renders the given fields as a send would, without signature, footer or tracking. The same seed shows the same spintax
+ * choices.
  */
 export function previewMessage(
   fields: Readonly<Partial<Record<MessageField, string>>>,

@@ -35,7 +35,7 @@ const htmlSources = createBoundedCache<Spintax>(MAX_CACHED_LENGTH);
  *
  * Braces without a bar of their own (`{ color: red }`), unbalanced braces, template actions `{{…}}` and, with `html`,
  * style and script elements and comments stay as they are. `\{` and `\}` print a brace, `\|` inside a group a bar.
- * To keep merge values out of it, expand the source first and render afterwards (supplement, "Campaign semantics").
+ * To keep merge values out of it, expand the source first and render afterwards.
  */
 export function expandSpintax(source: string, seed: string, { html = false }: { html?: boolean } = {}): string {
   if (!hasSpintaxSyntax(source)) return source;

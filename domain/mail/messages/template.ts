@@ -24,10 +24,10 @@ const plainTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
 const htmlTemplates = createBoundedCache<Template>(MAX_CACHED_LENGTH);
 
 /**
- * Parses a template: the subset of Go's text/template that contract 2 (campaign steps) and the supplement's
- * "Campaign semantics" use. Fields `{{.FirstName}}`, `{{.App.order.total}}`, `{{index . "Job Title"}}`; pipelines and
- * calls of {@link TEMPLATE_FUNCTIONS}; `{{if}} {{else if}} {{else}} {{end}}`; comments; trim markers. In a source that
- * is HTML, entities inside an action (`&quot;`) are read as the characters they stand for.
+ * Parses a template: the part of Go's text/template that campaign copy may use. Fields `{{.FirstName}}`,
+ * `{{.App.order.total}}`, `{{index . "Job Title"}}`; pipelines and calls of {@link TEMPLATE_FUNCTIONS}; `{{if}} {{else
+ * if}} {{else}} {{end}}`; comments; trim markers. In a source that is HTML, entities inside an action (`&quot;`) are
+ * read as the characters they stand for.
  *
  * Never throws: faults are in `errors`. Results are shared and cached by source.
  */

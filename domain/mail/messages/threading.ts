@@ -35,8 +35,8 @@ export function messageIdFor(sendId: string, senderAddress: string): string {
 }
 
 /**
- * Whether a step is sent as a reply when its author did not say (contract 2, campaign create, rule 2): it is when it
- * has no subject or the conversation's own.
+ * Whether a step is sent as a reply when its author did not say: it is when it has no subject or the conversation's
+ * own.
  */
 export function defaultThreadReply(stepSubject: string | null | undefined, conversationSubject: string): boolean {
   const subject = withoutReplyPrefix(stepSubject ?? '');

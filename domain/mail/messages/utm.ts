@@ -1,6 +1,6 @@
 import { slugify } from './text.ts';
 
-/** A campaign's UTM settings; a blank or missing value means its default (contract 2, Campaign). */
+/** A campaign's UTM settings; a blank or missing value means its default. */
 export interface UtmSettings {
   readonly source?: string | null;
   readonly medium?: string | null;
@@ -14,7 +14,7 @@ export interface UtmValues {
   readonly campaign: string;
 }
 
-/** Longest UTM value (contract 2, limits). */
+/** Longest UTM value. */
 export const MAX_UTM_LENGTH = 128;
 
 const MAX_CONTENT_LENGTH = 60;

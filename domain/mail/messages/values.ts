@@ -20,7 +20,7 @@ export const SAMPLE_CONTACT: MessageContact = {
 
 /**
  * The values a template reads: the built-in fields, the contact's custom fields under their own keys, and what earlier
- * app_action and wait_for_event steps captured as `.App.<output_key>` (contract 3, "App connections").
+ * app_action and wait_for_event steps captured as `.App.<output_key>`.
  */
 export function mergeValues(contact: MessageContact, app: Readonly<Record<string, unknown>>): object {
   return {

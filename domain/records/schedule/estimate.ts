@@ -12,7 +12,7 @@ export interface EstimateInput {
   readonly now: Date;
 }
 
-/** The answer of POST /campaigns-estimate, under its contract names. */
+/** The answer of POST /campaigns-estimate, under the API's names. */
 export interface Estimate {
   recipients: number;
   mailboxes: number;
@@ -25,10 +25,10 @@ export interface Estimate {
 }
 
 /**
- * Projects when the last of `recipients` first emails goes out (contract 2, campaigns-estimate): day by day of
- * the schedule, the present day with what the pool has left and every other with its full capacity, each day's
- * mail spread evenly over the open time. Both projections are null when there is nobody to write to, no
- * capacity, no sending day, an end date too soon, or more than two years of sending.
+ * Projects when the last of `recipients` first emails goes out: day by day of the schedule, the present day with what
+ * the pool has left and every other with its full capacity, each day's mail spread evenly over the open time. Both
+ * projections are null when there is nobody to write to, no capacity, no sending day, an end date too soon, or more
+ * than two years of sending.
  */
 export function estimateSending({ recipients, mailboxes, dailyLimit, schedule, now }: EstimateInput): Estimate {
   const caps = mailboxes.map(({ cap }) => Math.max(0, Math.min(cap, dailyLimit)));

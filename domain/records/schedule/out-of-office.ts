@@ -20,9 +20,9 @@ export function nextWorkingDay(day: string): string {
 }
 
 /**
- * Until when an away message holds the contact's next step (contract 2, "Advanced outreach settings"): the
- * start of the working day after the return date, or `holdDays` times 24 hours after the message when there is
- * no date or its hold would already be over, which a misread date or an old auto-reply text would give.
+ * Until when an away message holds the contact's next step: the start of the working day after the return date, or
+ * `holdDays` times 24 hours after the message when there is no date or its hold would already be over, which a misread
+ * date or an old auto-reply text would give.
  */
 export function awayHoldEnds({ receivedAt, returnDate, holdDays, timezone }: AwayMessage): Date {
   const fallback = new Date(receivedAt.getTime() + holdDays * DAY);

@@ -8,7 +8,7 @@ export interface ScheduleProblem {
   readonly message: string;
 }
 
-/** The schedule fields of a campaign request under their contract names; absent and null are both "not given". */
+/** The schedule fields of a campaign request under the API's names; absent and null are both "not given". */
 export interface ScheduleInput {
   readonly timezone?: unknown;
   readonly days?: unknown;
@@ -21,9 +21,9 @@ export interface ScheduleInput {
 }
 
 /**
- * Every fault in a campaign's schedule fields (contract 2, "Campaign"); an empty list means that the schedule
- * works. With `now`, also that the start date is today (in the campaign's zone) or later and the end date lies
- * in the future: pass it when a request sets those dates, not for dates stored long ago.
+ * Every fault in a campaign's schedule fields; an empty list means that the schedule works. With `now`, also that the
+ * start date is today (in the campaign's zone) or later and the end date lies in the future: pass it when a request
+ * sets those dates, not for dates stored long ago.
  */
 export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProblem[] {
   const problems: ScheduleProblem[] = [];
@@ -47,7 +47,7 @@ export function scheduleProblems(input: ScheduleInput, now?: Date): ScheduleProb
 
 function windowProblems(windows: unknown): ScheduleProblem[] {
   const root = 'schedule_windows';
-  // An empty list is the contract's "not set": the legacy fields then decide.
+  // An empty list means "not set": `days`, `start_time` and `end_time` then decide.
   if (Array.isArray(windows) && windows.length === 0) return [];
   if (!Array.isArray(windows) || windows.length !== 7) {
     return [{ path: root, message: 'must hold seven lists of windows, Sunday first' }];

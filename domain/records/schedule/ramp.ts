@@ -1,4 +1,4 @@
-/** Where a campaign's daily ramp-up stands (contract 2, ramp_* fields). Counts are sends per mailbox per day. */
+/** Where a campaign's daily ramp-up stands. Counts are sends per mailbox per day. */
 export interface Ramp {
   readonly enabled: boolean;
   /** The allowance of the first day. */

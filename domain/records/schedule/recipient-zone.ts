@@ -83,9 +83,8 @@ export function parseTimezone(text: string): string | null {
 }
 
 /**
- * The zone that send-time optimization goes by (contract 2, "Advanced outreach settings"): the contact's
- * `timezone` custom field, else the country suffix of its email domain, else `fallback`
- * (default_contact_timezone), else UTC. A field that cannot be read counts as absent.
+ * The zone that send-time optimization goes by: the contact's `timezone` custom field, else the country suffix of its
+ * email domain, else `fallback` (default_contact_timezone), else UTC. A field that cannot be read counts as absent.
  */
 export function recipientZone(customTimezone: string | null, email: string, fallback: string | null): RecipientZone {
   const custom = customTimezone === null ? null : parseTimezone(customTimezone);

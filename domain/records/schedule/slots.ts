@@ -5,7 +5,7 @@ import { compileSchedule } from './windows.ts';
 import type { Schedule } from './windows.ts';
 import { DAY, HOUR, MINUTE, zoneClock } from './zone.ts';
 
-/** Send-time optimization for one recipient (contract 2, send_time_optimization). */
+/** Send-time optimization for one recipient (`send_time_optimization`). */
 export interface SendTimePreference {
   /** Hours of the recipient's day, 0 to 23; none means any hour. */
   readonly hours: readonly number[];
@@ -79,7 +79,7 @@ export function nextSlot(request: SlotRequest): Slot {
 
 /**
  * When a contact's first email may go out: entry_delay_minutes after it entered the campaign. Contacts without
- * a recorded entry count from the campaign's creation (contract 2, entry_delay_minutes).
+ * a recorded entry count from the campaign's creation (`entry_delay_minutes`).
  */
 export function entryDelayEnds(enteredAt: Date | null, campaignCreatedAt: Date, delayMinutes: number): Date {
   return new Date((enteredAt ?? campaignCreatedAt).getTime() + delayMinutes * MINUTE);

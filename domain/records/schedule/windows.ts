@@ -9,8 +9,7 @@ export interface MinuteWindow {
 }
 
 /**
- * When a campaign may send (contract 2, "Campaign"). Treated as immutable: what is worked out from an object is
- * kept with it.
+ * When a campaign may send. Treated as immutable: what is worked out from an object is kept with it.
  *
  * - `windows` decides when it holds any window at all (seven empty arrays hold none); otherwise `days`,
  *   `startTime` and `endTime` do. Overlapping windows merge.

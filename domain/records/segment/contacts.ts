@@ -5,7 +5,7 @@ import { compileSegment } from './compile.ts';
 
 /**
  * One page of the ids of a segment's contacts, ascending: start without `after`, go on with the last id until a page is
- * shorter than `limit`. An unknown segment matches nobody (contract 2, lead database).
+ * shorter than `limit`. An unknown segment matches nobody.
  */
 export async function segmentContactIds(
   org: OrgScope,

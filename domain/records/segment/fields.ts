@@ -17,7 +17,7 @@ const TIME = ['before', 'after'] as const;
 export type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
 export type SegmentFieldType = 'text' | 'choice' | 'label' | 'flag' | 'time';
 
-/** A field that conditions may use (contract 2, GET /segments/fields). */
+/** A field that conditions may use (GET /segments/fields). */
 export interface SegmentField {
   name: string;
   label: string;
