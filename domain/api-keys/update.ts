@@ -25,7 +25,7 @@ const RESTRICTING: readonly (keyof KeyEdit)[] = [
 ];
 
 /**
- * Changes the sent fields of a key (contract 1, PATCH /api-keys/:id); every process goes by them within a second. A key
+ * Changes the sent fields of a key (PATCH /api-keys/:id); every process goes by them within a second. A key
  * that changes a key, itself too, leaves it no wider than itself, and a person none beyond their role: else a narrow key
  * could open a stronger one that is restricted to other addresses.
  * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at once),

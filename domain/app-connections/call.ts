@@ -30,10 +30,10 @@ export interface AppBusy {
 type Failure = Extract<Answer, { ok: false }>;
 
 /**
- * Calls the customer's app for the app_action a contact stands at, and stores the answer as `.App.<output_key>`
- * (contract 3, "App connections"). Calling again is safe: the app sees the same event id, and only the first answer that
- * is stored counts. A failure that may pass is retried until task_reliability.max_attempts; after that, or when it
- * cannot pass, the run takes the branch for outcome `error`, or is blocked until somebody retries it.
+ * Calls the customer's app for the app_action a contact stands at, and stores the answer as `.App.<output_key>`.
+ * Calling again is safe: the app sees the same event id, and only the first answer that is stored counts. A failure
+ * that may pass is retried until task_reliability.max_attempts; after that, or when it cannot pass, the run takes the
+ * branch for outcome `error`, or is blocked until somebody retries it.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {

@@ -86,7 +86,7 @@ export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: s
 }
 
 /**
- * Creates a confidential application (contract 1, POST /oauth/applications); {@link checkApplication} has been asked. Without
+ * Creates a confidential application (POST /oauth/applications); {@link checkApplication} has been asked. Without
  * `scopes` it gets the reading ones, as far as the caller holds them.
  * @throws AppError forbidden when a key or token would give it scopes it lacks itself
  */
@@ -133,8 +133,8 @@ const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_doma
 const WEBHOOKS = maskOf(['WEBHOOKS']);
 
 /**
- * Changes the sent fields of an application; lists replace what was there. Fewer scopes narrow its tokens within a second, more
- * give them nothing before people approve again.
+ * Changes the sent fields of an application; lists replace what was there. Fewer scopes narrow its tokens within a
+ * second, more give them nothing before people approve again.
  * @throws AppError not_found; forbidden when the caller would give it scopes they lack themselves, or send elsewhere the codes
  *   or events of an application that may do more than they may; events need WEBHOOKS besides
  */

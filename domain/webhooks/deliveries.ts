@@ -41,7 +41,7 @@ export const DELIVERY_COLUMNS = [
 export type DeliveryView = Columns<'webhook_deliveries', (typeof DELIVERY_COLUMNS)[number]>;
 
 /**
- * Deliveries to the workspace's own endpoints, newest first (contract 1, GET /webhooks/deliveries).
+ * Deliveries to the workspace's own endpoints, newest first (GET /webhooks/deliveries).
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listDeliveries(
