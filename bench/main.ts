@@ -1,6 +1,6 @@
 /**
  * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
- * some of it, `--quick` with small amounts to see that it works (nothing is written then).
+ * some of it, `npm run bench -- inbound <folder>` how incoming mail is read, on the corpora in the folder; `--quick` with small amounts to see that it works (nothing is written then).
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench } from './context.ts';
@@ -20,6 +20,21 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean', default: false } },
 });
+if (positionals[0] === 'inbound') {
+  const [, folder] = positionals;
+  if (folder === undefined) {
+    console.error('Name the folder with the corpora: npm run bench -- inbound <folder>');
+    process.exit(2);
+  }
+  const { run } = await import('./inbound.ts');
+  const result = await run(folder, (line) => console.log(`  ${line}`));
+  printResult(result);
+  if (!values.quick) {
+    await writeResult('inbound', result, { Node: process.versions.node });
+    await writeReport([...Object.keys(BENCHES), 'inbound']);
+  }
+  process.exit(0);
+}
 const unknown = positionals.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   console.error(`No bench is called ${unknown.join(', ')}. There are: ${Object.keys(BENCHES).join(', ')}.`);
@@ -39,5 +54,5 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) 
   printResult(result);
   if (!values.quick) await writeResult(name, result, versions);
 }
-if (!values.quick) await writeReport(Object.keys(BENCHES));
+if (!values.quick) await writeReport([...Object.keys(BENCHES), 'inbound']);
 process.exit(0);

@@ -4,7 +4,7 @@ import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from '
 import { SessionPool } from './pool.ts';
 import { SmtpSession, type Envelope, type SessionOptions } from './session.ts';
 
-export type { RejectedRecipient, SmtpOutcome, SmtpTarget } from './outcome.ts';
+export type { RejectedRecipient, SmtpFault, SmtpOutcome, SmtpTarget } from './outcome.ts';
 export type { Envelope } from './session.ts';
 
 export interface SmtpSenderOptions extends SessionOptions {

@@ -158,7 +158,7 @@ test.serial('a retry that falls on another day moves its counts with it', async 
 
 test.serial('attempts count on over pauses, so an address that is always deferred comes to an end', async (t) => {
   const { smtp, ctx, campaignId, deliver, reserve, advance, enrollment } = await given();
-  smtp.next = () => UNREACHABLE;
+  smtp.next = () => refusal('450 4.2.1 try again later');
   const outcomes: string[] = [];
   for (let n = 0; n < 5; n += 1) {
     outcomes.push((await deliver(await reserve())).outcome);
@@ -360,7 +360,7 @@ test.serial('a link that was edited before the retry leads where the mail says',
   smtp.next = () => UNREACHABLE;
   await deliver(sendId);
   await world.deps.db('campaign_steps').where({ id: stepIds[0] }).update({ body_plain: 'see https://example.com/new' });
-  clock.advance(60_000);
+  clock.advance(5 * 60_000);
   smtp.next = () => 'accept';
   t.deepEqual(await deliver(sendId), { outcome: 'sent' });
   t.deepEqual(
@@ -464,4 +464,90 @@ test.serial('the place with a mail host is free once the host has answered, befo
   t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
   t.is(left[0], 'hung');
   t.like(await send(sendId), { state: 'reserved' });
+});
+
+const refusal = (response: string, stage: 'sender' | 'recipient' | 'data' = 'recipient'): SmtpOutcome => ({
+  kind: 'refused',
+  stage,
+  code: Number(response.slice(0, 3)),
+  response,
+  permanent: response.startsWith('5'),
+});
+
+for (const [response, code] of [
+  ['550 5.1.90 Your message cannot be sent because you reached your daily limit', 'sending_limit'],
+  ['550 5.4.5 Daily user sending limit exceeded', 'sending_limit'],
+  ['450 4.2.1 You have sent too many messages in the last hour', 'sending_limit'],
+  ['550 5.7.708 Service unavailable. Access denied, traffic not accepted from this IP', 'sending_suspended'],
+  ['554 Message rejected: Email address is not verified.', 'sender_not_verified'],
+  ['554 5.7.1 Service unavailable; Client host [192.0.2.9] blocked using a block list', 'sender_reputation'],
+  ['550 5.7.1 relaying denied', 'server_refused'],
+] as const) {
+  test.serial(`"${response}" is the mailbox's fault: it is held, nobody is bounced or suppressed`, async (t) => {
+    const { smtp, deliver, reserve, sends, counts, enrollment, organizationId, mailboxId } = await given();
+    smtp.next = () => refusal(response, 'data');
+    t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
+    t.deepEqual(await sends(), []);
+    t.deepEqual(await counts(), {});
+    t.like(await enrollment(), { state: 'active' });
+    const mailbox = await world.deps.db('mailboxes').where({ id: mailboxId }).first();
+    t.is(mailbox.hold_code, code);
+    t.true(mailbox.hold_until > clock.now());
+    t.deepEqual(await world.deps.db('suppressions').where({ organization_id: organizationId }), []);
+  });
+}
+
+test.serial('only an answer that says the recipient is gone suppresses', async (t) => {
+  const after = async (response: string, stage?: 'data') => {
+    const lead = await given();
+    lead.smtp.next = () => refusal(response, stage);
+    const { outcome } = await lead.deliver(await lead.reserve());
+    const listed = await world.deps.db('suppressions').where({ organization_id: lead.organizationId });
+    return { outcome, suppressed: listed.length };
+  };
+  t.deepEqual(await after('550 5.1.1 No such user here'), { outcome: 'bounced', suppressed: 1 });
+  t.deepEqual(await after('550 No such user here'), { outcome: 'bounced', suppressed: 1 });
+  t.deepEqual(await after('550 No such user here', 'data'), { outcome: 'deferred', suppressed: 0 });
+  t.deepEqual(await after('552 5.2.2 Mailbox full'), { outcome: 'deferred', suppressed: 0 });
+  t.deepEqual(await after('450 4.1.1 No such user here'), { outcome: 'deferred', suppressed: 0 });
+  t.deepEqual(await after('554 5.7.1 Message rejected as spam', 'data'), { outcome: 'bounced', suppressed: 0 });
+  t.deepEqual(await after('550 something went wrong'), { outcome: 'deferred', suppressed: 0 });
+});
+
+test.serial(
+  'an outage of hours fails nobody: the attempts of a server that cannot be reached do not count',
+  async (t) => {
+    const { smtp, deliver, reserve, send, enrollment } = await given();
+    const sendId = await reserve();
+    smtp.next = () => UNREACHABLE;
+    for (let attempt = 0; attempt < 30; attempt += 1) {
+      t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
+      clock.set((await send(sendId)).slot_at);
+    }
+    t.like(await send(sendId), { state: 'reserved', attempts: 0 });
+    t.like(await enrollment(), { state: 'active' });
+    smtp.next = () => 'accept';
+    t.deepEqual(await deliver(sendId), { outcome: 'sent' });
+  },
+);
+
+test.serial('a refusal that only one contact meets is about that contact: the mailbox is not held twice', async (t) => {
+  const { ctx, smtp, organizationId, campaignId, mailboxId, deliver, reserve, enrollment } = await given();
+  smtp.next = () => refusal('550 5.7.1 sender not allowed to write to this group');
+  t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
+  clock.advance(6 * 3600_000 + 1);
+  const other = await createContact(world.deps.db, clock.now(), organizationId);
+  const [otherLead] = (await enroll(world.deps, organizationId, campaignId, [other])) as [string];
+  const decision = await advanceEnrollment(ctx, otherLead);
+  if (decision.kind !== 'send') throw new Error(`no slot: ${JSON.stringify(decision)}`);
+  clock.set(new Date(Math.max(clock.now().getTime(), decision.at ?? 0)));
+  smtp.next = () => 'accept';
+  t.deepEqual(await deliver(decision.sendId), { outcome: 'sent' });
+  clock.advance(1000);
+  smtp.next = () => refusal('550 5.7.1 sender not allowed to write to this group');
+  t.deepEqual(await deliver(await reserve()), { outcome: 'bounced' });
+  t.like(await enrollment(), { state: 'bounced' });
+  const mailbox = await world.deps.db('mailboxes').where({ id: mailboxId }).first();
+  t.true(mailbox.hold_until === null || mailbox.hold_until <= clock.now());
+  t.deepEqual(await world.deps.db('suppressions').where({ organization_id: organizationId }), []);
 });

@@ -23,6 +23,7 @@ export type CampaignLogType =
   | 'step_blocked'
   | 'step_retried'
   | 'tracking_domain_verified'
+  | 'mailbox_refused'
   | 'deliverability_warning';
 
 /** Writes one line of a campaign's activity log. Ids and counts only: addresses stay with their contacts. */

@@ -9,8 +9,16 @@ export interface MailboxHold {
   until: Date | null;
 }
 
-/** Refused sign-in to SMTP or IMAP, and a server that refuses the mailbox as sender. */
-export type HoldCode = 'auth_failed' | 'imap_auth_failed' | 'sender_refused';
+/** What a mailbox is held for: a refused sign-in, or what a mail server holds against the mailbox or its settings. */
+export type HoldCode =
+  | 'auth_failed'
+  | 'imap_auth_failed'
+  | 'sender_refused'
+  | 'sending_limit'
+  | 'sending_suspended'
+  | 'sender_not_verified'
+  | 'sender_reputation'
+  | 'server_refused';
 
 /** How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself. */
 export const AUTH_HOLD_MS = 6 * 3600_000;
@@ -19,6 +27,11 @@ const TITLES: Record<HoldCode, string> = {
   auth_failed: 'The SMTP server refuses the sign-in',
   imap_auth_failed: 'The IMAP server refuses the sign-in',
   sender_refused: 'The SMTP server refuses the mailbox as sender',
+  sending_limit: 'The mailbox has reached a sending limit of its provider',
+  sending_suspended: 'The provider has suspended sending from the mailbox',
+  sender_not_verified: 'The provider has not verified the mailbox as sender',
+  sender_reputation: 'The reputation of the mailbox, its domain or its network is refused',
+  server_refused: 'The SMTP server does not take the mail in',
 };
 
 /**

@@ -1,15 +1,13 @@
 import type { SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
 import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
-import { bounceType } from '../../mail/inbound/bounce-class.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
-import { reader, transact } from '../../kernel/transact.ts';
-import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
+import { reader } from '../../kernel/transact.ts';
 import { applyBounce } from '../outcomes/effects.ts';
 import { claimSend, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
-import { releaseReservedSends } from '../control/release.ts';
-import { settleBounced, settleDeferred, settleDelivered, settleReturned, settleSent } from './settle.ts';
+import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
+import { settleBounced, settleDeferred, settleDelivered, settleSent, settleWaiting } from './settle.ts';
 
 /**
  * What became of one attempt to deliver. `busy` asks to come again at `retryAt` (ms epoch). `host_busy`: the mail host has
@@ -118,7 +116,11 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
     case 'accepted': {
       const refused = outcome.rejected.find(({ recipient }) => recipient === claim.recipient);
       // The copies are out, so offering it again would send them twice.
-      if (refused) return bounced(ctx, claim, refused.response);
+      if (refused) {
+        const { code, response } = refused;
+        const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
+        return bounced(ctx, claim, response, judgeRefusal(fault));
+      }
       if (!(await settleSent(ctx, hold, claim.enrollmentId, claim.facts, outcome.response)))
         await settleDelivered(ctx, hold, 'sent', outcome.response);
       return 'sent';
@@ -126,13 +128,26 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
     case 'unknown':
       return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
     case 'unreachable':
-      return settleDeferred(ctx, hold, outcome.detail);
     case 'refused':
-      if (outcome.permanent && (outcome.stage === 'auth' || outcome.stage === 'sender'))
-        return mailboxAtFault(ctx, claim, outcome);
-      if (!outcome.permanent || outcome.stage === 'connect' || outcome.stage === 'tls')
-        return settleDeferred(ctx, hold, outcome.response);
-      return bounced(ctx, claim, outcome.response);
+      return refusedBy(ctx, claim, outcome);
+  }
+}
+
+async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promise<string> {
+  const verdict = judgeRefusal(outcome);
+  const reason = outcome.kind === 'refused' ? outcome.response : outcome.detail;
+  switch (verdict.action) {
+    case 'wait':
+      return settleWaiting(ctx, claim, reason);
+    case 'defer':
+      return settleDeferred(ctx, claim, reason);
+    case 'hold': {
+      const { hold } = verdict;
+      if (hold && (await holdForRefusal(ctx, claim, { ...verdict, hold }, reason))) return 'mailbox_held';
+      return bounced(ctx, claim, reason, verdict);
+    }
+    case 'bounce':
+      return bounced(ctx, claim, reason, verdict);
   }
 }
 
@@ -162,34 +177,13 @@ function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
   }
 }
 
-async function bounced(ctx: Ctx, claim: ClaimedSend, response: string): Promise<string> {
-  const status = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(response)?.[0] ?? null;
-  const hard = bounceType(status, response) === 'hard';
+async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard }: Verdict): Promise<string> {
   await settleBounced(ctx, claim, response, (tx, row) =>
     applyBounce(tx, row, { hard, reason: response, source: 'smtp' }),
   );
   return 'bounced';
 }
 
-async function mailboxAtFault(
-  ctx: Ctx,
-  claim: ClaimedSend,
-  refusal: { stage: string; response: string },
-): Promise<string> {
-  await transact(ctx, async (tx) => {
-    if (!(await settleReturned(tx, claim))) return;
-    await holdMailbox(tx, claim.mailbox.id, {
-      code: refusal.stage === 'auth' ? 'auth_failed' : 'sender_refused',
-      reason: refusal.response,
-      until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
-    });
-    // The hold gives back what is the mailbox's; one that was removed meanwhile has nothing.
-    await releaseReservedSends(tx, { sendId: claim.sendId });
-  });
-  return 'mailbox_held';
-}
-
-/** Best effort: a Sent folder on a server that hangs gets no copies rather than holding up emails. */
 async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
   const target = copiesOf(ctx, claim.mailbox);
   if (!target) return;

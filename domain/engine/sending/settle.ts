@@ -34,6 +34,8 @@ type HeldRow = SentRow & { lead_state: string | null };
 /** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
+/** Wait (ms) until a server that could not be reached is tried again. */
+const NETWORK_RETRY_MS = 5 * 60_000;
 
 /** What the event of an email that has left says, as far as it is known before it leaves. */
 export interface SentFacts {
@@ -187,6 +189,26 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     await tx.org.table('step_runs').where({ id: row.step_run_id! }).update({ attempts: row.attempts });
     if (row.lead_state === 'active')
       await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
+    else await releaseReservedSends(tx, { sendId: row.id });
+    return 'deferred';
+  });
+}
+
+/**
+ * The line, not the email, failed: the slot moves a little and the attempt does not count, however long the outage lasts.
+ * The contact waits for it as for any slot.
+ */
+export async function settleWaiting(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'stale'> {
+  return transact(ctx, async (tx) => {
+    const row = await lockHeld(tx, hold);
+    if (!row) return 'stale';
+    await unclaim(tx, row, {
+      attempts: Math.max(0, row.attempts - 1),
+      error_code: 'unreachable',
+      error_detail: reason.slice(0, 500),
+    });
+    if (row.lead_state === 'active')
+      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + NETWORK_RETRY_MS)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });

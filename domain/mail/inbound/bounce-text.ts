@@ -1,9 +1,11 @@
-import { bestStatus, bounceType } from './bounce-class.ts';
-import { returnedMessageId, writtenByMailSystem } from './delivery-report.ts';
+import { returnedMessageId, returnedRecipients, writtenByMailSystem } from './delivery-report.ts';
 import type { DeliveryReport, DsnRecipient } from './delivery-report.ts';
 import { addressesIn, messageIdsIn } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
 import { anyOf } from './patterns.ts';
+import { bounceTypeOf } from './refusal.ts';
+import { bestStatus } from './smtp-words.ts';
+import { proseOf, readRefusal, sectionFor } from './report-words.ts';
 
 /**
  * Bounces without the parts of RFC 3464: qmail, older Exim, Exchange and Postfix, Gmail's text form,
@@ -16,7 +18,7 @@ const FAILURE_SUBJECT = anyOf(
     String.raw`^delivery status notification(?!.{0,5}(?:delay|warning))`,
     String.raw`delivery (?:status notification )?\(?fail|failed delivery|failure delivery|mail failed`,
     String.raw`delivery failure|failure notice|returned mail|mail (?:system )?error`,
-    String.raw`message (?:not delivered|undeliverable|delivery failure|you sent blocked)`,
+    String.raw`message (?:not delivered|undeliverable|delivery failure|you sent blocked)|mail failure|error sending your mail`,
     String.raw`non[- ]?delivery|delivery (?:has failed|error|problem)|address not found`,
     String.raw`could not (?:be delivered|send message)|unzustellbar`,
     String.raw`zustellung (?:fehlgeschlagen|nicht möglich)|nicht zugestellt|non remis|échec de la remise`,
@@ -39,7 +41,8 @@ const FAILURE_OPENING = anyOf(
     String.raw`had permanent fatal errors|delivery to the following recipients? (?:has )?failed`,
     String.raw`couldn['’]t be delivered|unable to deliver (?:your|the) message`,
     String.raw`did not reach the following recipient|there was an error delivering your (?:mail|message)`,
-    String.raw`error has occurred while attempting to deliver`,
+    String.raw`error has occurred while attempting to deliver|recipient addresses that were incorrectly constructed`,
+    String.raw`trouble delivering your message|addresses had (?:permanent )?(?:fatal |delivery )(?:errors|problems)`,
   ],
   'i',
 );
@@ -53,27 +56,12 @@ const DELAY = anyOf(
   ],
   'i',
 );
-const COPY_MARKERS = [
-  '--- below this line is a copy of the message',
-  '------ this is a copy of',
-  '--- the message header',
-  '--- original message',
-  '--original message',
-  '----- original',
-  '----- message header',
-  '--- enclosed',
-  'original message headers',
-  '----- transcript of message follows',
-  'is a copy of the original message',
-  'message headers follow',
-  'the header of the original message',
-  'diagnostic information for administrators',
-  'return-path: <',
-  'received: from',
-];
 const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
 const LEADING_ADDRESS = /^[\s<"'*(]{0,20}(?:(?:to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
 const MAX_RECIPIENTS = 50;
+/** A server's answer, as nobody writes it by chance: a reply code of class 5 with words, or with a status. */
+const REFUSAL =
+  /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
 
 /** Reads a bounce written as prose, or null when the message doesn't read like one. */
 export function parseTextBounce(message: InboundMessage): DeliveryReport | null {
@@ -81,7 +69,8 @@ export function parseTextBounce(message: InboundMessage): DeliveryReport | null 
   const words = proseOf(message.text);
   // An away message has the null sender as well, and repeats our subject, whatever that is about.
   const announced =
-    writtenByMailSystem(message) && (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject));
+    writtenByMailSystem(message) &&
+    (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject) || REFUSAL.test(words));
   if (!stated && !announced && !FAILURE_OPENING.test(words.slice(0, 2000))) return null;
   const listed = stated ? addressesIn(stated, MAX_RECIPIENTS) : recipientsIn(words, message);
   if (listed.length === 0) return null;
@@ -89,7 +78,7 @@ export function parseTextBounce(message: InboundMessage): DeliveryReport | null 
   return {
     source: 'text',
     reportingMta: null,
-    recipients: listed.map((address) => describe(address, diagnosticFor(address, listed, words), delayed)),
+    recipients: listed.map((address) => describe(address, listed, words, delayed)),
     originalMessageId: returnedMessageId(message) ?? quotedMessageId(message.text),
   };
 }
@@ -100,30 +89,20 @@ function isDelay(subject: string, words: string): boolean {
   return DELAY.test(words);
 }
 
-function describe(address: string, words: string, delayed: boolean): DsnRecipient {
-  const status = bestStatus(null, words);
+function describe(address: string, all: readonly string[], words: string, delayed: boolean): DsnRecipient {
+  const section = sectionFor(address, all, words);
+  const prose = all.length === 1 ? words : section;
+  const refusal = delayed ? null : readRefusal({ recipient: address, reported: null, diagnostic: '', section, prose });
   return {
     finalRecipient: address,
     originalRecipient: null,
     action: delayed ? 'delayed' : 'failed',
-    status,
-    diagnosticCode: words === '' ? null : excerpt(words, address),
+    status: bestStatus(null, section) ?? bestStatus(null, prose),
+    diagnosticCode: section === '' ? null : section.replace(/\s+/g, ' ').trim().slice(0, 1000),
     remoteMta: null,
-    bounceType: delayed ? null : bounceType(status, words),
+    refusal,
+    bounceType: refusal && bounceTypeOf(refusal),
   };
-}
-
-/** The words that follow the address: what comes before is the greeting of the mail system. */
-function excerpt(words: string, address: string): string {
-  const at = words.toLowerCase().indexOf(address);
-  return words.slice(Math.max(at, 0)).replace(/\s+/g, ' ').trim().slice(0, 1000);
-}
-
-/** The mail system's own words, without the copy of the message below them. */
-function proseOf(text: string): string {
-  const lower = text.toLowerCase();
-  const starts = COPY_MARKERS.map((marker) => lower.indexOf(marker)).filter((at) => at > 0);
-  return text.slice(0, Math.min(8000, ...starts));
 }
 
 /** Recipients stand at the start of a line, bare, in angle brackets or as the last word of a sentence. */
@@ -135,18 +114,13 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
     return start === undefined ? [] : addressesIn(start, 1);
   });
   const listed = [...new Set(leading)].filter(eligible);
-  const found = listed.length > 0 ? listed : addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
-  return found.slice(0, MAX_RECIPIENTS);
-}
-
-/** The words about one recipient: from its address to the next one; all of them when it is the only one. */
-function diagnosticFor(address: string, all: readonly string[], words: string): string {
-  if (all.length === 1) return words.slice(0, 4000);
-  const lower = words.toLowerCase();
-  const start = lower.indexOf(address);
-  if (start < 0) return words.slice(0, 4000);
-  const ends = all.map((other) => lower.indexOf(other, start + address.length)).filter((at) => at >= 0);
-  return words.slice(start, Math.min(words.length, start + 4000, ...ends));
+  if (listed.length > 0) return listed.slice(0, MAX_RECIPIENTS);
+  const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
+  if (found.length > 0) return found;
+  const returned = returnedRecipients(message).filter(eligible);
+  // Somebody who wrote to themselves, or a report that names no address but those it travelled between.
+  if (returned.length === 1) return returned;
+  return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }
 
 function quotedMessageId(text: string): string | null {

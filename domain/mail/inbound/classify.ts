@@ -1,13 +1,14 @@
 import { isComplaint, parseFeedbackReport } from './arf.ts';
 import { detectAutomatic } from './autoreply.ts';
 import type { AutomaticReason } from './autoreply.ts';
-import type { BounceType } from './bounce-class.ts';
 import type { DsnRecipient } from './delivery-report.ts';
 import { parseDsn } from './dsn.ts';
 import { isUnsubscribeSubject, mentionsOutOfOffice, replyIntent } from './intent.ts';
 import type { ReplyIntent, ReplyIntentSettings } from './intent.ts';
 import type { InboundMessage } from './parse.ts';
 import { ownWords } from './quotes.ts';
+import type { BounceType } from './refusal.ts';
+import { parseProviderNotice } from './provider-notice.ts';
 import { returnDate } from './return-date.ts';
 
 interface Threaded {
@@ -116,7 +117,14 @@ export function classifyInbound(
     return { kind: 'complaint', feedbackType, recipient: originalRecipient, userAgent, arrivalDate, threadIds };
   }
 
-  const report = parseDsn(message);
+  const notice = parseProviderNotice(message);
+  if (notice?.kind === 'complaint') {
+    const { feedbackType, recipient } = notice;
+    const threadIds = threadIdsOf(message, null);
+    return { kind: 'complaint', feedbackType, recipient, userAgent: null, arrivalDate: null, threadIds };
+  }
+
+  const report = notice?.report ?? parseDsn(message);
   if (report) {
     const threadIds = threadIdsOf(message, report.originalMessageId);
     const failed = report.recipients.filter(({ action }) => action === 'failed');

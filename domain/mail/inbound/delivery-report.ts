@@ -1,7 +1,7 @@
-import type { BounceType } from './bounce-class.ts';
-import { fieldValue, messageIdsIn, parseFields } from './fields.ts';
+import { addressesIn, fieldValue, messageIdsIn, parseFields } from './fields.ts';
 import type { Fields } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
+import type { BounceType, Refusal } from './refusal.ts';
 
 export type DsnAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
@@ -16,7 +16,8 @@ export interface DsnRecipient {
   readonly status: string | null;
   readonly diagnosticCode: string | null;
   readonly remoteMta: string | null;
-  /** Set when the action is `failed`. */
+  /** Whose fault it is; set when the action is `failed`, like the bounce type that follows from it. */
+  readonly refusal: Refusal | null;
   readonly bounceType: BounceType | null;
 }
 
@@ -29,10 +30,13 @@ export interface DeliveryReport {
   readonly originalMessageId: string | null;
 }
 
+/** Parts that hold the returned message or its headers. */
+const RETURNED = /^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/;
+
 const BOUNCE_AUTHORS =
-  /^(?:mail(?:er)?-?daemon|postmaster|postoffice|mail-?delivery|bounces?|microsoftexchange[0-9a-f]+)(?:[+.-][^@]*)?@/;
+  /^(?:mail(?:er)?-?daemon|post_?master|mail\.delivery\.system|postoffice|mail-?delivery|bounces?|microsoftexchange[0-9a-f]+)(?:[+.-][^@]*)?(?:@|$)/;
 const BOUNCE_NAMES =
-  /mail[- ]?delivery|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
+  /mail[- ]?deliver|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
 
 /**
  * Whether the author is a mail system by address or name. People at a postmaster's desk answer under
@@ -40,7 +44,9 @@ const BOUNCE_NAMES =
  */
 export function writtenByMailSystem(message: InboundMessage): boolean {
   if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject)) return false;
-  return (message.from !== null && BOUNCE_AUTHORS.test(message.from)) || BOUNCE_NAMES.test(message.fromName);
+  // Only mail systems write without an address of their own.
+  if (message.from === null) return true;
+  return BOUNCE_AUTHORS.test(message.from) || BOUNCE_NAMES.test(message.fromName);
 }
 
 /**
@@ -58,7 +64,7 @@ export function fromMailSystem(message: InboundMessage): boolean {
  */
 export function returnedMessageId(message: InboundMessage, fields?: Fields): string | null {
   for (const part of message.reports) {
-    if (!/^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/.test(part.contentType)) continue;
+    if (!RETURNED.test(part.contentType)) continue;
     const id = messageIdsIn(fieldValue(parseFields(part.body), 'message-id'))[0];
     if (id !== undefined) return id;
   }
@@ -66,4 +72,14 @@ export function returnedMessageId(message: InboundMessage, fields?: Fields): str
     fields ? fieldValue(fields, name) : null,
   );
   return stated.flatMap((value) => messageIdsIn(value))[0] ?? null;
+}
+
+/** Whom the returned message was addressed to, lower-cased; empty when the report returns none of it. */
+export function returnedRecipients(message: InboundMessage): string[] {
+  for (const part of message.reports) {
+    if (!RETURNED.test(part.contentType)) continue;
+    const to = fieldValue(parseFields(part.body), 'to');
+    if (to !== null) return addressesIn(to.slice(0, 2000));
+  }
+  return [];
 }

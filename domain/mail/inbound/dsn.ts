@@ -1,10 +1,12 @@
-import { bestStatus, bounceType } from './bounce-class.ts';
 import { parseTextBounce } from './bounce-text.ts';
 import { fromMailSystem, returnedMessageId } from './delivery-report.ts';
 import type { DeliveryReport, DsnAction, DsnRecipient } from './delivery-report.ts';
 import { addressInField, fieldValue, parseFields } from './fields.ts';
 import type { Fields } from './fields.ts';
 import type { InboundMessage } from './parse.ts';
+import { bounceTypeOf } from './refusal.ts';
+import { proseOf, readRefusal, sectionFor } from './report-words.ts';
+import { bestStatus } from './smtp-words.ts';
 
 const MAX_RECIPIENTS = 100;
 const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 'relayed', 'expanded']);
@@ -21,38 +23,61 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   // A person may forward a bounce; the parts of that are inside a message of another type and author.
   if (message.contentType !== 'multipart/report' && !fromMailSystem(message)) return null;
   const part = message.reports.find((each) => /^message\/(?:global-)?delivery-status$/.test(each.contentType));
-  if (!part) return null;
-  const groups = part.body.split(/\r?\n[ \t]*(?:\r?\n)+/).map(parseFields);
+  const body = part?.body ?? inlineReport(message.text);
+  if (body === null) return null;
+  const groups = body.split(/\r?\n[ \t]*(?:\r?\n)+/).map(parseFields);
   const recipients = groups.flatMap((group) => readRecipient(group) ?? []).slice(0, MAX_RECIPIENTS);
   if (recipients.length === 0) return null;
   const first = groups[0] ?? new Map();
   const reporter = fieldValue(first, 'reporting-mta');
+  const prose = proseOf(message.text);
+  const addresses = recipients.map(({ finalRecipient }) => finalRecipient);
   return {
     source: 'rfc3464',
     reportingMta: reporter === null ? null : afterType(reporter),
-    recipients,
+    recipients: recipients.map((fields) => withRefusal(fields, addresses, prose)),
     originalMessageId: returnedMessageId(message, first),
   };
 }
 
-function readRecipient(fields: Fields): DsnRecipient | null {
+/** The fields of a report whose MIME parts were lost on the way, so that they stand in the text. */
+function inlineReport(text: string): string | null {
+  const start = /^(?:Reporting-MTA|Final-Recipient|Original-Recipient):\s/im.exec(text)?.index;
+  return start === undefined || !/^Action:\s/im.test(text) ? null : text.slice(start);
+}
+
+type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly reported: string | null };
+
+function readRecipient(fields: Fields): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
   const final = addressInField(fieldValue(fields, 'final-recipient')) ?? original;
   if (final === null) return null;
   const diagnostic = fieldValue(fields, 'diagnostic-code');
-  const words = diagnostic ?? '';
   const remote = fieldValue(fields, 'remote-mta');
-  const status = bestStatus(fieldValue(fields, 'status'), words);
-  const action = readAction(fieldValue(fields, 'action'), status);
+  const reported = fieldValue(fields, 'status');
+  const status = bestStatus(reported, diagnostic ?? '');
   return {
     finalRecipient: final,
     originalRecipient: original,
-    action,
+    action: readAction(fieldValue(fields, 'action'), status),
     status,
     diagnosticCode: diagnostic === null ? null : afterType(diagnostic),
     remoteMta: remote === null ? null : afterType(remote),
-    bounceType: action === 'failed' ? bounceType(status, words) : null,
+    reported,
   };
+}
+
+function withRefusal({ reported, ...known }: RecipientFields, all: readonly string[], prose: string): DsnRecipient {
+  if (known.action !== 'failed') return { ...known, refusal: null, bounceType: null };
+  const section = sectionFor(known.finalRecipient, all, prose);
+  const refusal = readRefusal({
+    recipient: known.finalRecipient,
+    reported,
+    diagnostic: known.diagnosticCode ?? '',
+    section,
+    prose: all.length === 1 ? prose : section,
+  });
+  return { ...known, refusal, bounceType: bounceTypeOf(refusal) };
 }
 
 function readAction(value: string | null, status: string | null): DsnAction {

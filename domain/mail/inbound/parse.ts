@@ -93,7 +93,8 @@ type ParsedMail = Awaited<ReturnType<typeof simpleParser>>;
 export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
   const bounded = raw.subarray(0, MAX_RAW);
   try {
-    return describe(await parseMime(bounded));
+    const message = describe(await parseMime(bounded));
+    return isEmptyMultipart(message) ? { ...message, text: bodyAsText(bounded) } : message;
   } catch {
     return describe(await parseMime(headerBlock(bounded)));
   }
@@ -129,6 +130,21 @@ function parseMime(raw: Buffer): Promise<ParsedMail> {
     keepCidLinks: true,
     checksumAlgo: false,
   });
+}
+
+/** Parts that no boundary separates, as careless systems and archives leave them. */
+function isEmptyMultipart(message: InboundMessage): boolean {
+  return message.contentType.startsWith('multipart/') && message.text.trim() === '' && message.reports.length === 0;
+}
+
+function bodyAsText(raw: Buffer): string {
+  const ends = [raw.indexOf('\r\n\r\n'), raw.indexOf('\n\n')].filter((at) => at >= 0);
+  if (ends.length === 0) return '';
+  const start = Math.min(...ends);
+  return raw
+    .subarray(start, start + MAX_TEXT)
+    .toString('utf8')
+    .trim();
 }
 
 function headerBlock(raw: Buffer): Buffer {

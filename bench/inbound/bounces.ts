@@ -1,0 +1,73 @@
+import { classifyInbound } from '../../domain/mail/inbound/classify.ts';
+import type { InboundClassification } from '../../domain/mail/inbound/classify.ts';
+import { parseInbound } from '../../domain/mail/inbound/parse.ts';
+import type { BounceCase, BounceTruth } from './corpus.ts';
+
+/** What Heron says of a message. A notice of delay is no bounce yet and has its own column. */
+export type BounceReading = 'hard' | 'soft' | 'delay notice' | 'complaint' | 'automatic' | 'reply';
+
+export const READINGS: readonly BounceReading[] = ['hard', 'soft', 'delay notice', 'complaint', 'automatic', 'reply'];
+export const TRUTHS: readonly BounceTruth[] = ['hard', 'soft', 'no bounce'];
+
+/** How a set of messages was read. Shares are 0 to 1. */
+export interface BounceScore {
+  messages: number;
+  table: Record<BounceTruth, Record<BounceReading, number>>;
+  rightKind: number;
+  hardPrecision: number;
+  hardRecall: number;
+  misses: {
+    name: string;
+    truth: BounceTruth;
+    reading: BounceReading;
+    found: InboundClassification;
+    reasons: string[];
+  }[];
+}
+
+/**
+ * Reads every message and counts. A reading is right when it is hard or soft as the corpus has it, or no bounce where the
+ * corpus has none. A notice of delay counts as soft: the corpus has no kind for it and files it under the soft reasons.
+ */
+export async function scoreBounces(cases: readonly BounceCase[]): Promise<BounceScore> {
+  const row = () => Object.fromEntries(READINGS.map((reading) => [reading, 0])) as Record<BounceReading, number>;
+  const table = { hard: row(), soft: row(), 'no bounce': row() };
+  const misses: BounceScore['misses'] = [];
+  for (const { name, raw, truth, reasons } of cases) {
+    const found = classifyInbound(await parseInbound(raw), {}, new Date());
+    const reading = readingOf(found);
+    table[truth][reading] += 1;
+    if (!isRight(truth, reading)) misses.push({ name, truth, reading, found, reasons });
+  }
+  const calledHard = TRUTHS.reduce((sum, truth) => sum + table[truth].hard, 0);
+  const areHard = READINGS.reduce((sum, reading) => sum + table.hard[reading], 0);
+  return {
+    messages: cases.length,
+    table,
+    rightKind: 1 - misses.length / cases.length,
+    hardPrecision: table.hard.hard / calledHard,
+    hardRecall: table.hard.hard / areHard,
+    misses,
+  };
+}
+
+function readingOf(found: InboundClassification): BounceReading {
+  switch (found.kind) {
+    case 'bounce':
+      return found.bounceType;
+    case 'complaint':
+      return 'complaint';
+    case 'reply':
+      return 'reply';
+    case 'out_of_office':
+      return 'automatic';
+    case 'automated':
+      return found.reason === 'delivery_delayed' ? 'delay notice' : 'automatic';
+  }
+}
+
+function isRight(truth: BounceTruth, reading: BounceReading): boolean {
+  if (truth === 'no bounce') return reading === 'complaint' || reading === 'automatic';
+  if (truth === 'soft') return reading === 'soft' || reading === 'delay notice';
+  return reading === 'hard';
+}

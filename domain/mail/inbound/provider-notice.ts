@@ -1,0 +1,115 @@
+import type { DeliveryReport, DsnRecipient } from './delivery-report.ts';
+import type { InboundMessage } from './parse.ts';
+import { bounceTypeOf } from './refusal.ts';
+import { readRefusal } from './report-words.ts';
+
+/** A notification of Amazon SES, as its notification service mails it. */
+interface SesNotice {
+  notificationType?: unknown;
+  bounce?: { bounceType?: unknown; bouncedRecipients?: unknown };
+  complaint?: { complainedRecipients?: unknown; complaintFeedbackType?: unknown };
+  delivery?: { recipients?: unknown };
+}
+
+/** What such a notification reports. */
+export type ProviderNotice =
+  | { kind: 'report'; report: DeliveryReport }
+  | { kind: 'complaint'; recipient: string | null; feedbackType: string };
+
+const MAX_RECIPIENTS = 50;
+
+/**
+ * Reads a bounce, complaint or delivery notification that Amazon SES sends as JSON, bare or in the envelope of its
+ * notification service; null for anything else.
+ */
+export function parseProviderNotice(message: InboundMessage): ProviderNotice | null {
+  if (!message.text.trimStart().startsWith('{') || !/"notificationType\b|\\"notificationType\\"/.test(message.text))
+    return null;
+  const notice = noticeIn(message.text);
+  if (notice?.notificationType === 'Complaint') {
+    const type = notice.complaint?.complaintFeedbackType;
+    return {
+      kind: 'complaint',
+      recipient: addressesOf(notice.complaint?.complainedRecipients)[0]?.address ?? null,
+      feedbackType: typeof type === 'string' ? type.toLowerCase().slice(0, 50) : 'abuse',
+    };
+  }
+  const recipients =
+    notice?.notificationType === 'Bounce'
+      ? addressesOf(notice.bounce?.bouncedRecipients).map((each) => failed(each))
+      : addressesOf(notice?.delivery?.recipients).map(({ address }) => delivered(address));
+  if (recipients.length === 0) return null;
+  return { kind: 'report', report: { source: 'rfc3464', reportingMta: null, recipients, originalMessageId: null } };
+}
+
+function noticeIn(text: string): SesNotice | null {
+  // Mail systems wrap the long line and begin the next one with a space.
+  const outer =
+    parsed(text.replace(/\r?\n(?=[ \t])/g, ' ').replace(/\s{2,}--\s[\s\S]*$/, '')) ?? parsed(firstObject(text));
+  const inner = typeof outer?.Message === 'string' ? parsed(outer.Message) : outer;
+  return inner;
+}
+
+function firstObject(text: string): string {
+  const joined = text.replace(/\r?\n[ \t]?/g, '');
+  return joined.slice(0, joined.lastIndexOf('}') + 1);
+}
+
+function parsed(json: string): (SesNotice & { Message?: unknown }) | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+interface Reported {
+  address: string;
+  status: string | null;
+  diagnostic: string;
+}
+
+function addressesOf(list: unknown): Reported[] {
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, MAX_RECIPIENTS).flatMap((each: unknown): Reported[] => {
+    const entry: { emailAddress?: unknown; status?: unknown; diagnosticCode?: unknown } =
+      typeof each === 'object' && each !== null ? each : { emailAddress: each };
+    const text = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 1000) : '');
+    const address = text(entry.emailAddress).toLowerCase();
+    return address === ''
+      ? []
+      : [
+          {
+            address,
+            status: text(entry.status) || null,
+            diagnostic: text(entry.diagnosticCode).replace(/^smtp;\s*/i, ''),
+          },
+        ];
+  });
+}
+
+function failed({ address, status, diagnostic }: Reported): DsnRecipient {
+  const refusal = readRefusal({ recipient: address, reported: status, diagnostic, section: '', prose: '' });
+  return {
+    ...delivered(address),
+    action: 'failed',
+    status,
+    diagnosticCode: diagnostic || null,
+    refusal,
+    bounceType: bounceTypeOf(refusal),
+  };
+}
+
+function delivered(address: string): DsnRecipient {
+  return {
+    finalRecipient: address,
+    originalRecipient: null,
+    action: 'delivered',
+    status: null,
+    diagnosticCode: null,
+    remoteMta: null,
+    refusal: null,
+    bounceType: null,
+  };
+}

@@ -1,0 +1,220 @@
+import { anyOf } from './patterns.ts';
+
+/**
+ * What servers say when they refuse an email, by whose fault it is. Read in lower case, without addresses and links,
+ * because both contain words that say nothing of the refusal.
+ */
+
+/** What a refusal is about; finer than its class. */
+export type RefusalReason =
+  | 'unknown_user'
+  | 'not_in_directory'
+  | 'unknown_domain'
+  | 'moved'
+  | 'refuses_all_mail'
+  | 'full'
+  | 'disabled'
+  | 'slow'
+  | 'unconfirmed'
+  | 'spam'
+  | 'size'
+  | 'policy'
+  | 'rate_limit'
+  | 'suspended'
+  | 'authentication'
+  | 'not_verified'
+  | 'reputation'
+  | 'sender_refused'
+  | 'connection'
+  | 'configuration'
+  | 'system'
+  | 'unknown';
+
+const WHO = String.raw`(?:user|recipient|mailbox|address|account|alias|person|e-?mail account|party|inbox)`;
+const NOT = String.raw`(?:does not|doesn['’]t|do not|not|did not|don['’]t|no longer)`;
+
+/** Limits and sanctions of the mailbox that sends, and its sign-in. */
+const RATE_LIMIT = anyOf(
+  [
+    String.raw`(?:daily|hourly|per[- ](?:day|hour|minute)|sending|outbound|outgoing|relay|sender)[^.\n]{0,40}(?:limit|quota|rate)\b`,
+    String.raw`(?:limit|quota|number)[^.\n]{0,40}(?:per (?:day|hour|minute)|messages? (?:sent|you)|sent (?:today|in))`,
+    String.raw`(?:exceed(?:s|ed|ing)?|reached|over)[^.\n]{0,40}(?:sending|rate|message rate|messaging|daily|hourly|recipient) (?:limit|quota|rate)`,
+    String.raw`too (?:many|much) (?:messages|mails?|e-?mails?|connections|sessions|recipients|requests|errors|simultaneous|concurrent|unknown|invalid)`,
+    String.raw`rate[- ]?limit|throttl|too fast|slow down|sending (?:too|mail too)|unusual rate|unexpected volume`,
+    String.raw`maximum number of (?:messages|connections|recipients|emails)|concurrent connections|flood`,
+  ],
+  'i',
+);
+const SUSPENDED = anyOf(
+  [
+    String.raw`(?:your|sender(?:'s)?|sending) (?:[a-z]+ )?(?:account|mailbox|domain|service)[^.\n]{0,40}(?:suspended|disabled|blocked|locked|deactivated|restricted|paused|limited)`,
+    String.raw`(?:sending|outgoing|outbound)[^.\n]{0,30}(?:suspended|disabled|paused|restricted|not allowed)|suspicious activity`,
+    String.raw`not (?:allowed|permitted|authori[sz]ed) to send(?! (?:to|e?-?mails? to) (?:this|the) (?:recipient|user|group|list))|you have been blocked`,
+  ],
+  'i',
+);
+const AUTHENTICATION = anyOf(
+  [
+    String.raw`authentication (?:is )?(?:required|failed|unsuccessful|failure|credentials|needed|rejected)|not authenticated`,
+    String.raw`must (?:authenticate|issue a starttls|log ?in)|(?:username|credentials|password)[^.\n]{0,30}(?:invalid|incorrect|not accepted)`,
+  ],
+  'i',
+);
+const NOT_VERIFIED = anyOf(
+  [
+    String.raw`(?:address|sender|domain|identity|from|identities)[^.\n]{0,60}(?:not|un)[- ]?(?:been )?(?:verified|validated|confirmed)`,
+  ],
+  'i',
+);
+/** What the recipient's server holds against the sender's address, name or network. */
+const REPUTATION = anyOf(
+  [
+    String.raw`black ?-?list|block ?-?list|deny ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,
+    String.raw`invalid dns|dns mx or a|reputation|blocked (?:using|by|for|due|because|-|from)|(?:is|are|been|was|were) (?:currently )?(?:blocked|banned)|has been blocked|\bbanned\b|access denied[^.\n]{0,30}(?:ip|host|sender)|dul\b|dynamic (?:ip|host|pool)|residential`,
+    String.raw`\bptr\b|reverse[- ]?(?:dns|lookup|address|resolution|mapping|hostname)|\brdns\b|cannot find your (?:reverse )?hostname|find your hostname|(?:ip|host) (?:name|address) lookup|resolve your (?:host|ip|address)|invalid hostname|hostname[^.\n]{0,30}(?:not (?:resolve|match)|unresolv|does not)`,
+    String.raw`\b(?:ip|host|server|client|connection|mta|domain|network|address)\b[^.\n]{0,60}(?:\bis\b|was|been|are)?[^.\n]{0,20}(?:blocked|banned|rejected due|refused due|suspicious|forbidden|not allowed|not permitted|not welcome)`,
+    String.raw`(?:bad|poor|invalid|blocked|unknown|dynamic) (?:helo|ehlo|ip|host|client)|(?:helo|ehlo)[^.\n]{0,40}(?:reject|invalid|not|need|must|mismatch)|invalid ip|client host[^\n]{0,80}rejected|\bmail from [\d.]+ (?:rejected|refused|blocked)|messages from [\d.]+ were`,
+    String.raw`\bspf\b|\bdkim\b|\bdmarc\b|\bdomainkeys?\b|unauthenticated|sender policy framework|sender id|fails? (?:to pass )?authentication|authentication checks`,
+    String.raw`(?:\bs3140|\b(?:sc|ou|dy|cs|tss?)-?0\d{1,2}\b|\b(?:ts|bl)\d{2}\b)`,
+  ],
+  'i',
+);
+/** The sender as an address: unknown, unroutable, unwanted. */
+const SENDER_REFUSED = anyOf(
+  [
+    String.raw`(?:sender|return[- ]?path|mail[- ]?from|envelope[- ]?from|originator|reverse[- ]path|from address)\b[^.\n]{0,60}(?:reject|refus|denied|unknown|block|invalid|not (?:exist|accepted|found|allowed|valid|permitted)|does(?: not|n['’]t)|unrout|verif|unresolv|mismatch|must|malformed|required|misconfigured|fail|bad)`,
+    String.raw`(?:unrout(?:e?able|able)|invalid|unknown|bad|forged|fake|rejected|no such|unverifiable|unresolvable|unauthori[sz]ed) (?:sender|from|return|envelope|originator)`,
+    String.raw`sender (?:domain|address|verify|verification|is|not)|my name was rejected|domain of sender|your domain|you are not (?:allowed|authori[sz]ed|a member|permitted)|not accept(?:ed|ing)?[^.\n]{0,30} from (?:you|this|your)`,
+    String.raw`only (?:accepts?|members|allowed|authori[sz]ed)[^.\n]{0,60}(?:from|senders?|post)|restricted[^.\n]{0,20}(?:sender|group|list)|from domain`,
+  ],
+  'i',
+);
+
+const FULL = anyOf(
+  [
+    String.raw`(?:mail ?box|inbox|account|user|recipient|folder|storage|maildir|home)[^.\n]{0,60}(?:\bfull\b|over[- ]?quota|out of (?:storage|space)|over (?:the |its )?(?:limit|quota|size)|exceed|too (?:large|big))`,
+    String.raw`(?:over|exceed(?:s|ed|ing)?|insufficient|out of|not enough|no)[^.\n]{0,40}(?:quota|storage|disk ?space|space left|mail ?box size)`,
+    String.raw`quota[^.\n]{0,30}(?:exceed|full|over|violat)|over ?quota|quotaexceeded|would (?:be )?over|storage (?:space|limit)|mail ?box size|full mail ?box|disk (?:quota|full)|maximum (?:allowed )?(?:mail ?box|capacity)`,
+  ],
+  'i',
+);
+/** A program of the recipient's system that should have taken the email in. */
+const PROGRAM =
+  /command (?:died|failed|line|output)|exit (?:status|code)|\bpipe to\b|procmail|can(?:'t|not) (?:create|open|write|append)|\bmailer\b[^.\n]{0,30}(?:error|fail|unavail)|local configuration error|permission denied|i\/o error|internal (?:server )?error/i;
+const SYSTEM_FULL = /system storage|(?:file ?system|server|system|queue)[^.\n]{0,20} full|insufficient system/i;
+const DISABLED = anyOf(
+  [
+    String.raw`${WHO}[^.\n]{0,60}(?:disabled|suspended|inactive|locked|deactivated|discontinued|on hold|not active|temporarily unavailable|expired|frozen|dormant|restricted|over limit)`,
+    String.raw`(?:disabled|suspended|inactive|locked|deactivated|expired) (?:user|mailbox|account|recipient|address)|disableduser|not been used for|not logged in`,
+    String.raw`mailbox (?:currently )?(?:is )?(?:unavailable|not available) (?:or|for|at|temporar)|delivery to this (?:user|mailbox|address) (?:is )?(?:restricted|refused)|account that you tried to reach is (?:disabled|inactive|over)`,
+  ],
+  'i',
+);
+const SLOW = anyOf(
+  [
+    String.raw`gr[ae]y ?-?list|try (?:again|later)|retry (?:later|time ?out)|temporar(?:y|ily)|deferred|resources? temporarily|busy|come back later|please retry`,
+    String.raw`(?:delivery|retry|message|queue)[^.\n]{0,40}(?:time ?out|timed ?out|expired|exceeded|too long|timeout exceeded)|in (?:the )?queue too long|for too long|expired after|delivery time expired|aborted after`,
+    String.raw`recipient[^.\n]{0,60}(?:receiving|getting)[^.\n]{0,40}(?:too|rate|quickly)|(?:retention|expiration) (?:time|period)|message expired|giving up after`,
+  ],
+  'i',
+);
+
+const SPAM = anyOf(
+  [
+    String.raw`\bspam|spam\b|\bjunk\b|\bbulk\b|unsolicited|\bube\b|\buce\b|phish|suspected|mcspam|anti-?spam|bayes|virus|malware|infected|trojan|worm\b|spamming|dangerous`,
+    String.raw`(?:content|message|mail|e-?mail|body|subject|attachment|url|link|header)s?\b[^.\n]{0,60}(?:reject|refus|block|filter|not (?:accepted|allowed|permitted)|denied|banned|discard|looks like|contains?|prohibited|violat|forbidden|rejet)`,
+    String.raw`(?:rejected|refused|blocked|denied|dropped|failed)[^.\n]{0,40}(?:content|body|attachment|filter|scan|rule|signature|as (?:spam|junk))|illegal attachment|executable|message content|rejected after DATA|considered`,
+  ],
+  'i',
+);
+const SIZE = anyOf(
+  [
+    String.raw`(?:message|mail|e-?mail|size|line|header|attachment)s?\b[^.\n]{0,50}(?:too (?:large|big|long)|size (?:limit|exceed)|exceeds?|limit exceeded|larger than|over size|maximum (?:size|length|allowed))`,
+    String.raw`(?:exceed(?:s|ed)?|maximum|larger|limit)[^.\n]{0,40}(?:message|mail|size|line)|size[- ]limit|too (?:large|big)|line limit`,
+  ],
+  'i',
+);
+const POLICY = anyOf(
+  [
+    String.raw`polic(?:y|ies)|prohibited|not (?:compliant|rfc)|rfc ?-?\d{3,4}|violat|administrative(?:ly)?|security|transaction failed|local (?:rule|filter)|denied by|restriction|restricted|not comply|non-compliant|unacceptable|permission|access denied|not accepted for|prohibit|duplicate header`,
+  ],
+  'i',
+);
+
+const CONNECTION = anyOf(
+  [
+    String.raw`connect(?:ion|ed|ing)?\b[^\n]{0,60}(?:time|refus|reset|lost|closed|drop|fail|broke|unsuccess|terminat|abort)|(?:could|can) ?n[o'’]t (?:be )?(?:connect|establish|contact|reach)|unable to (?:connect|contact|establish|reach)|did not accept our requests|time[d]? ?-?out|no route|unreachable|network`,
+    String.raw`(?:temporary|transient|dns|name service|name ?server|soft)[^.\n]{0,30}(?:lookup|resolution|error|failure|problem)|servfail|responded with code|lookup[^.\n]{0,60}(?:timeout|fail|try again)|no (?:mail ?(?:server|exchanger)s?|such file)|host (?:is )?(?:down|not responding)|not respond|no answer|no response|service (?:currently )?(?:unavailable|not available)`,
+  ],
+  'i',
+);
+const CONFIGURATION = anyOf(
+  [
+    String.raw`relay|loop|hop count|too many hops|starttls|\btls\b|\bssl\b|certificate|syntax|protocol|bad sequence|need rcpt|need mail|command|unrecogni[sz]ed|not implemented|parameter|helo first|malformed|pipelining|local error|config|internal (?:server )?error|error in processing|aliasing|permission denied|cannot (?:append|open|write|create|update)|unable to (?:open|write|create)|procmail|\bpipe\b|command (?:died|failed|line)|mailer|exit (?:status|code)|i\/o error|input\/output|system error|system config|out of memory|mail system|program|gateway|no mail ?host|cannot be routed|not in (?:my )?(?:rcpthosts|control)|routing|queue (?:file )?(?:write|error)|could not be (?:processed|parsed)|utf-?8|smtputf8|8bitmime`,
+  ],
+  'i',
+);
+
+const MOVED = anyOf(
+  [
+    String.raw`(?:has|have|was) (?:been )?(?:moved|changed|replaced)\b|user (?:has )?moved|moved to|new (?:e-?mail )?address(?: is)?|no longer (?:at|with) this|forward(?:ing)? (?:path|address|to)|user not local; please try|address (?:has )?changed|please (?:try|use) <`,
+  ],
+  'i',
+);
+const UNKNOWN_DOMAIN = anyOf(
+  [
+    String.raw`\b(?:host|domain|hostname)(?: or domain)?(?: name)?s?(?: [\w-]+(?:\.[\w-]+)+)?[^.\n:]{0,24}(?:unknown|not found|could not be found|couldn['’]t be found|not exist|does ?n[o'’]t exist|non-?existent|not (?:be )?resolve|isn['’]t valid|is invalid)|(?:unknown|no such|invalid|non-?existent|bad|illegal) (?:(?:destination|recipient|mail) )?(?:host|domain)\b(?! name of)|nxdomain`,
+    String.raw`unrout(?:e?able|able) (?:mail )?(?:address|domain)|illegal host\/domain|point to non-existent|name or service not known|(?:cannot|can't|could(?:n['’]t| not)|unable to) find (?:any |an? |the )?(?:mx|hosts?\b|mail exchanger|mail server|domain)|not known in (?:the )?(?:dns|internet)|no mx (?:record|host)?s? ?(?:found )?for|no (?:mx|mail exchanger|a) records?|host found but no data record|domain[^.\n]{0,30}(?:no longer|not) (?:registered|in service|hosted)|not a valid (?:internet )?domain`,
+  ],
+  'i',
+);
+const REFUSES_ALL_MAIL = anyOf(
+  [
+    String.raw`null ?mx|(?:does not|doesn['’]t|not|never) (?:accept|receive|accepting|receiving)(?: any| network| incoming)? (?:mail|e-?mail|messages)|no(?:t accepting)? network messages|no smtp service|smtp service (?:is )?not|nullmx|indicated no smtp|only listens?|accepts no mail|not receive (?:any )?e?-?mail`,
+  ],
+  'i',
+);
+/** What only the directory of the recipient's own system says; filters do not use these words. */
+const NOT_IN_DIRECTORY = anyOf(
+  [
+    String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user`,
+    String.raw`couldn['’]t be found or is unable to receive|because the address couldn['’]t be found|wasn['’]t found at|email address (?:you entered )?(?:couldn['’]t|could not) be found|recip(?:ient)?notfound|nosuchuser|no mailbox here by that name|user[^.\n]{0,60} not listed in`,
+    String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:[([]|\d\.|$)|requested mail action aborted, mailbox not found|utilisateur inconnu|adresse (?:destinataire |du destinataire )?(?:inconnue|invalide)|empf[aä]nger (?:unbekannt|nicht gefunden)|unbekannter (?:empf[aä]nger|benutzer)|destinatario (?:desconocido|inesistente|no existe)|usuario (?:desconocido|inexistente|no existe)|usu[aá]rio (?:desconhecido|inexistente)|utente (?:sconosciuto|inesistente)|onbekende gebruiker|nieznany u[zż]ytkownik`,
+  ],
+  'i',
+);
+const UNKNOWN_USER = anyOf(
+  [
+    String.raw`user[^.\n;]{0,40}unknown|unknown (?:user|recipient|address|account|local[- ]part|mail ?box|e-?mail address|to address)|recipient (?:address )?(?:unknown|invalid|rejected: (?:unknown|undeliverable|user|no such|invalid|access denied|not found|.{0,20}not exist))|${WHO} rejected: .{0,30}unknown`,
+    String.raw`no (?:such|valid|matching)\b[^.\n]{0,20}(?:user|recipient|address|mail ?box|person|account|name|alias|mail drop|inbox)|no (?:mail ?box|user|account|one|record)[^.\n]{0,20}(?:here|by that name|with that|of that|found|there)`,
+    String.raw`${WHO}s?\b[^.\n]{0,80}(?:not (?:be )?found|${NOT} (?:exists?|have|known|recogni[sz]ed|listed|hosted|valid|registered|receive|match)|unknown|wasn['’]t found|isn['’]t found|could ?n[o'’]t be found|non-?existent|invalid|gone|terminated|deleted|removed|closed|cancell?ed|no longer (?:available|in use|valid|active|exist|on|with|used|accept|work))`,
+    String.raw`(?:invalid|bad|incorrect|non-?existent|nonexistent|undeliverable|wrong|illegal) (?:recipient|address|user|mail ?box|e-?mail|destination|local|rcpt|username)|not (?:a )?(?:valid|known|our) (?:user|recipient|mail ?box|address|customer|account|local)|is not a (?:valid )?(?:user|mailbox|known|local)|not (?:listed|found) in|not a member of|does ?n[o'’]t have an? [^.\n]{0,60}account|recipientnotfound|recipnotfound|nosuchuser|no longer (?:employed|with)`,
+    String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|ambiguous|no mailbox|not our customer|delivery to the following recipients? failed permanently`,
+  ],
+  'i',
+);
+
+/** Words by reason, in the order in which they decide where a server says several things. */
+export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
+  ['not_verified', NOT_VERIFIED],
+  ['rate_limit', RATE_LIMIT],
+  ['suspended', SUSPENDED],
+  ['authentication', AUTHENTICATION],
+  ['system', SYSTEM_FULL],
+  ['full', FULL],
+  ['refuses_all_mail', REFUSES_ALL_MAIL],
+  ['reputation', REPUTATION],
+  ['sender_refused', SENDER_REFUSED],
+  ['moved', MOVED],
+  ['not_in_directory', NOT_IN_DIRECTORY],
+  ['disabled', DISABLED],
+  ['unknown_domain', UNKNOWN_DOMAIN],
+  ['system', PROGRAM],
+  ['unknown_user', UNKNOWN_USER],
+  ['size', SIZE],
+  ['spam', SPAM],
+  ['slow', SLOW],
+  ['connection', CONNECTION],
+  ['policy', POLICY],
+  ['configuration', CONFIGURATION],
+];

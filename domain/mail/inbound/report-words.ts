@@ -1,0 +1,90 @@
+import { classifyRefusal, obstacleIn, saysWhy } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
+import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
+
+/** What a mail system writes in prose about the recipients of a message, standard report or not. */
+
+const MAX_PROSE = 8000;
+const MAX_SECTION = 2000;
+
+/** Where the copy of the returned message begins. */
+const COPY_MARKERS = [
+  '--- below this line is a copy',
+  '--- below the next line is a copy',
+  'this is a copy of ',
+  '--- original message',
+  '--original message',
+  '----- original',
+  '----- message header',
+  '--- enclosed',
+  '----- unsent message',
+  'original message headers',
+  'original message follows',
+  '----- transcript of message follows',
+  'copy of the original message',
+  'message headers follow',
+  'header of the original message',
+  'headers of the original message',
+  'diagnostic information for administrators',
+  'return-path: <',
+  'received: from',
+  'received: by',
+];
+
+/** The mail system's own words, without the copy of the message below them. */
+export function proseOf(text: string): string {
+  const lower = text.slice(0, 4 * MAX_PROSE).toLowerCase();
+  const starts = COPY_MARKERS.map((marker) => lower.indexOf(marker)).filter((at) => at > 0);
+  return text.slice(0, Math.min(MAX_PROSE, ...starts));
+}
+
+/**
+ * The words about one recipient: from its address, which may be repeated, to the next recipient's. Empty when the prose
+ * does not name it.
+ */
+export function sectionFor(address: string, all: readonly string[], prose: string): string {
+  const lower = prose.toLowerCase();
+  const start = lower.indexOf(address);
+  if (start < 0) return '';
+  const ends = all
+    .filter((other) => other !== address)
+    .map((other) => lower.indexOf(other, start + address.length))
+    .filter((at) => at >= 0);
+  return prose.slice(start, Math.min(prose.length, start + MAX_SECTION, ...ends));
+}
+
+/** Mobile carriers that answer "user unknown" also when the person filters by sender (KDDI, NTT Docomo, SoftBank). */
+const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.ne\.jp$|@(?:au\.com|i\.softbank\.jp)$/;
+
+/** What a report says of one recipient. */
+export interface ReportedRefusal {
+  readonly recipient: string;
+  /** The status the report gives, or null. */
+  readonly reported: string | null;
+  /** The server's answer as a standard report gives it; empty in a report of prose. */
+  readonly diagnostic: string;
+  /** The prose about this recipient; may be empty. */
+  readonly section: string;
+  readonly prose: string;
+}
+
+/**
+ * Sorts the refusal of one recipient by the best words there are: the diagnostic, else the section of the prose about it,
+ * else all of the prose. The stage is often named in the prose alone.
+ */
+export function readRefusal({ recipient, reported, diagnostic, section, prose }: ReportedRefusal): Refusal {
+  const words = [diagnostic, section, prose].find(saysWhy) ?? (diagnostic || section || prose);
+  const status = bestStatus(bestStatus(reported, diagnostic), words);
+  const refusal = classifyRefusal({
+    status,
+    code: replyCode(diagnostic) ?? replyCode(words),
+    stage: stageIn(`${diagnostic}\n${section === '' ? prose : section}`) ?? stageIn(prose),
+    words,
+    quoted: replyCode(diagnostic) !== null && !FILTERING_CARRIERS.test(recipient),
+  });
+  if (refusal.class !== 'recipient_gone') return refusal;
+  // Some systems put a general code into the fields and what it really means into the prose.
+  const obstacle = obstacleIn(section) ?? obstacleIn(prose);
+  if (obstacle === null || (obstacle === 'disabled' && status === '5.1.1')) return refusal;
+  return { class: 'recipient_unavailable', reason: obstacle };
+}
