@@ -42,6 +42,7 @@ const WINGS = {
   leads: ['kernel', 'mail', 'records', 'engine'],
   identity: ['kernel', 'records'],
   delivery: ['kernel', 'records'],
+  reactions: ['kernel'],
 };
 
 /** The areas above the wings. Each may import every wing, and besides only the areas that are listed. */
@@ -62,8 +63,9 @@ const AREAS = {
   realtime: [],
   segments: [],
   'step-runs': [],
+  subscribers: [],
   suppressions: [],
-  system: [],
+  system: ['subscribers'],
   tracking: [],
   unibox: [],
   webhooks: [],

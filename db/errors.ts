@@ -45,6 +45,16 @@ export function isDeadlock(error: unknown): boolean {
   return native(error)?.code === DEADLOCK;
 }
 
+/** PostgreSQL's classes for connections that fail (08) and a server that goes down or is not up yet (57P). */
+const CONNECTION_LOST = /^(08|57P)/;
+
+/** Whether a statement failed because the database could not be reached or the connection broke, whatever the statement. */
+export function isConnectionLost(error: unknown): boolean {
+  const { code, name, message } = native(error) ?? ({} as PgError);
+  if (code !== undefined) return CONNECTION_LOST.test(code) || /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code);
+  return name === 'KnexTimeoutError' || /^Connection (terminated|ended)|^Client has encountered/.test(message ?? '');
+}
+
 /** Turns a database error into the {@link AppError} its constraint stands for; anything else comes back unchanged. */
 export function translateDbError(error: unknown): unknown {
   const pg = native(error);

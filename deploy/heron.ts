@@ -8,7 +8,9 @@ import type { Db } from '../db/connection.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
+import { systemClock } from '../lib/clock.ts';
 import { configLines } from './config-text.ts';
+import { reactionLines } from './reactions-text.ts';
 import { storyLines } from './story-text.ts';
 import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema } from './waiting.ts';
 
@@ -118,11 +120,56 @@ outbox
     await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
   });
 
+const reactions = program
+  .command('reactions')
+  .description('show how far each subscriber of domain events is, and the events that were parked')
+  .option('--json', 'as JSON')
+  .action(async (options: { json?: boolean }) => {
+    await withCurrentDatabase(async (db) => {
+      const { reactionStatus } = await import('../domain/reactions/status.ts');
+      const { listParkedEvents } = await import('../domain/reactions/parked.ts');
+      const deps = { db, clock: systemClock };
+      const report = { subscribers: await reactionStatus(deps), parked: await listParkedEvents(deps) };
+      if (options.json) printJson(report);
+      else printLines(reactionLines(report));
+    });
+  });
+
+for (const [name, what] of [
+  ['replay', 'apply parked events now, in the order given'],
+  ['discard', 'give parked events up for good'],
+] as const) {
+  reactions
+    .command(name)
+    .description(what)
+    .argument('<id...>', 'ids of parked events')
+    .action(async (ids: string[]) => {
+      const config = loadConfig();
+      await withDatabase(requireCurrentSchema);
+      const { assemble } = await import('./assemble.ts');
+      const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
+      const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
+      const assembly = assemble(config, 'heron', { log: silentLogger });
+      try {
+        for (const id of ids) {
+          if (name === 'replay') await replayParkedEvent(assembly.deps, SUBSCRIBERS, id);
+          else await discardParkedEvent(assembly.deps, id);
+          printLines([`${id} ${name === 'replay' ? 'replayed' : 'discarded'}`]);
+        }
+      } finally {
+        await assembly.close();
+      }
+    });
+}
+
 for (const [name, what] of [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
   ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
-  ['worker', 'a worker: workflows, activities, outbox relay, fan-out of events, mailbox sync (WORKER_ROLES)'],
+  [
+    'worker',
+    'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
+  ],
 ] as const) {
   program
     .command(name)

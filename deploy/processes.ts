@@ -49,7 +49,7 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   },
   worker: async ({ deps, temporal }) => {
     const { config, log } = deps;
-    if (config.WORKER_ROLES.some((role) => role !== 'sync')) {
+    if (config.WORKER_ROLES.some((role) => role !== 'sync' && role !== 'reactions')) {
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
       await prepareNamespace(
         temporal,

@@ -12,6 +12,13 @@ export interface Metrics {
   mailboxesWatched: Gauge;
   keyUsageDropped: Counter;
   eventsPlaced: Counter;
+  reactionsApplied: Counter<'subscriber'>;
+  reactionFailures: Counter<'subscriber' | 'outcome'>;
+  reactionLagEvents: Gauge<'subscriber'>;
+  reactionLagSeconds: Gauge<'subscriber'>;
+  reactionsFailing: Gauge<'subscriber'>;
+  reactionsWaiting: Gauge<'subscriber'>;
+  reactionsParked: Gauge<'subscriber'>;
   webhookAttempts: Counter<'result'>;
   webhookDrops: Counter<'reason'>;
   webhookDuration: Histogram;
@@ -66,6 +73,48 @@ export function createMetrics(): Metrics {
     eventsPlaced: new Counter({
       name: 'heron_events_placed_total',
       help: 'Domain events given their position by this process',
+      registers,
+    }),
+    reactionsApplied: new Counter({
+      name: 'heron_reactions_applied_total',
+      help: 'Domain events applied by this process, by subscriber',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    reactionFailures: new Counter({
+      name: 'heron_reactions_failed_total',
+      help: 'Attempts at a domain event that failed (failed: tried again; parked: given up on), by subscriber',
+      labelNames: ['subscriber', 'outcome'],
+      registers,
+    }),
+    reactionLagEvents: new Gauge({
+      name: 'heron_reactions_lag_events',
+      help: 'Domain events a subscriber has not applied yet in the whole installation, up to 10,000',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    reactionLagSeconds: new Gauge({
+      name: 'heron_reactions_lag_seconds',
+      help: 'Age in seconds of the oldest event a subscriber has not applied, organizations that fail or wait left out',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    reactionsFailing: new Gauge({
+      name: 'heron_reactions_failing_organizations',
+      help: 'Organizations whose next event has failed and is tried again, by subscriber',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    reactionsWaiting: new Gauge({
+      name: 'heron_reactions_waiting_organizations',
+      help: 'Organizations whose events wait for a parked one, by subscriber',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    reactionsParked: new Gauge({
+      name: 'heron_reactions_parked_events',
+      help: 'Domain events given up on and neither replayed nor discarded, by subscriber',
+      labelNames: ['subscriber'],
       registers,
     }),
     webhookAttempts: new Counter({

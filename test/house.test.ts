@@ -57,6 +57,8 @@ const FORBIDDEN: Record<string, string[]> = {
   'domain/contacts/read.ts': ['../imports/read.ts', '../campaigns/read.ts'],
   'domain/webhooks/verify.ts': ['../oauth/grants.ts'],
   'domain/identity/sessions.ts': ['../organizations/members.ts', '../oauth/tokens.ts'],
+  'domain/engine/outcomes/effects.ts': ['../../reactions/subscriber.ts', '../../subscribers/index.ts'],
+  'domain/reactions/apply-events.ts': ['../engine/outcomes/spike.ts', '../subscribers/index.ts'],
   'domain/delivery/claim.ts': ['../webhooks/endpoints.ts', '../engine/control/finish.ts'],
   'workflows/campaign/workflow.ts': [
     '../../lib/ids.ts',
@@ -124,6 +126,7 @@ const ALLOWED: Record<string, string[]> = {
   ],
   'domain/imports/batch.ts': ['../contacts/upsert.ts', '../leads/leads.ts', '../records/conditions.ts'],
   'domain/engine/sending/deliver.ts': ['./claim.ts', '../outcomes/effects.ts', '../../mail/inbound/parse.ts'],
+  'domain/subscribers/pause-on-spike.ts': ['../engine/outcomes/spike.ts', '../reactions/subscriber.ts'],
   'domain/records/segment/compile.ts': ['../conditions.ts', './fields.ts', '../../kernel/context.ts'],
   'domain/records/outreach-settings.ts': ['./schedule/zone.ts', '../mail/messages/footer.ts'],
   'workflows/campaign/workflow.ts': ['./contract.ts', '../enrollment/contract.ts', '@temporalio/workflow'],

@@ -1,10 +1,12 @@
 import type { Client } from '@temporalio/client';
 import type { Deps } from '../domain/kernel/context.ts';
+import { SUBSCRIBERS } from '../domain/subscribers/index.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';
 import { startFanOut } from './fanout.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
+import { startReactions } from './reactions.ts';
 import { installRuntime } from './runtime.ts';
 import { startSync } from './sync.ts';
 
@@ -25,7 +27,7 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** Starts the roles of WORKER_ROLES in this process: task queues, outbox relay, fan-out of events, mailbox sync. */
+/** Starts the roles of WORKER_ROLES in this process: task queues, outbox relay, fan-out of events, reactions, mailbox sync. */
 export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerParts): Promise<RunningWorker> {
   const { config, log } = deps;
   const stops: (() => Promise<void>)[] = [];
@@ -61,6 +63,10 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   if (config.WORKER_ROLES.includes('fanout')) {
     const fanOut = await startFanOut(deps, metrics);
     stops.push(() => fanOut.stop());
+  }
+  if (config.WORKER_ROLES.includes('reactions')) {
+    const reactions = await startReactions(deps, metrics, SUBSCRIBERS);
+    stops.push(() => reactions.stop());
   }
   if (config.WORKER_ROLES.includes('sync')) {
     const sync = await startSync(deps, { metrics });

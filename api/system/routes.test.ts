@@ -29,6 +29,9 @@ test('readiness tells the truth when Temporal is away', async (t) => {
     scheduler: true,
     parked_intents: true,
     event_intake: true,
+    event_stream: true,
+    reactions: true,
+    parked_events: true,
   });
 });
 

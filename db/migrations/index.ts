@@ -8,6 +8,7 @@ import * as webhooks from './0006_webhooks.ts';
 import * as engine from './0007_engine.ts';
 import * as inbox from './0008_inbox.ts';
 import * as runs from './0009_runs.ts';
+import * as reactions from './0010_reactions.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 
 /** All migrations in order. Names are part of the record in every database: never rename, only append. */
@@ -21,6 +22,7 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0007_engine', up: engine.up },
   { name: '0008_inbox', up: inbox.up },
   { name: '0009_runs', up: runs.up },
+  { name: '0010_reactions', up: reactions.up },
   { name: '0014_rate_limits', up: rateLimits.up },
 ];
 

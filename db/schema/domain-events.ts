@@ -9,6 +9,7 @@ export interface DomainEventsRow {
   data: JsonObject;
   created_at: Date;
   position: number | null;
+  hops: number | null;
 }
 
 export interface DomainEventsInsert {
@@ -18,4 +19,5 @@ export interface DomainEventsInsert {
   data: string;
   created_at: Date;
   position?: number | null;
+  hops?: number | null;
 }

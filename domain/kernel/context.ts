@@ -30,6 +30,8 @@ export interface Ctx extends Deps {
   requestId: string;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
+  /** Reactions between what came from outside and this call; events it emits carry it. */
+  hops?: number;
 }
 
 /**

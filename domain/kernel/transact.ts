@@ -22,6 +22,8 @@ export interface Tx {
   trx: Trx;
   org: OrgScope;
   now: Date;
+  /** Reactions between what came from outside and this transaction: 0 but inside a reaction. Its events carry it. */
+  hops: number;
   /** A domain event for webhooks and the realtime gateway. */
   emit<T extends EventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
@@ -49,6 +51,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
       trx,
       org: new OrgScope(trx, organizationId),
       now: ctx.clock.now(),
+      hops: ctx.hops ?? 0,
       emit: (type, data) => void events.push({ type, data }),
       audit: (entry) => void audits.push(entry),
       intend: (intent) => void intents.push(intent),
@@ -104,8 +107,8 @@ function assertFits({ type, data }: EmittedEvent): void {
 async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<void> {
   await tx.org.sql(
     `with written as (
-       insert into domain_events (id, organization_id, type, data, created_at)
-       select t.id, :org, t.type, t.data::jsonb, :now from unnest(:ids::uuid[], :types::text[], :data::text[]) as t(id, type, data)
+       insert into domain_events (id, organization_id, type, data, created_at, hops)
+       select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0) from unnest(:ids::uuid[], :types::text[], :data::text[]) as t(id, type, data)
        returning id
      )
      select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`,
@@ -114,6 +117,7 @@ async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<voi
       types: events.map(({ type }) => type),
       data: events.map(({ data }) => json(data)),
       now: tx.now,
+      hops: tx.hops,
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { Ctx } from '../kernel/context.ts';
+import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../reactions/status.ts';
 
 export interface ReadinessCheck {
   name: string;
@@ -10,10 +11,12 @@ export interface ReadinessCheck {
 
 /** An outbox row older than this (seconds) means nobody carries intents to Temporal. */
 const STUCK_SECONDS = 30;
+/** Events older than this (seconds) that have no position, or that a subscriber has not applied, mean that no process works on them. */
+const LAG_SECONDS = 60;
 
 /**
- * The truth about the running parts: database, workflow service, live workers, the outbox scheduler and event intake
- * (GET /system/readiness). Never throws: what fails is a check that is not ok.
+ * The truth about the running parts: database, workflow service, live workers, the outbox scheduler, event intake, the
+ * fan-out and the reactions. Never throws: what fails is a check that is not ok.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
   const database = await timed(
@@ -75,7 +78,53 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     detail: database.ok ? 'Product events are accepted' : 'Product events cannot be stored',
     ...(database.ok ? {} : { fix: database.fix! }),
   });
+  checks.push(
+    await timed(
+      'event_stream',
+      async () => {
+        const seconds = await unplacedSeconds(ctx);
+        if (seconds > LAG_SECONDS)
+          throw new Error(`The oldest event without a position is ${Math.round(seconds)} s old`);
+        return 'Events get their position in time';
+      },
+      'Start a worker process with the role fanout and check its log.',
+    ),
+  );
+  checks.push(...(await reactionChecks(ctx)));
   return { ready: checks.every((check) => check.ok), checks };
+}
+
+/** Whether subscribers keep up, and whether one has given up on an event. Organizations whose next event fails are counted. */
+async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
+  const list = (say: (each: SubscriberStatus) => string | false): string =>
+    all.flatMap((each) => say(each) || []).join(', ');
+  let all: SubscriberStatus[] = [];
+  return [
+    await timed(
+      'reactions',
+      async () => {
+        all = await reactionStatus(ctx);
+        const late = list(
+          ({ name, lag_seconds: age }) => age > LAG_SECONDS && `${name} is ${Math.round(age)} s behind`,
+        );
+        if (late) throw new Error(late);
+        const failing = list(
+          ({ name, failing_organizations: count }) => count > 0 && `${name} fails in ${count} of the organizations`,
+        );
+        return failing || 'Events are applied in time';
+      },
+      'Start a worker process with the role reactions and check its log; `heron reactions` tells more.',
+    ),
+    await timed(
+      'parked_events',
+      async () => {
+        const parked = list(({ name, parked_events: count }) => count > 0 && `${name} has parked ${count}`);
+        if (parked) throw new Error(parked);
+        return 'No subscriber has given up on an event';
+      },
+      'See them with `heron reactions`; then `heron reactions replay` or `heron reactions discard`.',
+    ),
+  ];
 }
 
 async function timed(name: string, probe: () => Promise<string>, fix: string): Promise<ReadinessCheck> {

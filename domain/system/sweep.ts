@@ -1,7 +1,11 @@
 import { firstIdAt } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
+import { removeAbandoned } from '../reactions/register.ts';
+import { SUBSCRIBERS } from '../subscribers/index.ts';
 
 const PAGE = 5_000;
+/** A count for the log stops here. */
+const MAX_COUNTED = 10_000;
 
 const DAY_MS = 86_400_000;
 
@@ -24,25 +28,37 @@ const EXPIRING = [
   },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },
+  { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
+
+/** Events no subscriber still has to apply or may have to replay, and that have their position. */
+const APPLIED = `position <= coalesce((select min(position) from reaction_subscribers), position)
+  and not exists (select from reaction_streams s where s.organization_id = domain_events.organization_id
+    and s.position < domain_events.position and s.head >= domain_events.position)
+  and not exists (select from reaction_parked_events p where p.event_id = domain_events.id and p.state = 'parked')`;
 
 /** Tables that are kept for EVENT_RETENTION_DAYS, and the column whose time-ordered ids say how old a row is. What refers comes first. */
 const RETAINED = [
   { table: 'webhook_deliveries', column: 'id' },
   { table: 'webhook_throttle_drops', column: 'id' },
   { table: 'webhook_payloads', column: 'event_id' },
-  { table: 'domain_events', column: 'id' },
-] as const;
+  { table: 'domain_events', column: 'id', only: APPLIED },
+] as const satisfies readonly { table: string; column: string; only?: string }[];
 
 /**
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
+ * Events that a subscriber has not applied stay, however old, and the log says so.
  * @param onPage called after each page with the rows removed so far
  */
 export async function sweepExpired(
-  { db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'config' | 'log'>,
   onPage: (removed: number) => void = () => {},
 ): Promise<number> {
+  const { db, clock, config, log } = deps;
   let removed = 0;
+  const abandoned = await removeAbandoned(deps, SUBSCRIBERS);
+  if (abandoned.length > 0)
+    log.warn({ abandoned }, 'the cursors of subscribers that no build has any more were removed');
   const ago = (ms: number): Date => new Date(clock.now().getTime() - ms);
   const expiries = [
     ...EXPIRING.map(({ keptMs, ...rest }) => ({ only: 'true', ...rest, before: ago(keptMs) })),
@@ -64,5 +80,19 @@ export async function sweepExpired(
       if (count < PAGE) break;
     }
   }
+  await warnOfHeldEvents(deps, firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)));
   return removed;
+}
+
+/** Says how many events are kept past their time because somebody has not applied them. */
+async function warnOfHeldEvents({ db, log }: Pick<Deps, 'db' | 'log'>, before: string): Promise<void> {
+  const held = await db
+    .count({ events: '*' })
+    .from(db('domain_events').where('id', '<=', before).limit(MAX_COUNTED).select('id').as('held'))
+    .first();
+  if (Number(held?.events ?? 0) > 0)
+    log.warn(
+      { events: held!.events, atLeast: Number(held!.events) === MAX_COUNTED },
+      'events are kept past EVENT_RETENTION_DAYS: the fan-out or a subscriber has not come to them, or they are parked (heron reactions)',
+    );
 }

@@ -54,6 +54,7 @@ const KNOWN_ROLES = new Set([
   'interactive',
   'relay',
   'fanout',
+  'reactions',
   'sync',
 ]);
 

@@ -175,11 +175,12 @@ export const settingsSchema = z.object({
   /** Mailboxes one worker watches at most. */
   IMAP_MAX_MAILBOXES: count.min(1).default(500),
   /**
-   * What a worker process does. `relay`: outbox. `fanout`: events to webhooks. `sync`: IMAP. Task queues: `workflows`
-   * (runs and their short decisions), `mail` (SMTP), `apps` (calls to customers' apps), `webhooks`, `batch` (launchers,
-   * imports, maintenance), `interactive` (a person waits). `temporal` stands for all task queues.
+   * What a worker process does. `relay`: outbox. `fanout`: order of events, and webhooks. `reactions`: what follows from
+   * events. `sync`: IMAP. Task queues: `workflows` (runs and their short decisions), `mail` (SMTP), `apps` (calls to
+   * customers' apps), `webhooks`, `batch` (launchers, imports, maintenance), `interactive` (a person waits). `temporal`
+   * stands for all task queues.
    */
-  WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'sync']),
+  WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'reactions', 'sync']),
   /** Activities one worker runs at once on the queue of the workflows themselves; slow work has queues of its own. */
   WORKER_ACTIVITIES: count.min(1).default(100),
   /** Emails one worker hands over at once, over all mail hosts. */

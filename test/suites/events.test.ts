@@ -19,10 +19,14 @@ import { createCampaign, createMailbox, createMember, createSession, enroll } fr
 import { bounceOf, createSend, replyTo } from '../harness/inbound.ts';
 import { mailedToken } from '../harness/people.ts';
 import { createWorld, type World } from '../harness/world.ts';
+import { registerSubscribers } from '../../domain/reactions/register.ts';
+import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
+import { react } from '../harness/reactions.ts';
 
 let world: World;
 test.before(async () => {
   world = await createWorld();
+  await registerSubscribers(world.deps, SUBSCRIBERS);
 });
 test.after.always(() => world?.close());
 
@@ -198,6 +202,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
         task_id: lead.sendId,
       });
     }
+    await react(world.deps, SUBSCRIBERS);
   },
   'campaign.action': async (s) => {
     const org = s.desk.tenant.organizationId;

@@ -3,7 +3,6 @@ import { finishEnrollments, type FinalState } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { suppress } from './suppress.ts';
-import { watchRates } from './spike.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
@@ -35,8 +34,8 @@ export interface OptOut {
 
 /**
  * What a bounce does (contract 2, bounce_pipeline). A hard one ends the contact's way through the campaign and, where
- * the settings say so, suppresses the address and pauses a campaign that bounces too much. A soft one is only recorded,
- * unless the email is settled as bounced already. The second report of the same email changes nothing.
+ * the settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced
+ * already. A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email changes nothing.
  */
 export async function applyBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
   const subject = await lockSubject(tx, send.id);
@@ -64,7 +63,6 @@ export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promis
     tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
   }
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
-  if (subject.campaignId && pipeline.enabled) await watchRates(tx, subject.campaignId, pipeline);
   const suppressed = bounce.hard && pipeline.enabled && pipeline.auto_suppress_on_bounce;
   if (suppressed) {
     await suppress(tx, {
@@ -85,7 +83,7 @@ export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promis
 
 /**
  * What a spam complaint does (contract 2, bounce_pipeline): the contact leaves the campaign and, where the settings say
- * so, is suppressed and the campaign paused. The second report of the same email changes nothing.
+ * so, is suppressed. A campaign with too many complaints is paused by a subscriber. The second report of the same email changes nothing.
  */
 export async function applyComplaint(tx: Tx, send: { id: string }, complaint: Complaint): Promise<void> {
   const subject = await lockSubject(tx, send.id);
@@ -101,7 +99,6 @@ export async function complaintOf(tx: Tx, subject: Subject, complaint: Complaint
   tx.emit('deliverability.complaint', { ...subjectPayload(subject), reason, source: complaint.source });
   if (send) await tx.org.table('sends').where({ id: send.id }).update({ complained_at: tx.now, updated_at: tx.now });
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
-  if (subject.campaignId && pipeline.enabled) await watchRates(tx, subject.campaignId, pipeline);
   const suppressed = pipeline.enabled && pipeline.auto_suppress_on_complaint;
   if (suppressed) {
     await suppress(tx, {

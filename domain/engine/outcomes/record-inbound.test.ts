@@ -3,7 +3,7 @@ import { ManualClock } from '../../../lib/clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../kernel/transact.ts';
-import { applyBounce, applyUnsubscribe } from './effects.ts';
+import { applyUnsubscribe } from './effects.ts';
 import {
   awayFrom,
   bounceOf,
@@ -338,44 +338,4 @@ test('the place moves on with the message, never back, and not under another num
     kind: 'other',
     error: 'broken',
   });
-});
-
-test('a spike warns at half the threshold once and pauses the campaign past it', async (t) => {
-  const s = await scene();
-  const org = s.tenant.organizationId;
-  const others = await Promise.all(
-    Array.from({ length: 99 }, async (_, index) => {
-      const email = `many${index}@lead.test`;
-      const contactId = await createContact(world.deps.db, NOW, org, { email });
-      const [enrollmentId] = await enroll(world.deps, org, s.campaignId, [contactId]);
-      return createSend(world.deps, org, {
-        campaignId: s.campaignId,
-        enrollmentId: enrollmentId!,
-        contactId,
-        mailboxId: s.mailbox.id,
-        recipient: email,
-      });
-    }),
-  );
-  const bounce = (n: number) =>
-    transact(world.system(org), (tx) =>
-      applyBounce(tx, others[n]!, { hard: true, reason: '550 5.1.1', source: 'smtp' }),
-    );
-  const status = async () => (await rowOf('campaigns', s.campaignId)).status;
-  await bounce(0);
-  await bounce(1);
-  t.false((await eventsOf(s)).includes('campaign.deliverability_warning'));
-  await bounce(2);
-  await bounce(3);
-  t.is((await eventsOf(s)).filter((type) => type === 'campaign.deliverability_warning').length, 1);
-  t.is(await status(), 'active');
-  await bounce(4);
-  t.is(await status(), 'paused');
-  t.true((await eventsOf(s)).includes('campaign.paused'));
-});
-
-test('a campaign below the smallest sample is never paused', async (t) => {
-  const s = await scene();
-  await arrive(s, bounceOf(s.original, '5.1.1'));
-  t.is((await rowOf('campaigns', s.campaignId)).status, 'active');
 });

@@ -1,7 +1,7 @@
 import type { Tx } from '../../kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { pauseCampaign } from '../control/status.ts';
-import type { OutreachSettings } from '../../records/outreach-settings.ts';
+import { effectiveSettings } from '../../records/outreach-settings.ts';
 
 /** Rates look back this long (ms): emails that left, or were refused, in it, and what has become of them. */
 const WINDOW_MS = 24 * 3600_000;
@@ -22,18 +22,13 @@ interface Rate {
 }
 
 /**
- * Looks at a campaign's rolling bounce and complaint rates after one more of either (contract 2, bounce_pipeline):
- * past the threshold it is paused where auto_pause_campaign_on_spike says so; from half the threshold on it warns, at
- * most once per window. Of two at the same moment the second waits for the first, so no threshold is passed unseen.
+ * Looks at a campaign's bounce and complaint rates of the last 24 hours: past the threshold it is paused where
+ * auto_pause_campaign_on_spike says so; from half the threshold on it warns, at most once per 24 hours and kind. To be
+ * called after the bounces and complaints are committed, one call at a time per organization; then none is overlooked.
  */
-export async function watchRates(
-  tx: Tx,
-  campaignId: string,
-  settings: OutreachSettings['bounce_pipeline'],
-): Promise<void> {
-  await tx.org.sql('select id from campaigns where organization_id = :org and id = :id for no key update', {
-    id: campaignId,
-  });
+export async function watchRates(tx: Tx, campaignId: string): Promise<void> {
+  const { bounce_pipeline: settings } = await effectiveSettings(tx.org, campaignId);
+  if (!settings.enabled) return;
   const since = new Date(tx.now.getTime() - WINDOW_MS);
   const [count] = await tx.org.sql<{ emails: number; bounces: number; complaints: number }>(
     `select count(*)::int as emails, count(bounced_at)::int as bounces, count(complained_at)::int as complaints

@@ -1,0 +1,86 @@
+import { json } from '../../db/connection.ts';
+import { runStatement } from '../../db/statement.ts';
+import type { Deps } from '../kernel/context.ts';
+import { sortedTypes, type Subscriber } from './subscriber.ts';
+
+/** Positions one subscriber is moved on by in one turn. */
+const PAGE = 5_000;
+const MAX_DUE = 500;
+
+/** What one subscriber has to do in one organization. */
+export interface DueStream {
+  subscriber: string;
+  organization_id: string;
+}
+
+export interface EnteredEvents {
+  /** Streams that have something new. */
+  streams: DueStream[];
+  /** A subscriber was moved on by as much as one turn allows: there may be more. */
+  full: boolean;
+}
+
+/**
+ * Moves the subscribers on in the stream of all organizations and enters, for each, which organizations have something new
+ * for it. Positions become visible in their order, so nothing appears later behind a subscriber's position. Subscribers
+ * another process is moving at this moment are left to it, and so are those whose types this build does not agree with.
+ */
+export async function enterEvents(
+  { db }: Pick<Deps, 'db'>,
+  subscribers: readonly Subscriber[],
+): Promise<EnteredEvents> {
+  const { rows } = await runStatement<{ streams: DueStream[] | null; full: boolean | null }>(
+    db,
+    ENTER,
+    { known: knownSubscribers(subscribers) },
+    'heron_enter_events',
+  );
+  return { streams: rows[0]!.streams ?? [], full: rows[0]!.full ?? false };
+}
+
+/** Exported for its plan, which a test and the bench look at. */
+export const ENTER = `with taken as materialized (
+       select r.name, r.types, r.position from reaction_subscribers r
+       join jsonb_to_recordset(:known::jsonb) as k(name text, types text[]) on k.name = r.name and k.types = r.types
+       for update of r skip locked
+     ), ranges as materialized (
+       select t.name, t.types, t.position, n.last, n.found from taken t
+       cross join lateral (
+         select max(position) as last, count(*) as found
+         from (select e.position from domain_events e where e.position > t.position order by e.position limit ${PAGE}) page
+       ) n
+       where n.last is not null
+     ), news as (
+       select r.name, e.organization_id, r.position as behind, max(e.position) as head
+       from ranges r join domain_events e on e.position > r.position and e.position <= r.last and e.type = any(r.types)
+       group by r.name, e.organization_id, r.position
+     ), entered as (
+       insert into reaction_streams (organization_id, subscriber, position, head)
+       select organization_id, name, behind, head from news order by organization_id, name
+       on conflict (organization_id, subscriber) do update set head = greatest(reaction_streams.head, excluded.head)
+       returning subscriber, organization_id
+     ), moved as (
+       update reaction_subscribers s set position = r.last from ranges r where s.name = r.name
+     )
+     select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
+
+/** Streams with something to apply whose time has come: what a process that died has left, and what has to be tried again. */
+export async function findDueStreams(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  subscribers: readonly Subscriber[],
+): Promise<DueStream[]> {
+  const { rows } = await runStatement<DueStream>(
+    db,
+    // In any order: of several processes each begins elsewhere.
+    `select subscriber, organization_id from reaction_streams
+     where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
+     order by random() limit ${MAX_DUE}`,
+    { names: subscribers.map(({ name }) => name), now: clock.now() },
+  );
+  return rows;
+}
+
+/** Names and types, for a comparison with what is registered. */
+export function knownSubscribers(subscribers: readonly Subscriber[]): string {
+  return json(subscribers.map((subscriber) => ({ name: subscriber.name, types: sortedTypes(subscriber) })));
+}

@@ -1,0 +1,120 @@
+import { AppError, notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { systemCtx, type Deps } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { applyWithin, errorText, STREAM_LOCK, toEvent, type StoredEvent } from './apply-events.ts';
+import type { Subscriber } from './subscriber.ts';
+
+export interface ParkedEvent {
+  id: string;
+  organization_id: string;
+  subscriber: string;
+  event_id: string;
+  event_type: string;
+  position: number;
+  attempts: number;
+  last_error: string;
+  parked_at: Date;
+}
+
+/** Events that were given up on and neither replayed nor discarded, the oldest first. */
+export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): Promise<ParkedEvent[]> {
+  return db('reaction_parked_events')
+    .where({ state: 'parked' })
+    .orderBy('parked_at')
+    .orderBy('id')
+    .limit(limit)
+    .select(
+      'id',
+      'organization_id',
+      'subscriber',
+      'event_id',
+      'event_type',
+      'position',
+      'attempts',
+      'last_error',
+      'parked_at',
+    );
+}
+
+/**
+ * Applies a parked event now, once, in one transaction with its record. A stream that waits for it goes on after it. What
+ * fails leaves it parked.
+ * @throws AppError not_found; conflict when it is settled already, its event is gone or this build has no such
+ * subscriber; and whatever the subscriber throws
+ */
+export async function replayParkedEvent(
+  deps: Deps,
+  subscribers: readonly Subscriber[],
+  parkedId: string,
+): Promise<void> {
+  const parked = await findParked(deps, parkedId);
+  const subscriber = subscribers.find(({ name }) => name === parked.subscriber);
+  if (!subscriber) throw new AppError('conflict', `This build has no subscriber called ${parked.subscriber}`);
+  const ctx = systemCtx(deps, parked.organization_id, `reaction/${subscriber.name}`);
+  try {
+    await transact(ctx, async (tx) => {
+      await lockParked(tx, parked);
+      const event = await readEvent(tx, parked.event_id);
+      await applyWithin(tx, ctx, subscriber, [event]);
+      await settle(tx, parked, 'replayed');
+    });
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'conflict'))
+      await deps
+        .db('reaction_parked_events')
+        .where({ id: parked.id, state: 'parked' })
+        .update({ attempts: deps.db.raw('attempts + 1'), last_error: errorText(error as Error) });
+    throw error;
+  }
+}
+
+/**
+ * Gives a parked event up for good. A stream that waits for it goes on after it.
+ * @throws AppError not_found; conflict when it is settled already
+ */
+export async function discardParkedEvent(deps: Deps, parkedId: string): Promise<void> {
+  const parked = await findParked(deps, parkedId);
+  await transact(systemCtx(deps, parked.organization_id, `reaction/${parked.subscriber}`), async (tx) => {
+    await lockParked(tx, parked);
+    await settle(tx, parked, 'discarded');
+  });
+}
+
+async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
+  const parked: ParkedEvent | undefined = isUuid(id)
+    ? await db('reaction_parked_events').where({ id }).first()
+    : undefined;
+  if (!parked) throw notFound('Parked event');
+  return parked;
+}
+
+/** Locks the stream, so that nothing else is applied to it meanwhile, and the record. */
+async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void> {
+  await tx.org.sql(`select pg_advisory_xact_lock(${STREAM_LOCK})`, { name: subscriber });
+  const [open] = await tx.org.sql(
+    `select id from reaction_parked_events where organization_id = :org and id = :id and state = 'parked' for update`,
+    { id },
+  );
+  if (!open) throw new AppError('conflict', 'This parked event has been replayed or discarded already');
+}
+
+async function readEvent(tx: Tx, id: string): Promise<StoredEvent> {
+  const [row] = await tx.org.sql<Parameters<typeof toEvent>[0]>(
+    'select id, type, position, created_at, data, hops from domain_events where organization_id = :org and id = :id',
+    { id },
+  );
+  if (!row) throw new AppError('conflict', 'The event is no longer kept');
+  return toEvent(row, tx);
+}
+
+async function settle(tx: Tx, parked: ParkedEvent, state: 'replayed' | 'discarded'): Promise<void> {
+  await tx.org.sql(
+    `with going_on as (
+       update reaction_streams set position = greatest(position, :position), waits_for = null
+       where organization_id = :org and subscriber = :subscriber and waits_for = :id
+     )
+     update reaction_parked_events set state = :state, settled_at = :now where organization_id = :org and id = :id`,
+    { id: parked.id, position: parked.position, subscriber: parked.subscriber, state, now: tx.now },
+  );
+}

@@ -1,0 +1,52 @@
+import type { Db } from '../../db/connection.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
+import type { EventType } from '../../domain/kernel/events.ts';
+import type { Tx } from '../../domain/kernel/transact.ts';
+import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
+import { enterEvents, findDueStreams } from '../../domain/reactions/enter-events.ts';
+import type { ReactionEvent, Subscriber } from '../../domain/reactions/subscriber.ts';
+import { fanOut } from './webhooks.ts';
+
+/** Gives events their positions and applies all that is due, in this process; what has failed waits for its time. */
+export async function react(deps: Deps, subscribers: readonly Subscriber[]): Promise<void> {
+  await fanOut(deps);
+  while ((await enterEvents(deps, subscribers)).full);
+  for (;;) {
+    const due = await findDueStreams(deps, subscribers);
+    if (due.length === 0) return;
+    for (const { subscriber: name, organization_id: organizationId } of due) {
+      const subscriber = subscribers.find((each) => each.name === name)!;
+      while ((await applyNextEvents(deps, subscriber, organizationId)).more);
+    }
+  }
+}
+
+/** A table that keeps what subscribers of a test have done, in their order. */
+export async function createEffects(db: Db): Promise<void> {
+  await db.raw(
+    `create table effects (seq bigint generated always as identity, subscriber text not null, organization_id uuid not null, event_id uuid not null, position bigint not null)`,
+  );
+}
+
+/** Keeps that a subscriber has applied events, in the transaction of the reaction. */
+export async function recordEffects(tx: Tx, subscriber: string, events: readonly ReactionEvent[]): Promise<void> {
+  await tx.trx.raw(
+    `insert into effects (subscriber, organization_id, event_id, position)
+     select ?, ?, e.id, e.position from unnest(?::uuid[], ?::bigint[]) with ordinality as e(id, position, n) order by n`,
+    [subscriber, tx.org.organizationId, events.map(({ id }) => id), events.map(({ position }) => position)],
+  );
+}
+
+/** What a subscriber has done in an organization, in the order in which it was done. */
+export function effectsOf(db: Db, subscriber: string, organizationId: string): Promise<string[]> {
+  return db('effects').where({ subscriber, organization_id: organizationId }).orderBy('seq').pluck('event_id');
+}
+
+/** The committed events of an organization, in the order in which they count. */
+export function eventsInOrder(db: Db, organizationId: string, types: readonly EventType[]): Promise<string[]> {
+  return db('domain_events')
+    .where({ organization_id: organizationId })
+    .whereIn('type', types)
+    .orderBy('position')
+    .pluck('id');
+}

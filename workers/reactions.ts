@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../db/listen.ts';
+import type { Deps } from '../domain/kernel/context.ts';
+import { POSITIONS_CHANNEL } from '../domain/kernel/events.ts';
+import { applyNextEvents } from '../domain/reactions/apply-events.ts';
+import { enterEvents, findDueStreams, type DueStream } from '../domain/reactions/enter-events.ts';
+import { confirmSubscribers, registerSubscribers } from '../domain/reactions/register.ts';
+import { reactionStatus } from '../domain/reactions/status.ts';
+import type { Subscriber } from '../domain/reactions/subscriber.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { createWakeable } from '../lib/wakeable.ts';
+
+/** Events placed this close together (ms) are entered in one turn. */
+const GATHER_MS = 20;
+/** Without a wake-up, and for what has to be tried again, the streams are looked at anyway. */
+const SWEEP_MS = 1_000;
+const FAILED_MS = 500;
+/** Organizations one process works for at once, per subscriber: one that is slow takes a lane from no other subscriber. */
+const LANES = 2;
+const STATUS_MS = 10_000;
+const CONFIRM_MS = 600_000;
+
+export interface Reactions {
+  /** Stops after the transactions that are open. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Applies domain events to the subscribers. Any number of processes may do so: what each has to do is in the database, and
+ * one that dies leaves nothing behind but what is still to be done.
+ */
+export async function startReactions(
+  deps: Deps,
+  metrics: Metrics,
+  subscribers: readonly Subscriber[],
+): Promise<Reactions> {
+  await registerSubscribers(deps, subscribers);
+  const lanes = new Map(subscribers.map((subscriber) => [subscriber.name, new Lanes(deps, metrics, subscriber)]));
+  const work = (streams: readonly DueStream[]): void => {
+    for (const stream of streams) lanes.get(stream.subscriber)?.add(stream.organization_id);
+  };
+  let running = true;
+  const placed = createWakeable();
+  const listener = await listen(deps.config.PRIMARY_DB, POSITIONS_CHANNEL, () => placed.wake(), deps.log);
+
+  const loop = (async () => {
+    let sweptAt = -Infinity;
+    while (running) {
+      placed.clear();
+      try {
+        const entered = await enterEvents(deps, subscribers);
+        work(entered.streams);
+        if (performance.now() - sweptAt >= SWEEP_MS) {
+          work(await findDueStreams(deps, subscribers));
+          sweptAt = performance.now();
+        }
+        if (entered.full) continue;
+        await placed.pause(SWEEP_MS);
+        await sleep(GATHER_MS);
+      } catch (error) {
+        deps.log.warn({ err: error }, 'reactions: turn failed, will try again');
+        await sleep(FAILED_MS);
+      }
+    }
+  })();
+
+  const timers = [
+    every(STATUS_MS, () => showStatus(deps, metrics), deps),
+    every(CONFIRM_MS, () => confirmSubscribers(deps, subscribers), deps),
+  ];
+  return {
+    async stop() {
+      running = false;
+      placed.wake();
+      for (const timer of timers) clearInterval(timer);
+      await loop;
+      await Promise.all([...lanes.values()].map((each) => each.stop()));
+      await listener.close();
+    },
+  };
+}
+
+function every(ms: number, work: () => Promise<void>, { log }: Deps): NodeJS.Timeout {
+  return setInterval(() => {
+    work().catch((error: unknown) => log.warn({ err: error }, 'reactions: status or confirmation failed'));
+  }, ms);
+}
+
+/** The organizations that have something for one subscriber, a few at a time. */
+class Lanes {
+  readonly #deps: Deps;
+  readonly #metrics: Metrics;
+  readonly #subscriber: Subscriber;
+  readonly #queue = new Set<string>();
+  readonly #active = new Map<string, Promise<void>>();
+  #running = true;
+
+  constructor(deps: Deps, metrics: Metrics, subscriber: Subscriber) {
+    this.#deps = deps;
+    this.#metrics = metrics;
+    this.#subscriber = subscriber;
+  }
+
+  add(organizationId: string): void {
+    this.#queue.add(organizationId);
+    this.#fill();
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false;
+    await Promise.all(this.#active.values());
+  }
+
+  #fill(): void {
+    for (const organizationId of this.#queue) {
+      if (!this.#running || this.#active.size >= LANES) return;
+      // The lane it is in sees what is new when it commits.
+      if (this.#active.has(organizationId)) continue;
+      this.#queue.delete(organizationId);
+      const turn = this.#turn(organizationId).finally(() => {
+        this.#active.delete(organizationId);
+        this.#fill();
+      });
+      this.#active.set(organizationId, turn);
+    }
+  }
+
+  /** One batch; an organization that has more goes to the end of the queue. */
+  async #turn(organizationId: string): Promise<void> {
+    const { name } = this.#subscriber;
+    try {
+      const { outcome, applied, more } = await applyNextEvents(this.#deps, this.#subscriber, organizationId);
+      if (applied > 0) this.#metrics.reactionsApplied.inc({ subscriber: name }, applied);
+      if (outcome === 'failed' || outcome === 'parked')
+        this.#metrics.reactionFailures.inc({ subscriber: name, outcome });
+      if (more) this.#queue.add(organizationId);
+    } catch (error) {
+      // The database is away, or the transaction could not commit: the next sweep finds the stream again.
+      this.#deps.log.warn(
+        { err: error, subscriber: name, organizationId },
+        'reactions: a batch failed, will try again',
+      );
+    }
+  }
+}
+
+async function showStatus(deps: Deps, metrics: Metrics): Promise<void> {
+  for (const status of await reactionStatus(deps)) {
+    const subscriber = status.name;
+    metrics.reactionLagEvents.set({ subscriber }, status.lag_events);
+    metrics.reactionLagSeconds.set({ subscriber }, status.lag_seconds);
+    metrics.reactionsFailing.set({ subscriber }, status.failing_organizations);
+    metrics.reactionsWaiting.set({ subscriber }, status.waiting_organizations);
+    metrics.reactionsParked.set({ subscriber }, status.parked_events);
+  }
+}
