@@ -134,6 +134,23 @@ test('whoever waits gets what becomes free, tenants with the fewest places first
   t.deepEqual(order, ['b', 'a', 'a']);
 });
 
+test('a target that hangs is left alone for longer each time, until it answers', (t) => {
+  const { now, pass } = stoppedClock();
+  const limits = new TargetLimits({ total: 100, perTarget: 4, restMs: 1_000, maxRestMs: 3_000, now });
+  const hang = () => fill(limits, 'host', 'a', 1).map((place) => place.leave('hung')).length;
+  const rests: number[] = [];
+  for (let n = 0; n < 4; n += 1) {
+    t.is(hang(), 1);
+    const begun = now();
+    while (fill(limits, 'host', 'a', 1).map((place) => place.leave('unused')).length === 0) pass(100);
+    rests.push(now() - begun);
+  }
+  t.deepEqual(rests, [1_000, 2_000, 3_000, 3_000]);
+  fill(limits, 'host', 'a', 1)[0]!.leave('answered');
+  hang();
+  t.true((limits.enter('host', 'a') as { retryInMs: number }).retryInMs < 2_000);
+});
+
 test('a wait without a place ends with its signal', async (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 1, perTenant: 100 });
   const [place] = fill(limits, 'host', 'a');

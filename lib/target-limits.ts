@@ -9,6 +9,12 @@ export interface TargetLimitsOptions {
   shared?: boolean;
   /** The longest wait (ms) that is proposed to work without a place. */
   maxRetryMs?: number;
+  /**
+   * How long (ms) a target that hung is left alone; it doubles each time it hangs again, up to `maxRestMs`. None is when
+   * not given.
+   */
+  restMs?: number;
+  maxRestMs?: number;
   /** Milliseconds on a monotonic clock. */
   now?: () => number;
 }
@@ -35,6 +41,9 @@ interface Target {
   window: number;
   /** What it did last; `unknown` before its first answer. */
   state: 'unknown' | 'answered' | 'hung';
+  /** Times it hung in a row, and until when (on the clock of `now`) it is left alone. */
+  hangs: number;
+  restUntil: number;
   /** How long (ms) one piece of work takes, a moving mean. */
   meanMs: number;
   /** When it last gave a place back, or got its first one, on the clock of `now`. */
@@ -50,6 +59,8 @@ const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
 const MIN_RETRY_MS = 250;
+/** How long (ms) a wait stays in line before it looks again. */
+const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
 /** Targets that are remembered at most; those without open work are forgotten first. */
 const MAX_TARGETS = 10_000;
@@ -70,6 +81,8 @@ export class TargetLimits {
   readonly #perTenant: number;
   readonly #shared: boolean;
   readonly #maxRetryMs: number;
+  readonly #restMs: number;
+  readonly #maxRestMs: number;
   readonly #now: () => number;
   readonly #targets = new Map<string, Target>();
   readonly #tenants = new Map<string, number>();
@@ -82,6 +95,8 @@ export class TargetLimits {
     this.#perTenant = options.perTenant ?? Math.max(1, Math.floor(options.total / 4));
     this.#shared = options.shared ?? false;
     this.#maxRetryMs = options.maxRetryMs ?? MAX_RETRY_MS;
+    this.#restMs = options.restMs ?? 0;
+    this.#maxRestMs = options.maxRestMs ?? MAX_RETRY_MS;
     this.#now = options.now ?? (() => performance.now());
   }
 
@@ -123,8 +138,12 @@ export class TargetLimits {
   /** Waits for a place, without holding anything meanwhile; undefined once `signal` fires. */
   async wait(name: string, tenant: string, signal: AbortSignal): Promise<Place | undefined> {
     while (!signal.aborted) {
-      const place = this.enter(name, tenant);
-      if (!('retryInMs' in place)) return place;
+      const place = await this.enterSoon(name, tenant, WAIT_TURN_MS);
+      if (!('retryInMs' in place)) {
+        if (!signal.aborted) return place;
+        place.leave('unused');
+        break;
+      }
       await new Promise<void>((resolve) => {
         const end = () => {
           clearTimeout(timer);
@@ -152,6 +171,7 @@ export class TargetLimits {
         if (result === 'unused') return this.#admitWaiting(target);
         target.meanMs += MEAN_WEIGHT * (this.#now() - since - target.meanMs);
         target.state = result;
+        this.#rest(target, result);
         target.window =
           result === 'answered'
             ? Math.min(this.#perTarget, target.window + 1)
@@ -175,8 +195,20 @@ export class TargetLimits {
     }
   }
 
+  #rest(target: Target, result: 'answered' | 'hung'): void {
+    if (result === 'answered') {
+      target.hangs = 0;
+      target.restUntil = 0;
+    } else if (this.#restMs > 0 && this.#now() >= target.restUntil) {
+      // Work that began before the rest and hangs as well says nothing new.
+      target.hangs += 1;
+      target.restUntil = this.#now() + Math.min(this.#restMs * 2 ** (target.hangs - 1), this.#maxRestMs);
+    }
+  }
+
   #mayEnter(target: Target, tenant: string): boolean {
     return (
+      this.#now() >= target.restUntil &&
       target.openCount < target.window &&
       (target.open.get(tenant) ?? 0) < this.#share(target, tenant) &&
       (this.#tenants.get(tenant) ?? 0) < this.#perTenant &&
@@ -209,7 +241,7 @@ export class TargetLimits {
   /** The end of the tenant's line at this target, as long as one piece of work takes now. */
   #book(target: Target, tenant: string, share: number): number {
     const now = this.#now();
-    const first = Math.max(now + MIN_RETRY_MS, target.lines.get(tenant) ?? 0);
+    const first = Math.max(now + MIN_RETRY_MS, target.restUntil, target.lines.get(tenant) ?? 0);
     const at = Math.min(first + this.#workMs(target) / share, now + this.#maxRetryMs);
     target.lines.set(tenant, at);
     return Math.ceil(at - now);
@@ -228,6 +260,8 @@ export class TargetLimits {
       openCount: 0,
       window: Math.min(FIRST_WINDOW, this.#perTarget),
       state: 'unknown',
+      hangs: 0,
+      restUntil: 0,
       meanMs: FIRST_MEAN_MS,
       movedAt: 0,
       waiting: [],

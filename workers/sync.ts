@@ -5,6 +5,7 @@ import { claimLeases, fairShare, leaveWorkers, renewLeases, type SyncLease } fro
 import { MAILBOXES_CHANNEL } from '../domain/mailboxes/sync-state.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { TargetLimits } from '../lib/target-limits.ts';
 import { watchMailbox } from './sync/watch.ts';
 
 export interface SyncOptions {
@@ -17,6 +18,10 @@ export interface SyncOptions {
   sweepMs?: number;
   /** First wait (ms) after a mailbox failed. */
   retryMs?: number;
+  /** For the TCP connection to a server, the TLS handshake and the greeting, each (ms). */
+  connectMs?: number;
+  /** Silence (ms) in the middle of a command after which a server is given up. */
+  commandMs?: number;
 }
 
 export interface Sync {
@@ -26,8 +31,14 @@ export interface Sync {
 
 /** Mailboxes opened in one sweep at most: a process that starts must not knock everywhere at once. */
 const CLAIM_BATCH = 25;
-/** Messages read and recorded at once. */
-const CONCURRENCY = 8;
+/** Servers dialled at once, and at one host. */
+const DIALS = { total: 50, perTarget: 10 };
+/** Messages read at once, and from one host. Each may be 16 MiB. */
+const READS = { total: 16, perTarget: 8 };
+/** Messages recorded at once. */
+const RECORDS = 8;
+/** The first rest (ms) of a host that hangs. It doubles up to 5 minutes. */
+const HOST_REST_MS = 5_000;
 /** A share is exceeded by this much before mailboxes are handed on, or they would wander for ever. */
 const SLACK_SHARE = 0.1;
 
@@ -44,8 +55,10 @@ interface Watcher {
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
   const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, retryMs = 5_000 } = options;
+  const { connectMs = 10_000, commandMs = 30_000 } = options;
   const watchers = new Map<string, Watcher>();
-  const limit = pLimit(CONCURRENCY);
+  const record = pLimit(RECORDS);
+  const hosts = { shared: true, restMs: Math.min(retryMs, HOST_REST_MS) };
   const broken = new Map<string, number>();
   let running = true;
   let woken = false;
@@ -59,7 +72,11 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
     retryMs,
     pollMs: config.IMAP_POLL_MS,
     broken,
-    limit: <T>(work: () => Promise<T>) => limit(work),
+    connectMs,
+    commandMs,
+    dials: new TargetLimits({ ...DIALS, ...hosts }),
+    reads: new TargetLimits({ ...READS, ...hosts }),
+    record: <T>(work: () => Promise<T>) => record(work),
     onMessage: (kind: string) => metrics?.inbound.inc({ kind }),
   };
 

@@ -15,6 +15,10 @@ export interface ImapOptions {
   allowPrivate: boolean;
   /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
   connectTimeoutMs?: number;
+  /** For everything up to the end of the sign-in (ms); three times `connectTimeoutMs` when not given. */
+  openTimeoutMs?: number;
+  /** Gives up connecting when it fires. */
+  signal?: AbortSignal;
   /** Silence (ms) after which a connection counts as dead; IDLE is renewed well before. */
   socketTimeoutMs?: number;
 }
@@ -52,6 +56,7 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
  */
 export async function openImap(target: ImapTarget, options: ImapOptions): Promise<ImapFlow> {
   const connectTimeout = options.connectTimeoutMs ?? 10_000;
+  const openTimeout = options.openTimeoutMs ?? 3 * connectTimeout;
   let host;
   try {
     host = await resolveMailHost(target.host, target.port, { allowPrivate: options.allowPrivate });
@@ -72,20 +77,68 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     disableAutoIdle: true,
     connectionTimeout: connectTimeout,
     greetingTimeout: connectTimeout,
-    socketTimeout: options.socketTimeoutMs ?? 60_000,
+    socketTimeout: options.socketTimeoutMs ?? 30_000,
     maxLineLength: MAX_LINE_BYTES,
     maxLiteralSize: MAX_RESPONSE_BYTES,
     maxResponseSize: MAX_RESPONSE_BYTES + MAX_LINE_BYTES,
   });
   // A connection that breaks later rejects the command in hand; without a listener it would end the process as well.
   client.on('error', () => {});
+  // The library waits for the answer to a sign-in for as long as for news.
+  let late = false;
+  const giveUp = () => {
+    late = true;
+    client.close();
+  };
+  const timer = setTimeout(giveUp, openTimeout);
+  options.signal?.addEventListener('abort', giveUp);
   try {
+    if (options.signal?.aborted)
+      throw new ImapError('unreachable', 'connect', 'The connection was not wanted any more');
     await client.connect();
     return client;
   } catch (error) {
     client.close();
-    throw openingError(error);
+    if (late) throw new ImapError('unreachable', 'session', 'The server did not answer the sign-in in time');
+    throw error instanceof ImapError ? error : openingError(error);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', giveUp);
   }
+}
+
+/**
+ * Runs commands of an open conversation, and ends the conversation when the server stays silent for `silenceMs` in the
+ * middle of them: a server may take its time for a large message, but it must send something.
+ * @throws ImapError unreachable when the server went silent, or what `work` throws
+ */
+export async function answered<T>(client: ImapFlow, silenceMs: number, work: () => Promise<T>): Promise<T> {
+  let silent = false;
+  let heard = client.stats().received;
+  const timer = setInterval(() => {
+    const { received } = client.stats();
+    if (received === heard) {
+      silent = true;
+      client.close();
+    }
+    heard = received;
+  }, silenceMs);
+  try {
+    const result = await work();
+    if (silent) throw new ImapError('unreachable', 'session', 'The server stopped answering');
+    return result;
+  } catch (error) {
+    if (silent) throw new ImapError('unreachable', 'session', 'The server stopped answering');
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Whether an error means that the server could not be reached or did not answer; a refusal is an answer. */
+export function isHanging(error: unknown): boolean {
+  const { kind, stage } = imapError(error);
+  return kind === 'unreachable' && stage !== 'auth';
 }
 
 /** An error of an open conversation, classified. */

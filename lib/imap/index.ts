@@ -1,7 +1,9 @@
 /** IMAP: reading mailboxes and their Sent folder, over addresses that were checked. */
 export {
+  answered,
   imapError,
   ImapError,
+  isHanging,
   MAX_MESSAGE_BYTES,
   openImap,
   type ImapErrorKind,

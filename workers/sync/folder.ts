@@ -8,7 +8,8 @@ import {
   type InboundPlace,
 } from '../../domain/engine/outcomes/record-inbound.ts';
 import { AppError } from '../../lib/errors.ts';
-import { imapError, ImapError, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
+import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
+import type { TargetLimits } from '../../lib/target-limits.ts';
 
 /** Clocks differ, and servers round: on a first look mail this much (ms) older still counts as new. */
 const FIRST_SLACK_MS = 5 * 60_000;
@@ -24,8 +25,14 @@ export interface FolderParts {
   mailbox: { id: string; email: string };
   /** How often each message has broken the conversation so far; kept over connections. */
   broken: Map<string, number>;
-  /** Bounds how many messages the process reads and records at once. */
-  limit: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Bounds how many messages the process reads at once, by IMAP host: a server that hangs in the middle holds up others' mail as little as one that answers. */
+  reads: TargetLimits;
+  /** The IMAP host, as it is named in `reads`. */
+  host: string;
+  /** Bounds how many messages the process records at once. */
+  record: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs commands, and gives the conversation up when the server stays silent in the middle of them. */
+  ask: <T>(work: () => Promise<T>) => Promise<T>;
   onMessage: (kind: InboundKind | 'duplicate' | 'unreadable') => void;
   signal: AbortSignal;
 }
@@ -36,21 +43,28 @@ export interface FolderParts {
  */
 export async function syncFolder(parts: FolderParts, folder: string): Promise<void> {
   const { ctx, client, mailbox, signal } = parts;
-  const box = await client.mailboxOpen(folder, { readOnly: true });
+  const box = await parts.ask(() => client.mailboxOpen(folder, { readOnly: true }));
   const uidValidity = Number(box.uidValidity);
   const place = await syncPlace(ctx, mailbox.id, folder);
   let { lastUid } = place;
   if (place.uidValidity !== uidValidity) {
     const slack = place.uidValidity === null ? FIRST_SLACK_MS : RENUMBERED_SLACK_MS;
-    lastUid = (await firstUidSince(client, new Date(place.since.getTime() - slack), box.uidNext)) - 1;
+    lastUid = (await parts.ask(() => firstUidSince(client, new Date(place.since.getTime() - slack), box.uidNext))) - 1;
     await anchorPlace(ctx, mailbox.id, folder, uidValidity, lastUid);
   }
-  const found = await search(client, { uid: `${lastUid + 1}:*` });
+  const found = await parts.ask(() => search(client, { uid: `${lastUid + 1}:*` }));
   // `n:*` names the last message even when its uid is below n (RFC 3501 section 9).
   const uids = found.filter((uid) => uid > lastUid).sort((a, b) => a - b);
   for (const uid of uids) {
-    if (signal.aborted) return;
-    await parts.limit(() => readMessage(parts, { folder, uidValidity, uid }));
+    const place = await parts.reads.wait(parts.host, ctx.actor.organizationId ?? '', signal);
+    if (!place) return;
+    try {
+      await readMessage(parts, { folder, uidValidity, uid });
+      place.leave('answered');
+    } catch (error) {
+      place.leave(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
+      throw error;
+    }
   }
   await settlePlace(ctx, mailbox.id, folder, uids.length);
 }
@@ -93,10 +107,12 @@ async function readMessage(
   }
   let message;
   try {
-    message = await client.fetchOne(
-      String(at.uid),
-      { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
-      { uid: true },
+    message = await parts.ask(() =>
+      client.fetchOne(
+        String(at.uid),
+        { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
+        { uid: true },
+      ),
     );
   } catch (error) {
     const known = imapError(error);
@@ -111,7 +127,8 @@ async function readMessage(
     receivedAt: message.internalDate ? new Date(message.internalDate) : ctx.clock.now(),
   };
   try {
-    parts.onMessage((await recordInbound(ctx, mailbox, message.source, place)) ?? 'duplicate');
+    const { source } = message;
+    parts.onMessage((await parts.record(() => recordInbound(ctx, mailbox, source, place))) ?? 'duplicate');
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');

@@ -4,21 +4,38 @@ import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { signedIn, signInRefused, watchedMailbox } from '../../domain/mailboxes/sync-state.ts';
 import { imapTargetOf } from '../../domain/records/mailbox-credentials.ts';
-import { findFolder, imapError, ImapError, openImap } from '../../lib/imap/index.ts';
+import {
+  answered,
+  findFolder,
+  imapError,
+  ImapError,
+  isHanging,
+  openImap,
+  type ImapTarget,
+} from '../../lib/imap/index.ts';
+import type { TargetLimits } from '../../lib/target-limits.ts';
 import { syncFolder, type FolderParts } from './folder.ts';
 
-export interface WatchParts extends Pick<FolderParts, 'broken' | 'limit' | 'onMessage'> {
+export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
   workerId: string;
   /** How often (ms) a mailbox without IDLE is looked at. */
   pollMs: number;
   /** First wait (ms) after a failure; later ones double. */
   retryMs: number;
+  /** Bounds how many servers are dialled at once, by IMAP host. One that hangs rests, for all mailboxes on it. */
+  dials: TargetLimits;
+  /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
+  connectMs: number;
+  /** Silence (ms) in the middle of a command after which the conversation is given up. */
+  commandMs: number;
 }
 
 /** Even with IDLE a mailbox is looked at this often (ms): servers forget, and the Junk folder sends no news. */
 const IDLE_LOOK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
+/** What is under way when the watcher is to stop has this long (ms) to end. */
+const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
 /** How long (ms) a refused sign-in rests; new credentials end it at once. Providers lock accounts that try too often. */
 const AUTH_HOLD_MS = 6 * 3600_000;
@@ -46,21 +63,30 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   const target = mailbox && imapTargetOf(ctx.keyring, mailbox);
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);
-  const client = await openImap(target, {
-    allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS,
-    socketTimeoutMs: lookMs + SOCKET_SLACK_MS,
-  });
+  const host = `${target.host}:${target.port}`;
+  const client = await dial(parts, lease, host, target, lookMs + SOCKET_SLACK_MS, signal);
+  if (!client) return;
+  if (signal.aborted) return client.close();
+  let farewell: NodeJS.Timeout | undefined;
+  const hurry = () => {
+    farewell = setTimeout(() => client.close(), FAREWELL_MS);
+  };
+  signal.addEventListener('abort', hurry);
+  const ask = <T>(work: () => Promise<T>) => answered(client, parts.commandMs, work);
   try {
     await signedIn(ctx, lease.mailboxId);
-    const news = new News(client, signal);
-    const junk = await findFolder(client, '\\Junk');
+    const news = new News(client, signal, ask);
+    const junk = await ask(() => findFolder(client, '\\Junk'));
     const canIdle = client.capabilities.has('IDLE');
     const folders: FolderParts = {
       ctx,
       client,
       mailbox: { id: lease.mailboxId, email: lease.email },
       broken: parts.broken,
-      limit: parts.limit,
+      reads: parts.reads,
+      host,
+      record: parts.record,
+      ask,
       onMessage: parts.onMessage,
       signal,
     };
@@ -74,18 +100,49 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    signal.removeEventListener('abort', hurry);
+    clearTimeout(farewell);
     client.close();
+  }
+}
+
+/** Signs in once it is this mailbox's turn; undefined when it is to stop before that. */
+async function dial(
+  parts: WatchParts,
+  lease: SyncLease,
+  host: string,
+  target: ImapTarget,
+  socketTimeoutMs: number,
+  signal: AbortSignal,
+): Promise<ImapFlow | undefined> {
+  const place = await parts.dials.wait(host, lease.organizationId, signal);
+  if (!place) return undefined;
+  try {
+    const client = await openImap(target, {
+      allowPrivate: parts.deps.config.ALLOW_PRIVATE_MAIL_HOSTS,
+      connectTimeoutMs: parts.connectMs,
+      socketTimeoutMs,
+      signal,
+    });
+    place.leave('answered');
+    return client;
+  } catch (error) {
+    place.leave(signal.aborted ? 'unused' : isHanging(error) ? 'hung' : 'answered');
+    if (signal.aborted) return undefined;
+    throw error;
   }
 }
 
 /** Waits for new mail in the open folder. */
 class News {
+  readonly #ask: <T>(work: () => Promise<T>) => Promise<T>;
   readonly #client: ImapFlow;
   readonly #signal: AbortSignal;
   #arrived = false;
   #wake: () => void = () => {};
 
-  constructor(client: ImapFlow, signal: AbortSignal) {
+  constructor(client: ImapFlow, signal: AbortSignal, ask: <T>(work: () => Promise<T>) => Promise<T>) {
+    this.#ask = ask;
     this.#client = client;
     this.#signal = signal;
     client.on('exists', () => {
@@ -115,8 +172,10 @@ class News {
     });
     if (this.#signal.aborted) return false;
     // Ends IDLE, and tells a server without it that we are still there.
-    await this.#client.noop();
-    await idling;
+    await this.#ask(async () => {
+      await this.#client.noop();
+      await idling;
+    });
     if (!this.#client.usable) throw new ImapError('unreachable', 'session', 'The connection was lost');
     return !this.#arrived;
   }
