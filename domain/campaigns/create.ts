@@ -18,6 +18,7 @@ import {
 } from './checks.ts';
 import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { countNewCampaign } from './throttle.ts';
 
 /** A campaign, with what its author should know of the copy. */
@@ -29,7 +30,7 @@ export interface WrittenCampaign {
 /**
  * Creates a draft with everything the request gives: settings, senders, connected steps, variants of the first email,
  * advanced overrides. Faults of copy come back as warnings.
- * @throws AppError bad_request with all faults; invalid_setting; forbidden for a mailbox the key may not use;
+ * @throws AppError bad_request with all faults; invalid_setting; forbidden for a pool with mailboxes the key may not use;
  *   rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
  */
 export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<WrittenCampaign> {
@@ -80,6 +81,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
     });
     await insertSteps(tx, campaign.id, steps);
     await insertSenders(tx, campaign.id, senders);
+    await assertPoolAllowed(tx, campaign);
     const firstEmail = steps.find((step) => step.kind === 'email');
     for (const variant of variants) await insertVariant(tx, campaign.id, { ...variant, step_id: firstEmail!.id });
     if (stored)

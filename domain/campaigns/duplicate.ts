@@ -7,6 +7,7 @@ import { transact } from '../kernel/transact.ts';
 import { toGraphStep } from './build-steps.ts';
 import { announceCreated } from './create.ts';
 import { rewire } from '../engine/campaign/graph.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { countNewCampaign } from './throttle.ts';
@@ -26,7 +27,8 @@ export function copyName(name: string): string {
  * A new draft with the source's settings, steps (links pointing at the new steps), tags, folders, senders, variants and
  * advanced settings. Leads, progress, log, counters, ramp level and past dates stay behind; the
  * copy belongs to the caller.
- * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY
+ * @throws AppError not_found, rate_limit_exceeded past ORG_CAMPAIGNS_PER_DAY, forbidden for a pool with mailboxes the key may
+ *   not use
  */
 export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: string): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
@@ -104,6 +106,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
        select :org, :copy, mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :source`,
       { copy: id, source: source.id },
     );
+    await assertPoolAllowed(tx, copy);
     await tx.org.sql(
       `insert into campaign_advanced (organization_id, campaign_id, overrides, updated_at)
        select :org, :copy, overrides, :now from campaign_advanced where organization_id = :org and campaign_id = :source`,

@@ -6,6 +6,7 @@ import { senderProblems } from './checks.ts';
 import type { SenderInput } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { poolChanged } from './update.ts';
 
@@ -37,7 +38,8 @@ export async function replaceSenders(
   senders: readonly SenderInput[],
 ): Promise<CampaignSenderRow[]> {
   return transact(ctx, async (tx) => {
-    const { id, name } = await lockCampaign(tx, campaignId);
+    const campaign = await lockCampaign(tx, campaignId);
+    const { id, name } = campaign;
     refuseProblems(await senderProblems(tx.org, ctx.actor, senders, 'body.senders'));
     const mailboxIds = senders.map((sender) => sender.email_account_id);
     await tx.org.sql(
@@ -55,6 +57,7 @@ export async function replaceSenders(
         enabled: senders.map((sender) => String(sender.enabled)),
       },
     );
+    await assertPoolAllowed(tx, campaign);
     await logCampaign(
       tx,
       id,

@@ -1,7 +1,9 @@
 import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
+import { may, type Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
@@ -11,13 +13,28 @@ export interface StartOptions {
 }
 
 /**
- * Parks a campaign at paused_undeliverable when address verification refuses every lead it has left. Run before
- * {@link startCampaign}, in a transaction of its own: the refusal must not undo the move.
- * @throws AppError leads_undeliverable after parking
+ * Starting and stopping needs the right to send, also by way of an edit.
+ * @throws AppError forbidden
+ */
+export function assertMaySend(actor: Actor): void {
+  if (may(actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) return;
+  throw new AppError(
+    'forbidden',
+    'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
+  );
+}
+
+/**
+ * Parks a campaign that is not active at paused_undeliverable when address verification refuses every lead it has left.
+ * Run before {@link startCampaign}, in a transaction of its own: the refusal must not undo the move.
+ * @throws AppError leads_undeliverable after parking; forbidden, without parking, when the caller may not start it
  */
 export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise<void> {
+  assertMaySend(ctx.actor);
   const refusal = await transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
+    if (campaign.status === 'active') return null;
+    await assertPoolAllowed(tx, campaign);
     const found = await launchRefusal(tx.org, campaign, { now: tx.now, acknowledgeListRisk: true });
     if (found?.code !== 'leads_undeliverable') return null;
     await pauseCampaign(tx, campaign.id, 'paused_undeliverable', found.message, CAMPAIGN_STATUSES);
@@ -28,7 +45,8 @@ export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise
 
 /**
  * Starts or resumes a campaign. One whose leads have all finished becomes continuous and waits for more.
- * @throws AppError not_found, bad_request when it is active, and the refusals of {@link launchRefusal}
+ * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
+ *   refusals of {@link launchRefusal}
  */
 export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<void> {
   await transact(ctx, async (tx) => startLocked(tx, await lockCampaign(tx, campaignId), options));
@@ -36,6 +54,7 @@ export async function startCampaign(ctx: Ctx, campaignId: string, options: Start
 
 /** {@link startCampaign} for a campaign the caller has locked. */
 export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
+  await assertPoolAllowed(tx, campaign);
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
   if (refusal) throw refusal;
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));

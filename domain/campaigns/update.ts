@@ -1,16 +1,15 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { Campaigns } from '../../db/models/campaign.ts';
-import { AppError, type Problem, refuseProblems } from '../../lib/errors.ts';
+import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
-import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
-import { resolveSenders } from '../engine/campaign/sender-pool.ts';
-import { startLocked, stopLocked } from './start.ts';
+import { assertPoolAllowed, resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { assertMaySend, startLocked, stopLocked } from './start.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 /** Fields whose change moves the next send of an active campaign at once. */
@@ -30,7 +29,8 @@ const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 /**
  * Changes a campaign; what the request leaves out stays (PATCH /campaigns/:id). `status` may be `active` or `paused`
  * and goes the way of start and stop, checks and rights included.
- * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to send
+ * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to
+ *   send, or a pool with mailboxes that the key may not use
  */
 export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
@@ -49,6 +49,9 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
       ...(folders ? { folders: [...new Set(folders)] } : {}),
     };
     const changes = changesOf(campaign, columns);
+    if (POOL.some((field) => field in changes)) {
+      await assertPoolAllowed(tx, { ...campaign, ...columns } as CampaignRow);
+    }
     if (Object.keys(changes).length > 0) {
       await tx.org
         .query(Campaigns)
@@ -62,7 +65,7 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
       tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
       await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
     }
-    if (status && status !== campaign.status) await moveTo(ctx, tx, { ...campaign, ...columns } as CampaignRow, status);
+    if (status && status !== campaign.status) await moveTo(tx, { ...campaign, ...columns } as CampaignRow, status);
     else if (campaign.status === 'active') await applyToRuns(tx, campaign.id, Object.keys(changes));
     return (await tx.org.query(Campaigns).findById(campaign.id))!;
   });
@@ -73,13 +76,8 @@ function statusProblems(campaign: CampaignRow, status: string | undefined): Prob
   return [{ path: 'body.status', message: 'can be set to active or paused only' }];
 }
 
-async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<void> {
-  if (!may(ctx.actor, ['SEND_CAMPAIGNS'], ['send_campaigns'])) {
-    throw new AppError(
-      'forbidden',
-      'Starting and stopping a campaign needs SEND_CAMPAIGNS (keys) or send_campaigns (people)',
-    );
-  }
+async function moveTo(tx: Tx, campaign: CampaignRow, status: string): Promise<void> {
+  assertMaySend(tx.actor);
   if (status === 'active') await startLocked(tx, campaign, {});
   else await stopLocked(tx, campaign);
 }

@@ -4,6 +4,8 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { start } from '../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { assertKnown } from '../leads/membership.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
@@ -27,7 +29,7 @@ export interface ImportRequest {
 /**
  * Stores the file and the job, and starts the run, in one transaction. Returns the job.
  * @throws AppError bad_request: an empty file, a column that is not in it, no column or several for the address,
- *   an unknown category or campaign
+ *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
   const { file } = request;
@@ -45,6 +47,7 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
       categories: [{ path: 'body.options.categories', ids: request.categories ?? [] }],
       campaigns: request.campaignId ? [{ path: 'body.options.campaign_id', ids: [request.campaignId] }] : [],
     });
+    if (request.campaignId) await assertPoolAllowed(tx, await findCampaign(tx.org, request.campaignId));
     const blobId = await storeBlob(tx, file.path, file.size);
     const job = await tx.org.create(ContactImports, {
       id: newId(),

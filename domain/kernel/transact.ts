@@ -4,6 +4,7 @@ import type { NewOrgRow } from '../../db/rows.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
+import type { Actor } from './actor.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { EVENT_PAYLOADS, type EventData } from './event-payloads.ts';
 import { EVENTS_CHANNEL, type EventType } from './events.ts';
@@ -21,6 +22,8 @@ export interface AuditEntry {
 export interface Tx {
   trx: Trx;
   org: OrgScope;
+  /** Who acts; what it may do is checked where a verb's reach depends on rows. */
+  actor: Actor;
   now: Date;
   /** Reactions between what came from outside and this transaction: 0 but inside a reaction. Its events carry it. */
   hops: number;
@@ -50,6 +53,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     const tx: Tx = {
       trx,
       org: new OrgScope(trx, organizationId),
+      actor: ctx.actor,
       now: ctx.clock.now(),
       hops: ctx.hops ?? 0,
       emit: (type, data) => void events.push({ type, data }),

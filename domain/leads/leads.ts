@@ -8,6 +8,7 @@ import { segmentContactIds } from '../records/segment/contacts.ts';
 import { idProblems } from '../records/references.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
+import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
 
 export interface AddedLeads {
@@ -22,10 +23,12 @@ const PAGE = 5_000;
  * Makes contacts leads of a campaign. Ids that are no contacts of the organization are passed over. An active campaign
  * is told; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
  * log (contract 2, state table).
- * @throws AppError not_found when the campaign is not of this organization
+ * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
+ *   that the caller's key may not use
  */
 export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {
   const campaign = await lockCampaign(tx, campaignId);
+  await assertPoolAllowed(tx, campaign);
   const result = await enroll(tx, campaign.id, contactIds);
   await welcomeLeads(tx, campaign, result);
   return result;
@@ -34,7 +37,8 @@ export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly 
 /**
  * Makes contacts and everybody in segments leads of a campaign (POST /campaigns/:id/leads). However large a segment is,
  * only a page of its ids is in memory at a time; all of them arrive in one transaction.
- * @throws AppError not_found; bad_request naming every id that is no contact or segment of the organization
+ * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment of
+ *   the organization
  */
 export async function addCampaignLeads(
   ctx: Ctx,
@@ -43,6 +47,7 @@ export async function addCampaignLeads(
 ): Promise<AddedLeads> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
+    await assertPoolAllowed(tx, campaign);
     refuseProblems([
       ...(await idProblems(
         tx.org,

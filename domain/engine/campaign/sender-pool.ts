@@ -1,4 +1,6 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { Tx } from '../../kernel/transact.ts';
 
 /** A mailbox a campaign may send from, and its share of the volume. */
 export interface PoolMember {
@@ -42,4 +44,28 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
     poolBindings(campaign),
   );
   return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
+}
+
+/**
+ * Refuses what would send from mailboxes that the caller's key may not use: every mailbox that the campaign's choice of
+ * senders takes in must be among them, whatever its state at this moment. The default pool takes in all mailboxes.
+ * @throws AppError forbidden
+ */
+export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<void> {
+  const allowed = tx.actor.allowedMailboxes;
+  if (!allowed) return;
+  const [outside] = await tx.org.sql<{ id: string }>(
+    `with chosen as (select mailbox_id, enabled from campaign_senders where organization_id = :org and campaign_id = :campaign)
+     select m.id from mailboxes m left join chosen c on c.mailbox_id = m.id
+     where m.organization_id = :org and coalesce(c.enabled, true) and m.id <> all(:allowed::uuid[])
+       and (c.mailbox_id is not null
+         or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))
+         or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
+     limit 1`,
+    { ...poolBindings(campaign), allowed },
+  );
+  if (!outside) return;
+  throw new AppError('forbidden', 'The campaign would send from mailboxes that this API key may not use', {
+    fix: 'Name its senders among the allowed_email_accounts of the key, or use a key without that restriction.',
+  });
 }

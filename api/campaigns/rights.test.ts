@@ -1,0 +1,66 @@
+import test from 'ava';
+import { ALL_PERMISSIONS, maskOf } from '../../lib/permissions.ts';
+import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
+import { createApiKey } from '../../test/harness/factories.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+const keyOf = async (desk: Desk, options: { permissions?: number; allowedMailboxes?: string[] }): Promise<string> =>
+  (await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, options)).apiKey;
+
+test('a key that is restricted to mailboxes sends from no others, by whatever pool takes them in', async (t) => {
+  const desk = await openDesk(world);
+  const [own, other] = [await desk.mailbox(), await desk.mailbox()];
+  const key = await keyOf(desk, { permissions: ALL_PERMISSIONS, allowedMailboxes: [own] });
+  const status = async (method: string, path: string, body?: object) =>
+    (await desk.call(method, path, body, key)).status;
+  const senders = (id: string) => ({ senders: [{ email_account_id: id }] });
+  const steps = [{ subject: 'Hello', body_plain: 'Hi' }];
+
+  t.is(await status('POST', '/campaigns', { name: 'Default pool', steps }), 403, 'the default pool is every mailbox');
+  t.is(await status('POST', '/campaigns', { name: 'Other', ...senders(other) }), 403);
+  const { body: campaign } = await desk.call('POST', '/campaigns', { name: 'Own', steps, ...senders(own) }, key);
+  const path = `/campaigns/${campaign.id}`;
+  t.is(await status('PUT', `${path}/senders`, { senders: [] }), 403, 'without senders it would be the default pool');
+  t.is(await status('PUT', `${path}/senders`, senders(own)), 200);
+
+  const tag = await desk.label('tag');
+  await world.deps.db('mailbox_tags').insert({
+    organization_id: desk.tenant.organizationId,
+    mailbox_id: other,
+    label_id: tag,
+  });
+  t.is(await status('PATCH', path, { email_tags: [tag] }), 403);
+  t.is(await status('PATCH', path, { name: 'Renamed' }), 200);
+  const contact = await desk.contact();
+  t.is(await status('POST', `${path}/leads`, { contact_ids: [contact] }), 200);
+
+  // Somebody else opens the pool: from then on the key starts nothing with it and adds nobody to it.
+  await desk.call('PATCH', path, { email_tags: [tag] });
+  t.is(await status('POST', `${path}/leads`, { contact_ids: [await desk.contact()] }), 403);
+  t.is(await status('POST', '/contacts', [{ email: 'lea@lead.test', campaigns: [campaign.id] }]), 403);
+  t.is(await status('POST', `${path}/start`), 403);
+  t.is(await status('PATCH', path, { status: 'active' }), 403);
+  t.is(await status('POST', `${path}/duplicate`), 403);
+  t.is((await desk.row(campaign.id)).status, 'draft');
+  await desk.call('PATCH', path, { email_tags: [] });
+  t.is(await status('POST', `${path}/start`), 200);
+});
+
+test('an edit that asks for a start parks nothing without the right to send', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign, contacts } = await desk.ready();
+  await world.deps.db('contacts').where({ id: contacts[0]! }).update({ verification_status: 'invalid' });
+  const key = await keyOf(desk, { permissions: maskOf(['READ_CAMPAIGNS', 'WRITE_CAMPAIGNS']) });
+  const edit = (body: object, token?: string) => desk.call('PATCH', `/campaigns/${campaign.id}`, body, token);
+  t.is((await edit({ status: 'active' }, key)).status, 403);
+  t.is((await edit({}, key)).status, 200);
+  t.is((await desk.row(campaign.id)).status, 'draft');
+  t.is((await edit({ status: 'active' })).body.code, 'leads_undeliverable', 'who may send parks it');
+  t.is((await desk.row(campaign.id)).status, 'paused_undeliverable');
+});
