@@ -1,7 +1,8 @@
 import type { Actor } from '../../domain/kernel/actor.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import { isPermitted, requestProblems } from '../http/guard.ts';
+import { isPermitted } from '../http/authorize.ts';
+import { requestProblems } from '../http/input.ts';
 import type { Invoke, RouteAnswer } from '../http/route.ts';
 import { AGENT_TOOLS } from './catalogue.ts';
 import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';

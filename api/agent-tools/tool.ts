@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { toSchema } from '../http/openapi.ts';
-import { MAX_KEY_LENGTH } from '../http/guard.ts';
+import { MAX_KEY_LENGTH } from '../http/once.ts';
 import { idempotencyOf, isWrite, type AnyRoute, type RouteRequest } from '../http/route.ts';
 
 /** A JSON Schema, as much of it as is read here. */

@@ -11,7 +11,8 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { asAppError, sendError } from './errors.ts';
-import { admit, guard, MAX_USER_AGENT } from './guard.ts';
+import { MAX_USER_AGENT } from './admit.ts';
+import { admission, guard } from './guard.ts';
 import { fullPath, type AnyRoute } from './route.ts';
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -47,7 +48,7 @@ export function createApp(options: AppOptions): Koa {
       spec.operationId,
       fullPath(spec),
       named(spec),
-      admit(spec, parts),
+      admission(spec, parts),
       parseBody(spec),
       guard(spec, parts),
     );

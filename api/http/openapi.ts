@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
-import { permissionText } from './guard.ts';
+import { permissionText } from './authorize.ts';
 import { webhooksSection } from './openapi-webhooks.ts';
 import { oauthErrorSchema } from './oauth-errors.ts';
 import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';

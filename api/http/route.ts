@@ -119,6 +119,10 @@ export interface RouteSpec<
   errors?: readonly ErrorCode[];
   /** Slow work with the outside (dialing a mail server), before the transaction opens. */
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
+  /**
+   * Calls the verb and presents what it returns. The verb opens the transaction of a write (`transact`); with an
+   * Idempotency-Key the guard has opened it already, and the stored answer commits with it.
+   */
   handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R>>;
 }
 

@@ -19,7 +19,7 @@ import { ORG_PERMISSIONS } from '../../lib/permissions.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { asAppError } from '../http/errors.ts';
-import { MAX_USER_AGENT } from '../http/guard.ts';
+import { MAX_USER_AGENT } from '../http/admit.ts';
 import { countKeyRequest } from '../http/rate-limit.ts';
 import { admitUpgrade, refuseUpgrade } from './admission.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';

@@ -1,0 +1,42 @@
+import type { Context } from 'koa';
+import type { Actor } from '../../domain/kernel/actor.ts';
+import { needsCredential, refusedCredential } from './challenge.ts';
+import type { GuardParts } from './guard-parts.ts';
+import { countKeyRequest } from './rate-limit.ts';
+import type { AnyRoute } from './route.ts';
+
+const ANONYMOUS: Actor = {
+  kind: 'system',
+  userId: null,
+  organizationId: null,
+  permissions: 0,
+  orgPermissions: new Set(),
+  isOwner: false,
+  isPlatformAdmin: false,
+  allowedMailboxes: null,
+  ipAddress: '',
+  userAgent: '',
+};
+
+/** Characters of a user agent that are kept. */
+export const MAX_USER_AGENT = 512;
+
+/**
+ * Who calls a route, by the credential of the request.
+ * @throws AppError unauthorized (401) without a credential that counts; forbidden when a key may not be used from this
+ *   address; rate_limit_exceeded when the key's own rate is used up
+ */
+export async function admit(spec: AnyRoute, { deps, actors, limiter }: GuardParts, koa: Context): Promise<Actor> {
+  const origin = { ipAddress: koa.ip, userAgent: koa.get('user-agent').slice(0, MAX_USER_AGENT) };
+  if (spec.scope === 'public') return { ...ANONYMOUS, ...origin };
+  const header = koa.get('authorization');
+  if (!/^Bearer \S/i.test(header)) throw needsCredential(spec, deps.config);
+  const rememberKey = (actor: Actor) => {
+    koa.state.apiKeyId = actor.apiKeyId;
+  };
+  const caller = await actors.resolve(header.slice(7).trim(), origin, rememberKey).catch((error: unknown) => {
+    throw refusedCredential(spec, deps.config, error);
+  });
+  await countKeyRequest(limiter, caller);
+  return caller.actor;
+}

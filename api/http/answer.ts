@@ -1,0 +1,47 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { GuardParts } from './guard-parts.ts';
+import type { AnyRoute, RouteAnswer, StreamReply } from './route.ts';
+
+/**
+ * What goes over the wire for what a handler has returned.
+ * @throws Error (a 500) with strictResponses, when it does not fit the schema of the route's answer
+ */
+export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
+  const schema = spec.success.body;
+  if (schema === 'stream') {
+    const reply = result as StreamReply;
+    const { status = spec.success.status, contentType, headers, cookies = [], stream } = reply;
+    return { status, headers: { 'Content-Type': contentType, ...headers }, body: stream, cookies };
+  }
+  if (!schema) return { status: spec.success.status, headers: {}, body: Buffer.alloc(0) };
+  if (parts.strictResponses || dueForCheck(spec)) {
+    const checked = schema.safeParse(result);
+    if (!checked.success) {
+      if (parts.strictResponses)
+        throw new Error(`${spec.operationId}: answer does not fit its schema: ${checked.error.message}`);
+      ctx.log.error(
+        { operationId: spec.operationId, issues: checked.error.issues.map((issue) => issue.path.join('.')) },
+        'answer does not fit its schema',
+      );
+    }
+  }
+  return {
+    status: spec.success.status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+    body: Buffer.from(JSON.stringify(result)),
+  };
+}
+
+/**
+ * An answer that does not fit is a fault of code, not of one request: outside of tests the first few and then a sample
+ * find it.
+ */
+const CHECK_FIRST = 50;
+const CHECK_EVERY = 20;
+const answered = new WeakMap<AnyRoute, number>();
+
+function dueForCheck(spec: AnyRoute): boolean {
+  const count = (answered.get(spec) ?? 0) + 1;
+  answered.set(spec, count);
+  return count <= CHECK_FIRST || count % CHECK_EVERY === 0;
+}

@@ -1,0 +1,65 @@
+import type { Actor } from '../../domain/kernel/actor.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { holds, type OrgPermission } from '../../lib/permissions.ts';
+import { insufficientScope } from './challenge.ts';
+import type { GuardParts } from './guard-parts.ts';
+import { countWrite } from './rate-limit.ts';
+import { isWrite, type AnyRoute, type PermissionRule } from './route.ts';
+
+/**
+ * Refuses a caller who may not use a route, or whose workspace writes too often.
+ * @param asked the route the request came to, whose challenge a refusal carries
+ * @throws AppError no_organization, forbidden, rate_limit_exceeded
+ */
+export async function authorize(
+  spec: AnyRoute,
+  { deps, limiter }: GuardParts,
+  actor: Actor,
+  asked: AnyRoute = spec,
+): Promise<void> {
+  if (spec.scope === 'public') return;
+  if (spec.organization !== false && !actor.organizationId) {
+    throw new AppError('no_organization', 'No workspace is selected', {
+      fix: 'Select one with POST /v1/organizations/:id/select.',
+    });
+  }
+  assertPermitted(spec, deps.config, actor, asked);
+  if (isWrite(spec) && actor.organizationId)
+    await countWrite(limiter, actor.organizationId, deps.config.ORG_WRITES_PER_MINUTE);
+}
+
+/** Whether the scope (key, token) or the permission (session) of a route is held. */
+export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
+  if (spec.scope === 'public') return true;
+  if (actor.kind === 'session') return spec.permission === null || allows(actor, spec.permission);
+  return spec.scope === 'any' || (spec.scope !== 'session' && holds(actor.permissions, spec.scope));
+}
+
+/** @throws AppError forbidden when the scope (key, token) or the permission (session) is missing */
+function assertPermitted(spec: AnyRoute, config: Config, actor: Actor, asked: AnyRoute): void {
+  if (isPermitted(spec, actor)) return;
+  if (actor.kind === 'session') {
+    throw new AppError(
+      'forbidden',
+      `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`,
+    );
+  }
+  if (!Array.isArray(spec.scope))
+    throw new AppError('forbidden', 'This endpoint is for signed-in people, not for keys');
+  throw insufficientScope(asked, config, actor, spec.scope);
+}
+
+function allows(actor: Actor, rule: PermissionRule): boolean {
+  const has = (permission: OrgPermission | 'owner') =>
+    permission === 'owner' ? actor.isOwner : actor.orgPermissions.has(permission);
+  if (typeof rule === 'string') return has(rule);
+  return 'anyOf' in rule ? rule.anyOf.some(has) : rule.allOf.every(has);
+}
+
+/** A permission rule as one word, for the OpenAPI document: `a|b` is any of them, `a+b` all of them. */
+export function permissionText(rule: PermissionRule | null): string {
+  if (rule === null) return '-';
+  if (typeof rule === 'string') return rule;
+  return 'anyOf' in rule ? rule.anyOf.join('|') : rule.allOf.join('+');
+}

@@ -1,0 +1,80 @@
+import type { Context } from 'koa';
+import type { z } from 'zod';
+import { AppError, type Problem } from '../../lib/errors.ts';
+import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
+
+/** What a handler gets of a request. */
+export type Input = RouteInput<unknown, unknown, unknown, undefined>;
+
+/** A request over HTTP whose body is parsed. */
+export function requestOf(koa: Context): RouteRequest {
+  return {
+    params: koa.params,
+    query: koa.query,
+    body: (koa.request as { body?: unknown }).body,
+    files: uploadedFiles(koa),
+    headers: koa.headers as Record<string, string | undefined>,
+  };
+}
+
+/**
+ * Params, query and body as the schemas of a route read them.
+ * @throws AppError bad_request with all faults of the three at once
+ */
+export function readInput(spec: AnyRoute, request: RouteRequest): Pick<Input, 'params' | 'query' | 'body'> {
+  const { values, problems } = parse(spec, request);
+  if (problems.length === 0) return values;
+  throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+    problems,
+  });
+}
+
+/** Every fault that keeps a request from being well-formed for a route, each with its path. */
+export function requestProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
+  return parse(spec, request).problems;
+}
+
+/** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
+function parse(
+  spec: AnyRoute,
+  request: RouteRequest,
+): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
+    if (!schema) return undefined;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) {
+      const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
+      for (const key of keys) {
+        const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
+        problems.push({ path, message: key === undefined ? issue.message : 'Unknown field' });
+      }
+    }
+    return undefined;
+  };
+  const values = {
+    params: read('params', spec.params, request.params) ?? {},
+    query: read('query', spec.query, request.query) ?? {},
+    body: read('body', spec.body, request.body ?? {}),
+  };
+  return { values, problems };
+}
+
+function uploadedFiles(koa: Context): Record<string, UploadedFile> {
+  const files = (koa.request as { files?: Record<string, unknown> }).files ?? {};
+  const out: Record<string, UploadedFile> = {};
+  for (const [name, value] of Object.entries(files)) {
+    const file = (Array.isArray(value) ? value[0] : value) as
+      | { filepath: string; originalFilename?: string | null; size: number; hash?: string | null }
+      | undefined;
+    if (file)
+      out[name] = {
+        path: file.filepath,
+        filename: file.originalFilename ?? name,
+        size: file.size,
+        sha256: file.hash ?? '',
+      };
+  }
+  return out;
+}

@@ -1,0 +1,55 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { idempotentRequest, performOnce } from '../../domain/kernel/idempotency.ts';
+import { AppError } from '../../lib/errors.ts';
+import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } from './route.ts';
+
+/** Characters of an Idempotency-Key. */
+export const MAX_KEY_LENGTH = 255;
+
+/** The two halves of what a route does. */
+export interface Work {
+  /** Slow work with the outside, before any transaction. */
+  prepare(): Promise<unknown>;
+  /** The handler, up to its checked answer. */
+  run(ctx: Ctx, prepared: unknown): Promise<RouteAnswer>;
+}
+
+/**
+ * Does a route's work, for one Idempotency-Key once. With a key, a transaction opens here: the handler's verbs join it,
+ * and what they changed commits together with the answer that a repeated request gets. Without one, each verb opens its own.
+ * @throws AppError bad_request for a key that is missing where one is required, or too long; conflict
+ */
+export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work: Work): Promise<RouteAnswer> {
+  const key = idempotencyKey(spec, request);
+  if (key === '') return work.run(ctx, await work.prepare());
+  const files = Object.entries(request.files).map(([name, file]) => [name, file.sha256]);
+  const asked = [request.params, request.query, request.body ?? null, ...files];
+  const { answer, replayed } = await performOnce(ctx, idempotentRequest(ctx, spec.operationId, key, asked), {
+    prepare: () => work.prepare(),
+    async run(inner, prepared) {
+      const { body, ...rest } = await work.run(inner, prepared);
+      if (!Buffer.isBuffer(body))
+        throw new Error(`${spec.operationId}: a streamed answer cannot be stored for its Idempotency-Key`);
+      return { ...rest, body };
+    },
+  });
+  return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } } : answer;
+}
+
+/** The key of a request; empty where the route takes none, or none came. */
+function idempotencyKey(spec: AnyRoute, request: RouteRequest): string {
+  const mode = idempotencyOf(spec);
+  const key = mode === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
+  if (mode === 'required' && !key) {
+    throw new AppError('bad_request', 'This endpoint needs an Idempotency-Key', {
+      problems: [{ path: 'headers.Idempotency-Key', message: 'Required' }],
+      fix: 'Send any unique string, and the same one again only to repeat the identical request.',
+    });
+  }
+  if (key.length > MAX_KEY_LENGTH) {
+    throw new AppError('bad_request', 'The Idempotency-Key is too long', {
+      problems: [{ path: 'headers.Idempotency-Key', message: 'At most 255 characters' }],
+    });
+  }
+  return key;
+}
