@@ -16,8 +16,6 @@ export interface Identity {
   actor: Actor;
   organizationId: string;
   credential: HeldCredential;
-  /** Counts the sockets of one key, grant or session. */
-  countKey: string;
   /** What the credential may do (credential-state.ts). */
   rights: string;
   subscriber: Subscriber;

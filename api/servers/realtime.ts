@@ -8,7 +8,8 @@ import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { sendError } from '../http/errors.ts';
-import { createGateway, GATEWAY_TIMES, type GatewayTimes } from '../realtime/gateway.ts';
+import { createGateway } from '../realtime/gateway.ts';
+import { GATEWAY_TIMES, type GatewayTimes } from '../realtime/gateway-parts.ts';
 import { metricsEndpoint } from '../system/documents.ts';
 
 export interface RealtimeOptions extends Partial<GatewayTimes> {
