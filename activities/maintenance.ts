@@ -1,15 +1,31 @@
 import { Context } from '@temporalio/activity';
 import type { Deps } from '../domain/kernel/context.ts';
+import { reconcile } from '../domain/system/reconcile.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
-import { rescueBatches } from '../domain/delivery/rescue.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
+
+/** How long (ms) one look for missing runs goes on; the next sweep goes on where it ended. */
+const LOOK_MS = 8 * 60_000;
+const HEARTBEAT_MS = 10_000;
 
 /** Activities of the maintenance schedule. */
 export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
   return {
+    async reconcileRuns() {
+      const context = Context.current();
+      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      try {
+        const signal = AbortSignal.any([context.cancellationSignal, AbortSignal.timeout(LOOK_MS)]);
+        const reports = await reconcile(deps, { resume: true, signal });
+        for (const { family, missing } of reports)
+          if (missing > 0) deps.log.warn({ family, missing }, 'runs were missing and were started again');
+        return { missing: reports.reduce((sum, { missing }) => sum + missing, 0) };
+      } finally {
+        clearInterval(pulse);
+      }
+    },
+
     async sweepExpired() {
-      const rescued = await rescueBatches(deps);
-      if (rescued > 0) deps.log.warn({ rescued }, 'webhook batches without a run were started again');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };
     },
   };

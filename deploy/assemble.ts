@@ -40,7 +40,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       systemMail,
       clock: overrides.clock ?? systemClock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
-      workflows: createWorkflowGateway(temporal, config, log),
+      workflows: createWorkflowGateway(temporal, config, log, db),
     },
     temporal,
     async close() {

@@ -2,6 +2,7 @@
  * The operator's command line: `npm run heron -- <command>` from source, `node dist/deploy/heron.js <command>` in
  * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output carries the result and nothing else.
  */
+import type { Connection } from '@temporalio/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Db } from '../db/connection.ts';
@@ -12,7 +13,7 @@ import { systemClock } from '../lib/clock.ts';
 import { configLines } from './config-text.ts';
 import { reactionLines } from './reactions-text.ts';
 import { storyLines } from './story-text.ts';
-import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema } from './waiting.ts';
+import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -90,6 +91,33 @@ program
       if (options.json) printJson(story);
       else printLines(storyLines(story));
     });
+  });
+
+program
+  .command('reconcile')
+  .description('start runs that PostgreSQL says must be open and that Temporal does not have; prints counts per family')
+  .option('--dry-run', 'count only')
+  .action(async (options: { dryRun?: boolean }) => {
+    const config = loadConfig();
+    await withDatabase(requireCurrentSchema);
+    const { assemble } = await import('./assemble.ts');
+    const { reconcile } = await import('../domain/system/reconcile.ts');
+    const assembly = assemble(config, 'heron', { log: silentLogger });
+    try {
+      await waitForTemporal(
+        assembly.temporal.connection as Connection,
+        config.TEMPORAL_ADDRESS,
+        { info: console.error, warn: console.error },
+        5_000,
+      );
+      const families = await reconcile(assembly.deps, {
+        dryRun: options.dryRun ?? false,
+        onPage: (family, checked) => console.error(`${family}: ${checked} looked at`),
+      });
+      printJson({ dry_run: options.dryRun ?? false, families });
+    } finally {
+      await assembly.close();
+    }
   });
 
 const outbox = program

@@ -7,6 +7,7 @@ export interface Metrics {
   outboxDispatched: Counter<'result'>;
   outboxParked: Gauge;
   outboxParkedTotal: Counter;
+  runsMissing: Gauge<'family'>;
   sends: Counter<'result'>;
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
@@ -55,6 +56,12 @@ export function createMetrics(): Metrics {
     outboxParkedTotal: new Counter({
       name: 'heron_outbox_parked_total',
       help: 'Workflow intents parked by this process',
+      registers,
+    }),
+    runsMissing: new Gauge({
+      name: 'heron_runs_missing',
+      help: 'Runs that had to be open and were not when the last look began, by family',
+      labelNames: ['family'],
       registers,
     }),
     sends: new Counter({

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/common';
+import type { Db } from '../db/connection.ts';
 import type { Config } from '../lib/config/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { resourceQueue } from '../workflows/queues.ts';
 import { searchAttributes } from './attributes.ts';
+import { presence, PRESENCE_MS, type Served } from './presence.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 
 /** Connection settings for client and worker alike, from TEMPORAL_*. */
@@ -98,18 +101,36 @@ async function dispatchSignal(
   }
 }
 
+/** What a run needs that a caller waits for: its workflow, and its activities on the queue for what people wait for. */
+const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
+/** Runs per page of visibility; the most that a cluster gives. */
+const LIST_PAGE = 1_000;
+
 /** The gateway verbs get (domain/kernel/context.ts). */
-export function createWorkflowGateway(client: Client, config: Config, log: Logger): WorkflowGateway {
+export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
+  /** Rejects as soon as no worker is alive that could answer; never resolves. */
+  const untilUnserved = async (signal: AbortSignal): Promise<never> => {
+    for (;;) {
+      await sleep(PRESENCE_MS, undefined, { signal });
+      const { unserved } = await presence(db).catch(() => ({ unserved: [] }));
+      const lacking = WAITED_FOR.filter((queue) => unserved.some((each) => each === queue));
+      if (lacking.length > 0) throw new Error(`no worker serves ${lacking.join(', ')}`);
+    }
+  };
   return {
     async execute(contract, args, timeoutMs) {
       const spec = startSpec(contract, args);
+      const waiting = new AbortController();
       try {
-        return await client.connection.withDeadline(Date.now() + timeoutMs, () =>
-          client.workflow.execute(contract.type, {
-            ...startOptions(spec, contract.id(args), config.TEMPORAL_TASK_QUEUE),
-            workflowExecutionTimeout: timeoutMs,
-          }),
+        const answer = client.connection.withDeadline(Date.now() + timeoutMs, () =>
+          client.connection.withAbortSignal(waiting.signal, () =>
+            client.workflow.execute(contract.type, {
+              ...startOptions(spec, contract.id(args), config.TEMPORAL_TASK_QUEUE),
+              workflowExecutionTimeout: timeoutMs,
+            }),
+          ),
         );
+        return await Promise.race([answer, untilUnserved(waiting.signal)]);
       } catch (error) {
         if (error instanceof WorkflowFailedError)
           log.warn({ err: error.cause, workflow: contract.type }, 'workflow failed');
@@ -117,21 +138,40 @@ export function createWorkflowGateway(client: Client, config: Config, log: Logge
           fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
           cause: error,
         });
+      } finally {
+        waiting.abort();
+      }
+    },
+    async *openRuns(contract) {
+      const taskQueue = contract.queue
+        ? resourceQueue(config.TEMPORAL_TASK_QUEUE, contract.queue)
+        : config.TEMPORAL_TASK_QUEUE;
+      let nextPageToken: Uint8Array | undefined;
+      do {
+        const page = await client.workflowService.listWorkflowExecutions({
+          namespace: config.TEMPORAL_NAMESPACE,
+          pageSize: LIST_PAGE,
+          query: `WorkflowType = '${contract.type}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
+          ...(nextPageToken ? { nextPageToken } : {}),
+        });
+        yield (page.executions ?? []).map(({ execution }) => execution!.workflowId!);
+        nextPageToken = page.nextPageToken ?? undefined;
+      } while (nextPageToken && nextPageToken.length > 0);
+    },
+    async isOpen(workflowId) {
+      try {
+        return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
       }
     },
     async health() {
       const started = Date.now();
-      const answer = await client.connection.withDeadline(Date.now() + 3000, () =>
-        client.workflowService.describeTaskQueue({
-          namespace: config.TEMPORAL_NAMESPACE,
-          taskQueue: { name: config.TEMPORAL_TASK_QUEUE },
-          taskQueueType: 1,
-        }),
+      await client.connection.withDeadline(Date.now() + 3000, () =>
+        client.workflowService.describeNamespace({ namespace: config.TEMPORAL_NAMESPACE }),
       );
-      return {
-        latencyMs: Date.now() - started,
-        workers: new Set((answer.pollers ?? []).map((poller) => poller.identity)).size,
-      };
+      return { latencyMs: Date.now() - started, ...(await presence(db)) };
     },
   };
 }

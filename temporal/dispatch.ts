@@ -1,5 +1,6 @@
 import type { Trx } from '../db/connection.ts';
 import { json } from '../db/connection.ts';
+import type { Presence } from './presence.ts';
 import { PRIORITY, type IdConflict, type IdReuse, type Signals, type WorkflowContract } from '../workflows/contract.ts';
 import type { Resource } from '../workflows/queues.ts';
 
@@ -114,9 +115,17 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
 export interface WorkflowGateway {
   /**
    * Runs a workflow to its end and returns its result.
-   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`
+   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`, or no worker that
+   *   could is alive
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
-  /** Milliseconds the workflow service took to answer, and whether workers poll the task queue. */
-  health(): Promise<{ latencyMs: number; workers: number }>;
+  /** Ids of the open runs of a family, a page at a time, from visibility: it lags behind by seconds. */
+  openRuns(contract: Pick<WorkflowContract<never>, 'type' | 'queue'>): AsyncIterable<readonly string[]>;
+  /** Whether a run is open under an id at this moment. */
+  isOpen(workflowId: string): Promise<boolean>;
+  /**
+   * Milliseconds the workflow service took to answer, how many worker processes are alive, and what none of them serves.
+   * @throws when Temporal does not answer
+   */
+  health(): Promise<{ latencyMs: number } & Presence>;
 }

@@ -5,6 +5,7 @@ import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';
 import { startFanOut } from './fanout.ts';
+import { startPulse } from './pulse.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
 import { startReactions } from './reactions.ts';
 import { installRuntime } from './runtime.ts';
@@ -72,6 +73,8 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
     const sync = await startSync(deps, { metrics });
     stops.push(() => sync.stop());
   }
+  const pulse = await startPulse(deps, metrics);
+  stops.push(() => pulse.stop());
   const http = httpPort === undefined ? undefined : await serveHealth(deps, metrics, httpPort);
   if (http) stops.push(() => http.close());
   return {

@@ -25,7 +25,7 @@ test.before(async () => {
   world = await createWorld({ env: { WORKER_ROLES: 'temporal' } });
   mail = await startMailWorld();
   engine = await startEngine(world);
-  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger);
+  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
   await eventually(async () => (await world.deps.workflows.health()).workers > 0);
 });
 test.after.always(async () => {
@@ -339,7 +339,7 @@ test.serial(
 test.serial('without a worker a connect answers 503 at once and a live check says so', async (t) => {
   const lonely = await createWorld();
   t.teardown(() => lonely.close());
-  lonely.deps.workflows = createWorkflowGateway(engine.temporal, lonely.deps.config, silentLogger);
+  lonely.deps.workflows = createWorkflowGateway(engine.temporal, lonely.deps.config, silentLogger, lonely.deps.db);
   const tenant = await lonely.tenant();
   const { body } = await user();
   t.like(await call(lonely, 'POST', '/v1/emails', { token: tenant.apiKey, body }), {

@@ -28,6 +28,7 @@ test('readiness tells the truth when Temporal is away', async (t) => {
     workers: false,
     scheduler: true,
     parked_intents: true,
+    runs: true,
     event_intake: true,
     event_stream: true,
     reactions: true,

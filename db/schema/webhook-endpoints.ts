@@ -20,6 +20,7 @@ export interface WebhookEndpointsRow {
   failing_since: Date | null;
   created_at: Date;
   updated_at: Date;
+  challenging: boolean;
 }
 
 export interface WebhookEndpointsInsert {
@@ -40,4 +41,5 @@ export interface WebhookEndpointsInsert {
   failing_since?: Date | null;
   created_at: Date;
   updated_at: Date;
+  challenging?: boolean;
 }

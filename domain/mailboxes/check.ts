@@ -53,14 +53,13 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
 
 /** Without this a client would wait the whole time for a worker that is not there. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
-  let workers = 0;
   let cause: unknown;
   try {
-    ({ workers } = await ctx.workflows.health());
+    const { unserved } = await ctx.workflows.health();
+    if (!unserved.includes('workflows') && !unserved.includes('interactive')) return;
   } catch (error) {
     cause = error;
   }
-  if (workers > 0) return;
   throw new AppError('service_unavailable', 'No worker can dial the mail servers now', {
     fix: 'Check that Temporal and a worker are running: GET /v1/system/readiness.',
     cause,

@@ -1,5 +1,6 @@
 import type { Ctx } from '../kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../reactions/status.ts';
+import { lastLooks } from './reconcile.ts';
 
 export interface ReadinessCheck {
   name: string;
@@ -27,23 +28,20 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     },
     'Check PRIMARY_DB and that PostgreSQL is running.',
   );
-  let workers = 0;
+  let presence: Pick<Awaited<ReturnType<Ctx['workflows']['health']>>, 'workers' | 'unserved'> = {
+    workers: 0,
+    unserved: [],
+  };
   const workflow = await timed(
     'workflow_service',
     async () => {
-      const health = await ctx.workflows.health();
-      workers = health.workers;
+      presence = await ctx.workflows.health();
       return 'Temporal answers';
     },
     'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and that Temporal is running.',
   );
   const checks = [database, workflow];
-  checks.push({
-    name: 'workers',
-    ok: workers > 0,
-    detail: workers > 0 ? `${workers} worker${workers === 1 ? '' : 's'} polling` : 'No worker polls the task queue',
-    ...(workers > 0 ? {} : { fix: 'Start a worker process with the role temporal.' }),
-  });
+  checks.push(workersCheck(presence));
   checks.push(
     await timed(
       'scheduler',
@@ -71,6 +69,9 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
       },
       'See the reasons with `heron outbox`; then `heron outbox retry` or `heron outbox drop`.',
     ),
+  );
+  checks.push(
+    await timed('runs', () => missingRuns(ctx), 'See the log of the workers; `heron reconcile` looks again.'),
   );
   checks.push({
     name: 'event_intake',
@@ -125,6 +126,36 @@ async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
       'See them with `heron reactions`; then `heron reactions replay` or `heron reactions discard`.',
     ),
   ];
+}
+
+function workersCheck({ workers, unserved }: { workers: number; unserved: readonly string[] }): ReadinessCheck {
+  const name = 'workers';
+  if (workers === 0)
+    return { name, ok: false, detail: 'No worker is alive', fix: 'Start a worker process with the role temporal.' };
+  const alive = `${workers} worker${workers === 1 ? '' : 's'} alive`;
+  if (unserved.length === 0) return { name, ok: true, detail: alive };
+  return {
+    name,
+    ok: false,
+    detail: `${alive}, none of them for ${unserved.join(', ')}`,
+    fix: `Start a worker process with the role temporal, or with ${unserved.join(', ')}.`,
+  };
+}
+
+/** A look that is older than this (ms) says nothing any more: the sweep looks every quarter of an hour. */
+const STALE_LOOK_MS = 2 * 3_600_000;
+
+/** What the last look for missing runs found. Right after an installation there was none yet. */
+async function missingRuns(ctx: Ctx): Promise<string> {
+  const looks = await lastLooks(ctx.db);
+  if (looks.length === 0) return 'Nobody has looked for missing runs yet';
+  const oldest = new Date(Math.min(...looks.map(({ endedAt }) => endedAt.getTime())));
+  if (Date.now() - oldest.getTime() > STALE_LOOK_MS)
+    throw new Error(`The last look for missing runs was at ${oldest.toISOString()}`);
+  const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);
+  if (missing.length > 0)
+    throw new Error(`Runs were missing at the last look, and were started again: ${missing.join(', ')}`);
+  return 'Every run that must be open was open at the last look';
 }
 
 async function timed(name: string, probe: () => Promise<string>, fix: string): Promise<ReadinessCheck> {

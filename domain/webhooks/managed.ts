@@ -134,7 +134,8 @@ async function armUnverified(tx: Tx, which: { application_id: string; organizati
     .trx('webhook_endpoints')
     .where(which)
     .whereNull('verified_at')
-    .select('id', 'organization_id')) as { id: string; organization_id: string }[];
+    .update({ challenging: true })
+    .returning(['id', 'organization_id'])) as { id: string; organization_id: string }[];
   for (const endpoint of endpoints) {
     tx.intend(
       signal(webhookVerifyWorkflow, { organizationId: endpoint.organization_id, endpointId: endpoint.id }, 'armed', {

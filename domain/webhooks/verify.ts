@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import type { ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { TEST_EVENT } from '../kernel/events.ts';
-import { reader, transact } from '../kernel/transact.ts';
+import { atOnce, reader, transact } from '../kernel/transact.ts';
 import { nextAttemptAt } from '../delivery/schedule.ts';
 import { getEndpoint } from './endpoints.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
@@ -66,7 +66,9 @@ export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: nu
   if (result.passed) return { over: true, state: 'verified' };
   const now = ctx.clock.now();
   const next = nextAttemptAt(ctx.config, { attempt, earlier: 0, max: ctx.config.WEBHOOK_MAX_ATTEMPTS }, now);
-  return next ? { over: false, retryInMs: next.getTime() - now.getTime() } : { over: true, state: 'given_up' };
+  if (next) return { over: false, retryInMs: next.getTime() - now.getTime() };
+  await atOnce(ctx).table('webhook_endpoints').where({ id }).update({ challenging: false });
+  return { over: true, state: 'given_up' };
 }
 
 async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): Promise<ChallengeResult | undefined> {

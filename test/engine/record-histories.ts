@@ -147,7 +147,7 @@ async function recordImport(): Promise<void> {
 async function recordMailboxCheck(): Promise<void> {
   const { organizationId } = await world.tenant();
   const { email, smtp, imap } = await mail.addMailbox({ email: 'new@sender.example.com', password: 'secret' });
-  const real = createWorkflowGateway(engine.temporal, world.deps.config, world.deps.log);
+  const real = createWorkflowGateway(engine.temporal, world.deps.config, world.deps.log, world.deps.db);
   let workflowId = '';
   const workflows: typeof real = {
     ...real,

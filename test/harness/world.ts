@@ -44,6 +44,10 @@ export interface WorldOptions {
 
 const noWorkflows: WorkflowGateway = {
   execute: () => Promise.reject(new Error('this world has no Temporal')),
+  openRuns: () => {
+    throw new Error('this world has no Temporal');
+  },
+  isOpen: () => Promise.reject(new Error('this world has no Temporal')),
   health: () => Promise.reject(new Error('this world has no Temporal')),
 };
 

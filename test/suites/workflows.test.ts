@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import test from 'ava';
+import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import * as barrel from '../../workflows/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
@@ -28,6 +29,21 @@ test('every family has a contract, stands in the barrel under its type, and keep
         `${contract.type} is not in the barrel`,
       );
     t.true(histories(family).length > 0, `${family} has no recorded history`);
+  }
+});
+
+test('every family is reconciled with PostgreSQL, or says why it need not be', async (t) => {
+  const reconciled = RUN_FAMILIES.map(({ contract }) => contract.type);
+  for (const family of families) {
+    const contracts = Object.values(await import(new URL(`${family}/contract.ts`, WORKFLOWS).href)).filter(
+      (value): value is { type: string; kind: string } =>
+        typeof value === 'object' && value !== null && 'type' in value && 'kind' in value,
+    );
+    for (const { type, kind } of contracts)
+      t.true(
+        reconciled.includes(type) !== kind in NOT_RECONCILED,
+        `${type} needs an entry in domain/system/run-families.ts: how its missing runs are found, or why it has none`,
+      );
   }
 });
 

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { writeIntents } from '../../temporal/dispatch.ts';
+import type { Deps } from '../kernel/context.ts';
+import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
+
+/** What a look at one family found. */
+export interface FamilyReport {
+  family: string;
+  /** Runs that PostgreSQL says must be open. */
+  checked: number;
+  /** Of those, how many were not, and were started (or would have been, on a dry run). */
+  missing: number;
+  /** False when the look was cut short; the next one goes on where it ended. */
+  finished: boolean;
+}
+
+export interface ReconcileOptions {
+  /** Count only; start nothing and record nothing. */
+  dryRun?: boolean;
+  /** Go on where the last look was cut short. Otherwise it begins anew. */
+  resume?: boolean;
+  /** Cuts the look short between two pages. */
+  signal?: AbortSignal;
+  /** Starts per second, at most. */
+  ratePerSecond?: number;
+  /** Called after each page with the family and how many of its runs were checked so far. */
+  onPage?: (family: string, checked: number) => void;
+}
+
+type Parts = Pick<Deps, 'db' | 'workflows'>;
+
+const PAGE = 1_000;
+const DESCRIBE_AT_ONCE = 16;
+const RATE_PER_SECOND = 100;
+
+/**
+ * Starts what must run and does not: PostgreSQL says which runs must be open, Temporal which are. Runs are lost when an
+ * operator terminates them, or with Temporal's store.
+ *
+ * Per family, the ids of open runs are read from visibility (one request per thousand), and compared with the rows in
+ * pages, so that healthy runs cost no request each. Visibility lags, so that one it does not show is only suspected:
+ * it counts as missing when no intent for it waits in the outbox, Temporal then says that it is not open, and its row
+ * afterwards still says that it must be. Starts go through the outbox. A start of a run that is open after all changes
+ * nothing.
+ * @throws when Temporal does not answer
+ */
+export async function reconcile(parts: Parts, options: ReconcileOptions = {}): Promise<FamilyReport[]> {
+  const reports: FamilyReport[] = [];
+  for (const family of RUN_FAMILIES) reports.push(await reconcileFamily(parts, family, options));
+  return reports;
+}
+
+async function reconcileFamily(
+  { db, workflows }: Parts,
+  family: RunFamily,
+  { dryRun = false, resume = false, signal, ratePerSecond = RATE_PER_SECOND, onPage }: ReconcileOptions,
+): Promise<FamilyReport> {
+  const report: FamilyReport = { family: family.name, checked: 0, missing: 0, finished: false };
+  if (signal?.aborted) return report;
+  let after = FIRST_POSITION;
+  if (!dryRun) {
+    const begun = await beginLook({ db }, family.name, resume);
+    after = begun.position;
+    report.checked = begun.checked;
+    report.missing = begun.missing;
+  }
+  const open = new Set<string>();
+  for await (const ids of workflows.openRuns(family.contract)) for (const id of ids) open.add(id);
+  while (!signal?.aborted) {
+    const page = await family.page(db, after, PAGE);
+    const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
+    const lost = suspected.length > 0 ? await notOpen({ db, workflows }, suspected) : [];
+    const started = await startMissing({ db }, family, lost, dryRun);
+    report.checked += page.length;
+    report.missing += started;
+    onPage?.(family.name, report.checked);
+    if (page.length < PAGE) {
+      if (!dryRun) await endLook({ db }, report);
+      return { ...report, finished: true };
+    }
+    after = page.at(-1)!.position;
+    if (!dryRun) await recordPage({ db }, report, after);
+    if (!dryRun && started > 0) await sleep((started / ratePerSecond) * 1_000, undefined, { signal }).catch(() => {});
+  }
+  return report;
+}
+
+/** Those of some runs that Temporal does not have open, and that no waiting intent will open. */
+async function notOpen({ db, workflows }: Parts, suspected: readonly ExpectedRun[]): Promise<ExpectedRun[]> {
+  const ids = suspected.map(({ intent }) => intent.workflowId);
+  // Looked up before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
+  const waiting = new Set<string>(
+    await db('outbox')
+      .where('workflow_id', '=', db.raw('any(?::text[])', [ids]))
+      .distinct()
+      .pluck('workflow_id'),
+  );
+  const limit = pLimit(DESCRIBE_AT_ONCE);
+  const answers = await Promise.all(
+    suspected.map((run) =>
+      limit(async () => !waiting.has(run.intent.workflowId) && !(await workflows.isOpen(run.intent.workflowId))),
+    ),
+  );
+  return suspected.filter((_run, index) => answers[index]);
+}
+
+/** Starts those of some runs whose rows still say that they must be open: they may have ended in the meantime. */
+async function startMissing(
+  { db }: Pick<Deps, 'db'>,
+  family: RunFamily,
+  lost: readonly ExpectedRun[],
+  dryRun: boolean,
+): Promise<number> {
+  if (lost.length === 0) return 0;
+  const positions = lost.map(({ position }) => position);
+  if (dryRun) return (await family.only(db, positions)).length;
+  return db.transaction(async (trx) => {
+    const still = await family.only(trx, positions);
+    await writeIntents(
+      trx,
+      still.map(({ intent }) => intent),
+    );
+    return still.length;
+  });
+}
+
+async function beginLook(
+  { db }: Pick<Deps, 'db'>,
+  family: string,
+  resume: boolean,
+): Promise<{ position: string; checked: number; missing: number }> {
+  const { rows } = (await db.raw(
+    `insert into reconciliations as r (family, position, began_at) values (:family, :first, now())
+     on conflict (family) do update set
+       began_at = case when :resume and r.position is not null then r.began_at else now() end,
+       checked = case when :resume and r.position is not null then r.checked else 0 end,
+       missing = case when :resume and r.position is not null then r.missing else 0 end,
+       position = case when :resume then coalesce(r.position, :first) else :first end
+     returning position, checked::int, missing::int`,
+    { family, first: FIRST_POSITION, resume },
+  )) as { rows: { position: string; checked: number; missing: number }[] };
+  return rows[0]!;
+}
+
+async function recordPage(
+  { db }: Pick<Deps, 'db'>,
+  { family, checked, missing }: FamilyReport,
+  position: string,
+): Promise<void> {
+  await db('reconciliations').where({ family }).update({ position, checked, missing });
+}
+
+async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: FamilyReport): Promise<void> {
+  await db('reconciliations').where({ family }).update({
+    position: null,
+    checked,
+    missing,
+    ended_at: db.fn.now(),
+    last_checked: checked,
+    last_missing: missing,
+  });
+}
+
+/** What the last look at each family found that came to its end. */
+export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; endedAt: Date }[]> {
+  const rows = await db('reconciliations').whereNotNull('ended_at').orderBy('family');
+  return rows.map((row) => ({ family: row.family, missing: Number(row.last_missing), endedAt: row.ended_at! }));
+}

@@ -1,0 +1,117 @@
+import type { Db } from '../../db/connection.ts';
+import { runStatement } from '../../db/statement.ts';
+import { signal, start, type Intent } from '../../temporal/dispatch.ts';
+import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/contract.ts';
+import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
+import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
+import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
+import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
+import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
+import { webhookBatchWorkflow, type WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
+import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
+import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
+import { webhookVerifyWorkflow, type WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
+
+/** A run that must be open, as PostgreSQL says: the id of the row that says so, and the intent that opens the run. */
+export interface ExpectedRun {
+  position: string;
+  intent: Intent;
+}
+
+/** A family of workflows, and which of its runs must be open. */
+export interface RunFamily {
+  name: string;
+  contract: Pick<WorkflowContract<never>, 'type' | 'queue'>;
+  /** The next runs behind a position, in the order of their rows' ids. */
+  page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
+  /** Those of some rows that must still be open. */
+  only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
+}
+
+/** Before every id. */
+export const FIRST_POSITION = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Declares a family. `rows` is a query for rows that must have an open run, with the row's id as `position` and the
+ * arguments of the contract as columns; it ends where `and` with a condition on that id can follow, and then `order by`.
+ */
+function family<Args>(
+  contract: WorkflowContract<Args, Signals>,
+  rows: string,
+  { id = 'id', open = (args: Args): Intent => start(contract, args) } = {},
+): RunFamily {
+  const read = async (db: Db, sql: string, bindings: Record<string, unknown>) => {
+    const answer = await runStatement<Args & { position: string }>(db, sql, bindings as never);
+    return answer.rows.map((row) => ({ position: row.position, intent: open(contract.args(row)) }));
+  };
+  return {
+    name: contract.kind,
+    contract,
+    page: (db, after, limit) =>
+      read(db, `${rows} and ${id} > cast(:after as uuid) order by ${id} limit :limit`, { after, limit }),
+    only: (db, positions) =>
+      read(db, `${rows} and ${id} = any(cast(:positions as uuid[])) order by ${id}`, { positions: [...positions] }),
+  };
+}
+
+/**
+ * Every family whose runs must be open because PostgreSQL says so. A new family adds an entry here, or below with the
+ * reason why it needs none; a test holds that.
+ */
+export const RUN_FAMILIES: readonly RunFamily[] = [
+  // A campaign that is idle waits for a lead, which wakes its launcher; one that is not active may still have runs to signal.
+  family<CampaignArgs>(
+    campaignWorkflow,
+    `select c.id as position, c.organization_id as "organizationId", c.id as "campaignId"
+     from campaigns c
+     where (c.status = 'active' and c.idle_since is null
+       or exists (
+         select 1 from enrollments e
+         where e.campaign_id = c.id and e.state = 'active' and e.signalled_epoch < c.control_epoch))`,
+    { id: 'c.id' },
+  ),
+  family<EnrollmentArgs>(
+    enrollmentWorkflow,
+    `select id as position, organization_id as "organizationId", campaign_id as "campaignId", contact_id as "contactId"
+     from enrollments
+     where state = 'active'`,
+  ),
+  family<ContactImportArgs>(
+    contactImportWorkflow,
+    `select id as position, organization_id as "organizationId", id as "importId"
+     from contact_imports
+     where status in ('queued', 'running')`,
+  ),
+  family<WebhookBatchArgs>(
+    webhookBatchWorkflow,
+    `select distinct batch_id as position, batch_id as "batchId"
+     from webhook_deliveries
+     where batch_id is not null and status in ('pending', 'in_flight') and batch_id <> endpoint_id`,
+    { id: 'batch_id' },
+  ),
+  family<WebhookEndpointArgs>(
+    webhookEndpointWorkflow,
+    `select distinct batch_id as position, batch_id as "endpointId"
+     from webhook_deliveries
+     where batch_id is not null and status in ('pending', 'in_flight') and batch_id = endpoint_id`,
+    { id: 'batch_id', open: (args) => signal(webhookEndpointWorkflow, args, 'more', { cause: 'sweep' }) },
+  ),
+  family<WebhookDeliveryArgs>(
+    webhookDeliveryWorkflow,
+    `select id as position, organization_id as "organizationId", id as "deliveryId"
+     from webhook_deliveries
+     where batch_id is null and status in ('pending', 'in_flight', 'failed')`,
+  ),
+  family<WebhookVerifyArgs>(
+    webhookVerifyWorkflow,
+    `select id as position, organization_id as "organizationId", id as "endpointId"
+     from webhook_endpoints
+     where challenging and verified_at is null`,
+  ),
+];
+
+/** Families that PostgreSQL does not ask for, and why. */
+export const NOT_RECONCILED: Readonly<Record<string, string>> = {
+  [mailboxCheckWorkflow.kind]: 'a person waits for the answer, and asks again when none comes',
+  [maintenanceWorkflow.kind]: 'a Temporal Schedule starts it, which every worker creates where it is missing',
+};

@@ -1,0 +1,50 @@
+import type { Db } from '../db/connection.ts';
+import { RESOURCES, type Resource } from '../workflows/queues.ts';
+
+/** How often (ms) a worker process says that it is alive. */
+export const PRESENCE_MS = 2_000;
+/** Having said nothing for this long (ms), a process is taken to be dead. */
+const GONE_MS = 8_000;
+const FORGOTTEN = '1 day';
+
+/** What may lack a worker: the workflows themselves, or a resource's work. */
+export type Served = 'workflows' | Resource;
+
+/** The worker processes that are alive, and what none of them serves. */
+export interface Presence {
+  /** Processes that serve a task queue. */
+  workers: number;
+  unserved: Served[];
+}
+
+/**
+ * Records that a worker process is alive. Temporal remembers whoever polled a queue for minutes, so that a killed worker
+ * would be taken for a living one; its own word ends with it.
+ */
+export async function sayAlive(db: Db, id: string, roles: readonly string[]): Promise<void> {
+  await db('workers')
+    .insert({ id, roles: [...roles] })
+    .onConflict('id')
+    .merge({ seen_at: db.fn.now() });
+}
+
+/** Takes back that a worker process is alive, and forgets those that ended long ago without doing so. */
+export async function sayGone(db: Db, id: string): Promise<void> {
+  await db('workers')
+    .where({ id })
+    .orWhere('seen_at', '<', db.raw(`now() - interval '${FORGOTTEN}'`))
+    .delete();
+}
+
+/** Looks which workers are alive. A process whose role is `temporal` serves everything. */
+export async function presence(db: Db): Promise<Presence> {
+  const alive = await db('workers')
+    .where('seen_at', '>', db.raw(`now() - ? * interval '1 millisecond'`, [GONE_MS]))
+    .select('roles');
+  const serves = (roles: readonly string[], what: Served) => roles.includes('temporal') || roles.includes(what);
+  const all: Served[] = ['workflows', ...RESOURCES];
+  return {
+    workers: alive.filter(({ roles }) => all.some((what) => serves(roles, what))).length,
+    unserved: all.filter((what) => !alive.some(({ roles }) => serves(roles, what))),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Deps } from '../domain/kernel/context.ts';
+import { lastLooks } from '../domain/system/reconcile.ts';
+import { newId } from '../lib/ids.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { PRESENCE_MS, sayAlive, sayGone } from '../temporal/presence.ts';
+
+/** How many pulses go by between two readings of what is counted in PostgreSQL. */
+const PULSES_PER_READING = 8;
+
+/**
+ * Says every two seconds that this worker process is alive, for readiness and for whoever waits for a worker, and keeps
+ * the gauge of missing runs.
+ */
+export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
+  const { db, config, log } = deps;
+  const id = newId();
+  let pulses = 0;
+  let beating: Promise<void> = Promise.resolve();
+  const beat = async () => {
+    try {
+      await sayAlive(db, id, config.WORKER_ROLES);
+      if (pulses++ % PULSES_PER_READING === 0)
+        for (const { family, missing } of await lastLooks(db)) metrics.runsMissing.set({ family }, missing);
+    } catch (error) {
+      log.warn({ err: error }, 'this worker could not say that it is alive');
+    }
+  };
+  await beat();
+  const timer = setInterval(() => {
+    // One at a time, however slow the database is.
+    beating = beating.then(beat);
+  }, PRESENCE_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await beating;
+      await sayGone(db, id).catch(() => undefined);
+    },
+  };
+}
