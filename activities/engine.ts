@@ -45,9 +45,11 @@ export function createEngineActivities(
         sendId,
       );
       if ('retryInMs' in delivery) {
+        metrics.targetBusy.inc({ resource: 'mail' });
         throw ApplicationFailure.create({
           message: 'the mail host has as many conversations under way as it may',
           type: 'mail_host_busy',
+          category: 'BENIGN',
           nextRetryDelay: delivery.retryInMs,
         });
       }
@@ -55,6 +57,7 @@ export function createEngineActivities(
         throw ApplicationFailure.create({
           message: 'another attempt may still be under way',
           type: 'send_in_hand',
+          category: 'BENIGN',
           nextRetryDelay: Math.max(1_000, delivery.retryAt - Date.now()),
         });
       }
@@ -67,12 +70,15 @@ export function createEngineActivities(
       // An app may take its time; the heartbeat tells a slow app from a dead worker.
       const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       const result = await callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse));
-      if (result.outcome === 'busy')
+      if (result.outcome === 'busy') {
+        metrics.targetBusy.inc({ resource: 'apps' });
         throw ApplicationFailure.create({
           message: 'the app has as many calls under way as it may',
           type: 'app_busy',
+          category: 'BENIGN',
           nextRetryDelay: result.retryInMs,
         });
+      }
       if (result.outcome === 'retry')
         throw ApplicationFailure.create({
           message: result.detail ?? 'the app did not answer',

@@ -9,6 +9,7 @@ export interface Metrics {
   outboxParkedTotal: Counter;
   runsMissing: Gauge<'family'>;
   sends: Counter<'result'>;
+  targetBusy: Counter<'resource'>;
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
   keyUsageDropped: Counter;
@@ -68,6 +69,12 @@ export function createMetrics(): Metrics {
       name: 'heron_sends_total',
       help: 'Campaign emails settled, by result',
       labelNames: ['result'],
+      registers,
+    }),
+    targetBusy: new Counter({
+      name: 'heron_target_busy_total',
+      help: 'Work sent away because its app or mail host had as much open as it may, by resource; it comes again',
+      labelNames: ['resource'],
       registers,
     }),
     inbound: new Counter({

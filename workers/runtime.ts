@@ -1,12 +1,42 @@
+import { get } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../lib/log.ts';
 
-let installed = false;
+/** Where the Temporal core of this process serves its metrics, loopback only; undefined before it is installed. */
+let metricsPort: number | undefined;
+let installing: Promise<void> | undefined;
 
-/** Routes the Temporal core's log lines into ours. Once per process: the runtime is global. Signals stay ours. */
-export function installRuntime(log: Logger): void {
-  if (installed) return;
-  installed = true;
+/**
+ * Routes the log lines and metrics of the Temporal core into ours. Once per process: its runtime is global. Signals stay
+ * ours.
+ */
+export function installRuntime(log: Logger): Promise<void> {
+  installing ??= install(log);
+  return installing;
+}
+
+/**
+ * The metrics of the Temporal core in Prometheus' text format: task failures, latencies from schedule to start, slots,
+ * the cache of workflows, requests to the server. Empty where no task queue is served, and when they cannot be read.
+ */
+export async function coreMetrics(): Promise<string> {
+  if (metricsPort === undefined) return '';
+  return new Promise((resolve) => {
+    const request = get({ host: '127.0.0.1', port: metricsPort, path: '/metrics', timeout: 2_000 }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(''));
+  });
+}
+
+/** Buckets (s) for how long tasks wait and take: from a queue without a backlog to one of minutes. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+async function install(log: Logger): Promise<void> {
   const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
     TRACE: 'trace',
     DEBUG: 'debug',
@@ -14,12 +44,50 @@ export function installRuntime(log: Logger): void {
     WARN: 'warn',
     ERROR: 'error',
   };
+  const port = await unusedPort();
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { taskToken: _token, ...rest } = (meta ?? {}) as Record<string, unknown>;
       log[levels[level]](rest, message);
     }),
     shutdownSignals: [],
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      metrics: {
+        attachServiceName: false,
+        prometheus: {
+          bindAddress: `127.0.0.1:${port}`,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+          histogramBucketOverrides: Object.fromEntries(
+            [
+              'activity_schedule_to_start_latency',
+              'activity_execution_latency',
+              'activity_succeed_endtoend_latency',
+              'local_activity_execution_latency',
+              'workflow_task_schedule_to_start_latency',
+              'workflow_task_execution_latency',
+              'workflow_endtoend_latency',
+              'request_latency',
+              'long_request_latency',
+            ].map((name) => [name, SECONDS]),
+          ),
+        },
+      },
+    },
+  });
+  metricsPort = port;
+}
+
+/** A port of the loopback interface that nobody listens on at this moment. */
+function unusedPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
   });
 }

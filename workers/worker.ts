@@ -8,7 +8,7 @@ import { startFanOut } from './fanout.ts';
 import { startPulse } from './pulse.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
 import { startReactions } from './reactions.ts';
-import { installRuntime } from './runtime.ts';
+import { coreMetrics, installRuntime } from './runtime.ts';
 import { startSync } from './sync.ts';
 
 export interface WorkerParts {
@@ -40,7 +40,7 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
 
   const queues = queuesOfRoles(config.WORKER_ROLES);
   if (queues.length > 0) {
-    installRuntime(log);
+    await installRuntime(log);
     const serving = await startQueues({ deps, metrics }, queues, (error) => fail(error));
     stops.push(() => serving.stop());
   }
@@ -93,9 +93,9 @@ function serveHealth(deps: Deps, metrics: Metrics, port: number): Promise<Listen
         response.setHeader('Content-Type', 'application/json');
         response.end('{"status":"ok"}');
       } else if (request.url === '/metrics') {
-        void metrics.registry.metrics().then((text) => {
+        void Promise.all([metrics.registry.metrics(), coreMetrics()]).then((texts) => {
           response.setHeader('Content-Type', metrics.registry.contentType);
-          response.end(text);
+          response.end(texts.join('\n'));
         });
       } else {
         response.statusCode = 404;

@@ -8,7 +8,7 @@ import { installRuntime } from '../../workers/runtime.ts';
 import { BARE_QUEUE } from '../workflows/contract.ts';
 
 const config = loadConfig();
-installRuntime(silentLogger);
+await installRuntime(silentLogger);
 const quiet = (): void => {};
 const { code } = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('../workflows/bare.ts', import.meta.url)),

@@ -12,8 +12,18 @@ const NAMESPACE = 'default';
 /** What an operator filters runs by in the Temporal UI: ids and kinds, never addresses. */
 const SEARCH_ATTRIBUTES = ['OrganizationId', 'CampaignId', 'Kind', 'State'];
 
-/** One partition per task queue: on one machine more of them only add latency when busy. */
-const DYNAMIC_CONFIG = ['matching.numTaskqueueReadPartitions=1', 'matching.numTaskqueueWritePartitions=1'];
+/**
+ * One partition per task queue: on one machine more of them only add latency when busy. Tasks leave a queue by priority,
+ * and within one priority in turn by fairness key, which is the organization; `enableMigration` lets the backlog of a
+ * state file from before that drain first.
+ */
+const DYNAMIC_CONFIG = [
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+  'matching.useNewMatcher=true',
+  'matching.enableFairness=true',
+  'matching.enableMigration=true',
+];
 
 /** With these a file costs no more than memory does, and still survives kill -9. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];

@@ -8,7 +8,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
-installRuntime(silentLogger);
+await installRuntime(silentLogger);
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const families = readdirSync(WORKFLOWS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/workflow.ts`, WORKFLOWS)))

@@ -8,12 +8,12 @@ import { installRuntime } from '../../../workers/runtime.ts';
 
 /** Runs single activities on any task queue, as a workflow would. */
 export interface Probes {
-  /** Starts a run that schedules one activity. */
+  /** Starts a run that schedules an activity, once or as many times side by side. */
   start(
     activity: string,
     args: unknown[],
     options: ActivityOptions & { taskQueue: string },
-    priority?: Priority,
+    run?: { priority?: Priority; times?: number },
   ): Promise<WorkflowHandle>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() 
 
 /** Starts a worker of its own for the runs; whoever serves the task queue does the activity. */
 export async function startProbes(client: Client, address: string): Promise<Probes> {
-  installRuntime(silentLogger);
+  await installRuntime(silentLogger);
   const connection = await NativeConnection.connect({ address });
   const taskQueue = `probe-${newId()}`;
   const worker = await Worker.create({
@@ -35,11 +35,11 @@ export async function startProbes(client: Client, address: string): Promise<Prob
   });
   const running = worker.run();
   return {
-    start: (activity, args, options, priority) =>
+    start: (activity, args, options, { priority, times } = {}) =>
       client.workflow.start('probe', {
         taskQueue,
         workflowId: `probe/${newId()}`,
-        args: [{ activity, args, options }],
+        args: [{ activity, args, options, ...(times === undefined ? {} : { times }) }],
         ...(priority ? { priority } : {}),
       }),
     async stop() {

@@ -5,9 +5,13 @@ export interface Probe {
   activity: string;
   args: unknown[];
   options: ActivityOptions;
+  /** How often, side by side; once when not given. */
+  times?: number;
 }
 
-/** Runs one activity and answers what it answered. */
-export async function probe({ activity, args, options }: Probe): Promise<unknown> {
-  return proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>(options)[activity]!(...args);
+/** Runs one activity and answers what it answered; of several runs side by side, the answer of the last. */
+export async function probe({ activity, args, options, times = 1 }: Probe): Promise<unknown> {
+  const run = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>(options)[activity]!;
+  const answers = await Promise.all(Array.from({ length: times }, () => run(...args)));
+  return answers.at(-1);
 }

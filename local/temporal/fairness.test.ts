@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import test from 'ava';
+import { startProbes } from '../../test/harness/probe/index.ts';
+import { eventually } from '../../test/harness/engine.ts';
+import { PRIORITY } from '../../workflows/contract.ts';
+import { resolveTemporalCli, startTemporalServer } from './index.ts';
+
+const PATIENCE_MS = 90_000;
+const FLOOD_RUNS = 5;
+const FLOOD_TIMES = 1_000;
+
+test('a tenant with thousands of activities in a queue does not delay another, and urgent work passes both', async (t) => {
+  t.timeout(PATIENCE_MS * 3);
+  const dir = await mkdtemp(join(tmpdir(), 'heron-fairness-'));
+  const server = await startTemporalServer({
+    cli: await resolveTemporalCli(() => {}),
+    headless: true,
+    logFile: join(dir, 'log'),
+  });
+  const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection });
+  const probes = await startProbes(client, server.address);
+  const native = await NativeConnection.connect({ address: server.address });
+  /** Whose activities ran, in order. */
+  const ran: string[] = [];
+  const taskQueue = 'fairness';
+  const worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    maxConcurrentActivityTaskExecutions: 2,
+    activities: {
+      async note(who: string) {
+        ran.push(who);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      },
+    },
+  });
+  const options = { taskQueue, startToCloseTimeout: '10s' } as const;
+  // Given to the run: activities take it over, as those of Heron's runs do.
+  const start = (who: string, work: keyof typeof PRIORITY, times = 1) =>
+    probes.start('note', [who], options, { priority: { priorityKey: PRIORITY[work], fairnessKey: who }, times });
+  const queued = async () =>
+    Number(
+      (
+        await client.workflowService.describeTaskQueue({
+          namespace: 'default',
+          taskQueue: { name: taskQueue },
+          taskQueueType: 2,
+          reportStats: true,
+        })
+      ).stats?.approximateBacklogCount ?? 0,
+    );
+  let running: Promise<void> | undefined;
+  try {
+    const flood = await Promise.all(Array.from({ length: FLOOD_RUNS }, () => start('flood', 'timely', FLOOD_TIMES)));
+    await eventually(async () => (await queued()) >= FLOOD_RUNS * FLOOD_TIMES, PATIENCE_MS);
+    await start('other', 'timely', 5);
+    await start('upkeep', 'upkeep');
+    await start('person', 'interactive');
+    await eventually(async () => (await queued()) >= FLOOD_RUNS * FLOOD_TIMES + 7, PATIENCE_MS);
+    running = worker.run();
+    await eventually(async () => ran.filter((who) => who === 'other').length === 5, PATIENCE_MS);
+    t.true(ran.indexOf('person') < 10, `urgent work came at ${ran.indexOf('person')}`);
+    t.true(ran.lastIndexOf('other') < 50, `the other tenant's last came at ${ran.lastIndexOf('other')}`);
+    t.false(ran.includes('upkeep'));
+    await Promise.all(flood.map((handle) => handle.terminate()));
+  } finally {
+    if (running) {
+      worker.shutdown();
+      await running;
+    }
+    await probes.stop();
+    await native.close();
+    await connection.close();
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+});
