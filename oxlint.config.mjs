@@ -90,6 +90,14 @@ const DOMAIN = {
 };
 
 const DATABASE_DRIVERS = { regex: '^(knex|objection|pg)(/|$)', message: 'Only db/ imports knex, pg and objection.' };
+const RAW = [
+  { group: ['**/db/raw.ts'], message: 'Only db/ opens a pool: use OrgScope, or across (db/across.ts) with a reason.' },
+  {
+    group: ['**/db/connection.ts'],
+    importNames: ['connectRaw'],
+    message: 'A pool that can be asked anything is for migrations, tests and measurements.',
+  },
+];
 const KOA = { regex: '^(koa|koa-.*|@koa/.*)(/|$)', message: 'Only api/ knows Koa.' };
 const CONTRACTS_ONLY = {
   group: [
@@ -133,12 +141,12 @@ const REFUSED = {
   lib: [DATABASE_DRIVERS, KOA],
   db: [KOA],
   workflows: DETERMINISTIC,
-  temporal: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY],
-  domain: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY, DISPATCH_ONLY],
-  activities: [DATABASE_DRIVERS, KOA, CONTRACTS_ONLY],
-  workers: [DATABASE_DRIVERS, KOA],
-  api: [DATABASE_DRIVERS, CONTRACTS_ONLY],
-  deploy: [DATABASE_DRIVERS],
+  temporal: [DATABASE_DRIVERS, ...RAW, KOA, CONTRACTS_ONLY],
+  domain: [DATABASE_DRIVERS, ...RAW, KOA, CONTRACTS_ONLY, DISPATCH_ONLY],
+  activities: [DATABASE_DRIVERS, ...RAW, KOA, CONTRACTS_ONLY],
+  workers: [DATABASE_DRIVERS, ...RAW, KOA],
+  api: [DATABASE_DRIVERS, ...RAW, CONTRACTS_ONLY],
+  deploy: [DATABASE_DRIVERS, ...RAW],
   examples: [DATABASE_DRIVERS],
 };
 

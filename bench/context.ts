@@ -1,7 +1,8 @@
+import { withRawDb, type TestAssembly } from '../test/harness/database.ts';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { assemble, type Assembly } from '../deploy/assemble.ts';
+import { assemble } from '../deploy/assemble.ts';
 import { startLocalStack, type LocalStack } from '../local/stack.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -9,7 +10,7 @@ import { silentLogger } from '../lib/log.ts';
 /** What a bench gets: an installation of real processes, this process's own way to its database, and how much to do. */
 export interface BenchContext {
   stack: LocalStack;
-  assembly: Assembly;
+  assembly: TestAssembly;
   /** Small amounts, for seeing that everything works; the figures mean little. */
   quick: boolean;
   log(line: string): void;
@@ -52,7 +53,7 @@ export async function withContext<T>(
   work: (context: BenchContext) => Promise<T>,
 ): Promise<T> {
   const stack = await startLocalStack({ persistent: true, headless: true, env: SETTINGS, log: () => {} });
-  const assembly = assemble(loadConfig(stack.env), 'bench', { log: silentLogger });
+  const assembly = withRawDb(assemble(loadConfig(stack.env), 'bench', { log: silentLogger }));
   const helpers: Helper[] = [];
   try {
     return await work({
@@ -73,7 +74,7 @@ export async function withContext<T>(
   }
 }
 
-async function versionsOf({ deps, temporal }: Assembly): Promise<Record<string, string>> {
+async function versionsOf({ deps, temporal }: TestAssembly): Promise<Record<string, string>> {
   const { rows } = (await deps.db.raw('show server_version')) as { rows: { server_version: string }[] };
   const { serverVersion } = await temporal.workflowService.getSystemInfo({});
   return {

@@ -1,12 +1,12 @@
+import { type TestAssembly } from '../test/harness/database.ts';
 import { json } from '../db/connection.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { transact } from '../domain/kernel/transact.ts';
 import { signalLauncher } from '../domain/engine/control/signals.ts';
-import type { Assembly } from '../deploy/assemble.ts';
 import { createCampaign, createMailbox, createTenant, type StepSpec, type Tenant } from '../test/harness/factories.ts';
 
 /** Contacts of a workspace, made inside the database: ids rise with their number, as those of real rows do with time. */
-export async function fillContacts({ deps }: Assembly, organizationId: string, count: number): Promise<void> {
+export async function fillContacts({ deps }: TestAssembly, organizationId: string, count: number): Promise<void> {
   await deps.db.raw(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, created_at, updated_at)
      select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint - :count + n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid,
@@ -30,7 +30,7 @@ export interface CampaignSpec {
 
 /** A workspace with contacts, mailboxes that send to the sink, and an active campaign with all contacts as leads. */
 export async function makeCampaign(
-  assembly: Assembly,
+  assembly: TestAssembly,
   spec: CampaignSpec,
 ): Promise<{ tenant: Tenant; campaignId: string }> {
   const { deps } = assembly;
@@ -65,7 +65,7 @@ export async function makeCampaign(
 }
 
 /** Wakes the launcher of a campaign. */
-export async function launchCampaign({ deps }: Assembly, tenant: Tenant, campaignId: string): Promise<void> {
+export async function launchCampaign({ deps }: TestAssembly, tenant: Tenant, campaignId: string): Promise<void> {
   await transact(systemCtx(deps, tenant.organizationId, 'bench'), async (tx) =>
     signalLauncher(tx, campaignId, 'started'),
   );

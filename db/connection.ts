@@ -1,8 +1,23 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 
-export type Db = Knex;
-export type Trx = Knex.Transaction;
+/**
+ * A pool of connections. It cannot be asked anything by itself: rows of an organization are reached through `OrgScope`
+ * (tenancy.ts), work across organizations through `across` (across.ts), transactions through `inTransaction`
+ * (transaction.ts). So a query that forgets whose rows it means does not compile.
+ */
+export interface Db {
+  /** Closes the pool. */
+  destroy(): PromiseLike<void>;
+  /** Only here to tell a pool or transaction from other objects. */
+  readonly userParams: Record<string, unknown>;
+}
+
+/** An open transaction; as mute as a {@link Db}. */
+export interface Trx extends Db {
+  isCompleted(): boolean;
+}
+
 /** Either: what a statement runs on. */
 export type Handle = Db | Trx;
 
@@ -15,13 +30,24 @@ pg.types.setTypeParser(INT8, Number);
 pg.types.setTypeParser(NUMERIC, Number);
 pg.types.setTypeParser(DATE, (value) => value);
 
-/**
- * Opens a pool on PRIMARY_DB. Lists (jsonb arrays) must be passed as JSON text; use {@link json}.
- * @param options.url postgres:// connection string
- * @param options.max connections the pool may hold
- * @param options.prepared keep the plans of frequent statements per connection (DB_PREPARED_STATEMENTS)
- */
-export function connect(options: { url: string; max?: number; name?: string; prepared?: boolean }): Db {
+export interface ConnectOptions {
+  /** postgres:// connection string */
+  url: string;
+  /** Connections the pool may hold; 20 when not given. */
+  max?: number;
+  /** Shown in pg_stat_activity. */
+  name?: string;
+  /** Keep the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
+  prepared?: boolean;
+}
+
+/** Opens a pool on PRIMARY_DB. Lists (jsonb arrays) must be passed as JSON text; use {@link json}. */
+export function connect(options: ConnectOptions): Db {
+  return connectRaw(options);
+}
+
+/** As {@link connect}, for migrations, tests and measurements: a pool that can be asked anything. */
+export function connectRaw(options: ConnectOptions): Knex {
   return knexFactory({
     client: 'pg',
     // Statements of one transaction that do not wait for each other's answers travel together, and run in their order.

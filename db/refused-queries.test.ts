@@ -1,6 +1,8 @@
 import test from 'ava';
 import { newId } from '../lib/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { across } from './across.ts';
+import type { Db, Trx } from './connection.ts';
 import { Contacts } from './models/contact.ts';
 import { Mailboxes } from './models/mailbox.ts';
 import { OrgScope } from './tenancy.ts';
@@ -10,6 +12,28 @@ export async function unread(org: OrgScope): Promise<unknown> {
   const row = await org.table('sends').first('id');
   // @ts-expect-error only the id was selected
   return row?.recipient;
+}
+
+/** A pool and a transaction answer nothing by themselves; only a scope does. */
+export function unscoped(db: Db, trx: Trx): unknown[] {
+  return [
+    // @ts-expect-error a query on a pool
+    db('contacts'),
+    // @ts-expect-error SQL on a pool
+    db.raw('select 1'),
+    // @ts-expect-error a transaction without inTransaction
+    db.transaction(() => Promise.resolve()),
+    // @ts-expect-error a query on a transaction
+    trx('contacts'),
+    // @ts-expect-error SQL on a transaction
+    trx.raw('select 1'),
+    // @ts-expect-error work across organizations without a reason
+    across(db),
+    // @ts-expect-error a reason that is none
+    across(db, 'because'),
+    // @ts-expect-error a misspelt column, across organizations as well
+    across(db, 'operator').table('users').where({ mail: 'x' }),
+  ];
 }
 
 /**

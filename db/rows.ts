@@ -21,3 +21,6 @@ export type OrgTable = {
 
 /** A row of an organization's table as an insert takes it; the scope adds the organization. */
 export type NewOrgRow<T extends OrgTable> = Omit<NewRow<T>, 'organization_id'>;
+
+/** Columns of a left join's right side. */
+export type Nullable<Part> = { [C in keyof Part]: Part[C] | null };

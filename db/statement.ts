@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { sha256 } from '../lib/crypto.ts';
-import type { Trx } from './connection.ts';
 
 export interface StatementResult<Row> {
   rows: Row[];
@@ -8,21 +7,22 @@ export interface StatementResult<Row> {
   rowCount: number;
 }
 
+export type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
+
 /**
- * Runs SQL with named bindings, at once: see {@link OrgScope.sql}, which is the way to an organization's rows. Called directly
- * only for what is found by something its holder alone knows (a secret's hash), or serves every organization at once.
- * Where the installation keeps plans, a text that comes often keeps its own.
+ * Runs SQL with named bindings, at once, for the scopes (tenancy.ts, across.ts). Where the installation keeps plans, a text
+ * that comes often keeps its own.
  * @param name keeps the plan from the first time on, under this name, whatever the text
  */
-export function runStatement<Row = Record<string, any>>(
-  db: Knex | Trx,
+export function runStatement<Found>(
+  db: Knex,
   text: string,
-  bindings: Record<string, unknown>,
+  bindings: Bindings,
   name?: string,
-): Promise<StatementResult<Row>> {
+): Promise<StatementResult<Found>> {
   const query = db.raw(text, bindings as never);
   const plan = db.userParams.prepared ? (name ?? statementName(text)) : undefined;
-  return (plan ? query.options({ name: plan }) : query).then((result: unknown) => result as StatementResult<Row>);
+  return (plan ? query.options({ name: plan }) : query).then((result: unknown) => result as StatementResult<Found>);
 }
 
 /** A text that came this often is worth preparing: it is written in code, not put together per request. */

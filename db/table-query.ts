@@ -28,10 +28,12 @@ interface Conditions<T extends TableName> {
   orderBy(column: Column<T>, direction?: Direction): this;
   orderBy(columns: readonly Column<T>[]): this;
   /** For an order that {@link Conditions.orderBy} cannot say; its columns are not checked. */
-  orderByRaw(text: string): this;
+  orderByRaw(text: string, bindings?: readonly Knex.RawBinding[]): this;
   limit(count: number): this;
   forUpdate(): this;
   forNoKeyUpdate(): this;
+  /** With a lock: leaves out rows that others hold. */
+  skipLocked(): this;
 }
 
 /** Conditions inside brackets, of which one must hold. */
@@ -45,12 +47,14 @@ export interface TableQuery<T extends TableName, Result> extends Conditions<T>, 
   select<C extends Column<T>>(...columns: C[]): TableQuery<T, Pick<Row<T>, C>[]>;
   first(): TableQuery<T, Row<T> | undefined>;
   first<C extends Column<T>>(...columns: C[]): TableQuery<T, Pick<Row<T>, C> | undefined>;
+  distinct<C extends Column<T>>(column: C): TableQuery<T, Pick<Row<T>, C>[]>;
   pluck<C extends Column<T>>(column: C): TableQuery<T, Row<T>[C][]>;
   /** Resolves to the number of rows. */
   update(changes: Written<T>): TableQuery<T, number>;
   /** Resolves to the number of rows. */
   delete(): TableQuery<T, number>;
   /** After an update or delete: the rows instead of their number. */
+  returning(all: '*'): TableQuery<T, Row<T>[]>;
   returning<C extends Column<T>>(columns: C | readonly C[]): TableQuery<T, Pick<Row<T>, C>[]>;
 }
 

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import type { Trx } from './connection.ts';
+import type { Handle } from './connection.ts';
+import { knexOf } from './raw.ts';
 import { insertOrg, queryOrg, type NewEntity, type OrgEntity } from './models/model.ts';
 import type { NewOrgRow, OrgTable, Row } from './rows.ts';
-import { runStatement } from './statement.ts';
+import { runStatement, type Bindings } from './statement.ts';
 import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 
-type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
 /** SQL text that names its organization; a literal without `:org` does not compile. */
 type OrgSql = `${string}:org${string}`;
 
@@ -15,10 +15,10 @@ type OrgSql = `${string}:org${string}`;
  */
 export class OrgScope {
   readonly organizationId: string;
-  readonly #trx: Trx | Knex;
+  readonly #trx: Knex;
 
-  constructor(trx: Trx | Knex, organizationId: string) {
-    this.#trx = trx;
+  constructor(handle: Handle, organizationId: string) {
+    this.#trx = knexOf(handle);
     this.organizationId = organizationId;
   }
 
@@ -56,6 +56,11 @@ export class OrgScope {
   /** Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}. */
   lock(name: string): Promise<void> {
     return this.#trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]).then(() => undefined);
+  }
+
+  /** Bounds the waits for row locks in this transaction, in ms; 0 waits for ever. */
+  async limitLockWaits(timeoutMs: number): Promise<void> {
+    await this.#trx.raw(`select set_config('lock_timeout', ?, true)`, [String(timeoutMs)]);
   }
 
   /** A raw fragment for use inside a scoped query. */

@@ -1,3 +1,4 @@
+import { across } from '../db/across.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
@@ -38,7 +39,7 @@ const PASSING = new Set([
  */
 export async function reachDatabase(db: Db, url: string): Promise<void> {
   try {
-    await db.raw('select 1');
+    await across(db, 'operator').sql('select 1');
   } catch (error) {
     throw databaseFault(error, url);
   }
@@ -51,7 +52,7 @@ export async function reachDatabase(db: Db, url: string): Promise<void> {
 export async function waitForDatabase(db: Db, url: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
   await patiently('the database', log, patienceMs, async () => {
     try {
-      await db.raw('select 1');
+      await across(db, 'operator').sql('select 1');
     } catch (error) {
       return { fault: databaseFault(error, url), passes: isPassing(error) };
     }

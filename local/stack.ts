@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { connect } from '../db/connection.ts';
+import { connect, connectRaw } from '../db/connection.ts';
 import { migrate } from '../db/migrations/index.ts';
 import { freePort, isPortFree } from './servers.ts';
 import { startBacking, type Backing } from './backing.ts';
@@ -201,7 +201,7 @@ async function settings(
 
 async function prepareDatabase(backing: Backing, url: string, log: (line: string) => void): Promise<void> {
   if (backing.postgres) {
-    const admin = connect({ url: backing.databaseUrl, max: 1 });
+    const admin = connectRaw({ url: backing.databaseUrl, max: 1 });
     try {
       if (!(await admin('pg_database').where({ datname: DATABASE }).first()))
         await admin.raw(`create database ${DATABASE}`);

@@ -1,3 +1,4 @@
+import { across } from '../db/across.ts';
 import type { Trx } from '../db/connection.ts';
 import { json } from '../db/connection.ts';
 import type { Presence } from './presence.ts';
@@ -94,20 +95,20 @@ export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, me
  */
 export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
-  await trx.raw(
+  await across(trx, 'engine').sql(
     `with written as (
        insert into outbox (kind, workflow_id, payload, available_at)
-       select t.kind, t.workflow_id, t.payload::jsonb, now() + random() * ?::float8 * interval '1 millisecond' from unnest(?::text[], ?::text[], ?::text[]) with ordinality as t(kind, workflow_id, payload, place)
+       select t.kind, t.workflow_id, t.payload::jsonb, now() + random() * :within::float8 * interval '1 millisecond' from unnest(:kinds::text[], :ids::text[], :payloads::text[]) with ordinality as t(kind, workflow_id, payload, place)
        order by t.place
        returning id
      )
      select pg_notify('${OUTBOX_CHANNEL}', '') from written limit 1`,
-    [
-      withinMs,
-      intents.map(({ kind }) => kind),
-      intents.map(({ workflowId }) => workflowId),
-      intents.map(({ payload }) => json(payload)),
-    ] as never,
+    {
+      within: withinMs,
+      kinds: intents.map(({ kind }) => kind),
+      ids: intents.map(({ workflowId }) => workflowId),
+      payloads: intents.map(({ payload }) => json(payload)),
+    },
   );
 }
 

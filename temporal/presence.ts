@@ -1,4 +1,6 @@
+import { across } from '../db/across.ts';
 import type { Db } from '../db/connection.ts';
+import type { Columns } from '../db/rows.ts';
 import { RESOURCES, type Resource } from '../workflows/queues.ts';
 
 /** How often (ms) a worker process says that it is alive. */
@@ -22,25 +24,26 @@ export interface Presence {
  * would be taken for a living one; its own word ends with it.
  */
 export async function sayAlive(db: Db, id: string, roles: readonly string[]): Promise<void> {
-  await db('workers')
-    .insert({ id, roles: [...roles] })
+  const workers = across(db, 'engine');
+  await workers
+    .insert('workers', { id, roles: [...roles] })
     .onConflict('id')
-    .merge({ seen_at: db.fn.now() });
+    .merge({ seen_at: workers.raw('now()') });
 }
 
 /** Takes back that a worker process is alive, and forgets those that ended long ago without doing so. */
 export async function sayGone(db: Db, id: string): Promise<void> {
-  await db('workers')
-    .where({ id })
-    .orWhere('seen_at', '<', db.raw(`now() - interval '${FORGOTTEN}'`))
-    .delete();
+  await across(db, 'engine').sql(`delete from workers where id = :id or seen_at < now() - interval '${FORGOTTEN}'`, {
+    id,
+  });
 }
 
 /** Looks which workers are alive. A process whose role is `temporal` serves everything. */
 export async function presence(db: Db): Promise<Presence> {
-  const alive = await db('workers')
-    .where('seen_at', '>', db.raw(`now() - ? * interval '1 millisecond'`, [GONE_MS]))
-    .select('roles');
+  const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(
+    `select roles from workers where seen_at > now() - :gone * interval '1 millisecond'`,
+    { gone: GONE_MS },
+  );
   const serves = (roles: readonly string[], what: Served) => roles.includes('temporal') || roles.includes(what);
   const all: Served[] = ['workflows', ...RESOURCES];
   return {

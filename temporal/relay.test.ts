@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { Client, Connection } from '@temporalio/client';
-import { connect, type Db } from '../db/connection.ts';
+import { connectRaw } from '../db/connection.ts';
+import type { RawDb } from '../test/harness/database.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { eventually } from '../test/harness/engine.ts';
@@ -39,7 +40,7 @@ const fresh = () => ({ name: randomBytes(6).toString('hex') });
 const write = (...intents: Intent[]) => database.db.transaction((trx) => writeIntents(trx, intents));
 const left = () => database.db('outbox').orderBy('id');
 const emptied = () => eventually(async () => (await left()).length === 0);
-const relayWith = (client: Client, db: Db = database.db, dispatchMs = 5_000): Promise<Relay> =>
+const relayWith = (client: Client, db: RawDb = database.db, dispatchMs = 5_000): Promise<Relay> =>
   startRelay({ db, databaseUrl: database.url, carry: carrier(client, taskQueue, dispatchMs), log: silentLogger });
 
 const STARTED = 1;
@@ -202,7 +203,7 @@ test.serial(
 );
 
 test.serial('a relay that dies after Temporal took an intent repeats it without harm', async (t) => {
-  const dying = connect({ url: database.url, max: 1, name: 'dying-relay' });
+  const dying = connectRaw({ url: database.url, max: 1, name: 'dying-relay' });
   const [a, b] = [fresh(), fresh()];
   await write(start(family, a), signal(family, b, 'x', { id: '1' }));
   let deaths = 0;

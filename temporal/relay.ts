@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import type { Db, Trx } from '../db/connection.ts';
+import { across, type AcrossScope } from '../db/across.ts';
+import type { Db } from '../db/connection.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import { dispatchIntent } from './client.ts';
@@ -181,8 +183,9 @@ interface Failure {
 
 /** Takes one batch: workflows side by side, the intents of one workflow in their order up to the first failure. */
 async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispatched }: RelayOptions): Promise<Batch> {
-  return db.transaction(async (trx) => {
-    const { rows } = (await trx.raw(TAKE)) as { rows: (OutboxRow & { due: boolean })[] };
+  return inTransaction(db, async (trx) => {
+    const outbox = across(trx, 'engine');
+    const rows = await outbox.sql<OutboxRow & { due: boolean }>(TAKE);
     if (rows.length === 0) return { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
     const lines = byWorkflow(rows);
     const done: number[] = [];
@@ -208,13 +211,11 @@ async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispa
       ),
     );
     if (done.length > 0)
-      await trx('outbox')
-        .where('id', '=', trx.raw('any(?::bigint[])', [done]))
-        .delete();
+      await outbox.table('outbox').where('id', '=', outbox.raw('any(:done::bigint[])', { done })).delete();
     let parked = 0;
     let againMs = SWEEP_MS;
     for (const failure of failed) {
-      const delayMs = await putBack(trx, failure, done.length > 0, backoffMs, log);
+      const delayMs = await putBack(outbox, failure, done.length > 0, backoffMs, log);
       if (delayMs === undefined) parked += 1;
       else againMs = Math.min(againMs, delayMs);
     }
@@ -225,7 +226,7 @@ async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispa
 
 /** Records a failed attempt. Returns in how many milliseconds the next one is due; undefined when the intent is parked. */
 async function putBack(
-  trx: Trx,
+  outbox: AcrossScope,
   { row, error }: Failure,
   othersAccepted: boolean,
   backoffMs: number,
@@ -238,15 +239,16 @@ async function putBack(
   const about = { err: error, workflowId: row.workflow_id, intent: row.id, attempts: row.attempts + 1 };
   if (parked) log.error(about, 'outbox relay: intent parked; see `heron outbox`');
   else log.warn(about, 'outbox relay: dispatch failed');
-  await trx('outbox')
+  await outbox
+    .table('outbox')
     .where({ id: row.id })
     .update({
       attempts: row.attempts + 1,
       refusals,
       last_error: reasonOf(error),
       ...(parked
-        ? { parked_at: trx.fn.now(), available_at: trx.raw(`'infinity'`) }
-        : { available_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayMs]) }),
+        ? { parked_at: outbox.raw('now()'), available_at: outbox.raw(`'infinity'`) }
+        : { available_at: outbox.raw(`now() + :delayMs * interval '1 millisecond'`, { delayMs }) }),
     });
   return parked ? undefined : delayMs;
 }
@@ -256,9 +258,10 @@ async function putBack(
  * again. Returns how many intents are parked.
  */
 async function putBackBlocked(db: Db): Promise<number> {
-  await db.raw(
+  const outbox = across(db, 'engine');
+  await outbox.sql(
     `update outbox o
-     set available_at = least(b.until, now() + ? * interval '1 millisecond')
+     set available_at = least(b.until, now() + :behindMs * interval '1 millisecond')
      from (
        select w.id, max(e.available_at) as until
        from outbox w
@@ -267,10 +270,10 @@ async function putBackBlocked(db: Db): Promise<number> {
        group by w.id
      ) b
      where o.id = b.id`,
-    [BEHIND_PARKED_MS],
+    { behindMs: BEHIND_PARKED_MS },
   );
-  const counted = await db('outbox').whereNotNull('parked_at').count({ n: '*' }).first();
-  return Number(counted?.n ?? 0);
+  const [counted] = await outbox.sql<{ n: number }>('select count(*) as n from outbox where parked_at is not null');
+  return counted!.n;
 }
 
 /**

@@ -42,6 +42,7 @@ const FORBIDDEN: Record<string, string[]> = {
     '../../temporal/client.ts',
     '../../workflows/campaign/workflow.ts',
     '../../test/harness/world.ts',
+    '../../db/raw.ts',
     'koa',
     '@koa/router',
     'koa-body',
@@ -94,7 +95,7 @@ const FORBIDDEN: Record<string, string[]> = {
   'lib/ids.ts': ['../db/connection.ts', '../domain/campaigns/start.ts', '../api/http/route.ts', 'koa', 'pg'],
   'lib/mail/send.ts': ['../../domain/campaigns/start.ts', '../../temporal/client.ts'],
   'examples/demo/main.ts': ['../../api/http/route.ts', 'pg'],
-  'deploy/heron.ts': ['../local/stack.ts', '../bench/main.ts'],
+  'deploy/heron.ts': ['../db/raw.ts', '../local/stack.ts', '../bench/main.ts'],
   'local/stack.ts': ['../api/http/route.ts', '../test/harness/world.ts'],
   'bench/main.ts': ['../api/http/route.ts'],
 };
@@ -119,6 +120,7 @@ const ALLOWED: Record<string, string[]> = {
     '../engine/campaign/graph.ts',
     '../leads/list.ts',
     '../../db/connection.ts',
+    '../../db/across.ts',
     '../../lib/ids.ts',
     '../../temporal/dispatch.ts',
     '../../workflows/campaign/contract.ts',
@@ -205,6 +207,19 @@ test('the linter reports files that import each other, types included', async (t
   );
   const codes = (JSON.parse(await oxlint(house)) as OxlintReport).diagnostics.map(({ code }) => code);
   t.deepEqual(codes, ['import(no-cycle)', 'import(no-cycle)']);
+});
+
+test('the linter refuses a verb a pool that can be asked anything', async (t) => {
+  const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
+  t.teardown(() => rm(house, { recursive: true }));
+  await copyFile(join(ROOT, CONFIG), join(house, CONFIG));
+  await mkdir(join(house, 'domain', 'contacts'), { recursive: true });
+  const source = "import { connectRaw } from '../../db/connection.ts';\nexport const pool = connectRaw({ url: '' });\n";
+  await writeFile(join(house, 'domain', 'contacts', 'read.ts'), source);
+  t.deepEqual(
+    (JSON.parse(await oxlint(house)) as OxlintReport).diagnostics.map(({ code }) => code),
+    ['eslint(no-restricted-imports)'],
+  );
 });
 
 test('types of @temporalio/common and defineSearchAttributeKey may be imported by workflows', async (t) => {

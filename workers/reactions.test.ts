@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Deps } from '../domain/kernel/context.ts';
+import type { TestDeps } from '../test/harness/database.ts';
 import { declareSubscriber, type Subscriber } from '../domain/reactions/subscriber.ts';
 import { createMetrics, type Metrics } from '../lib/metrics.ts';
 import { eventually } from '../test/harness/engine.ts';
@@ -35,7 +35,7 @@ async function start(
   };
 }
 
-const applied = (deps: Deps, name: string, organizationId: string, count: number) =>
+const applied = (deps: TestDeps, name: string, organizationId: string, count: number) =>
   eventually(async () => (await effectsOf(deps.db, name, organizationId)).length >= count);
 
 test.serial('events are applied as they come, by several processes, each once and in order', async (t) => {

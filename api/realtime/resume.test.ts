@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { connect } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import { placeEvents } from '../../domain/delivery/fan-out.ts';
 import { newId } from '../../lib/ids.ts';
@@ -222,7 +222,7 @@ test('a gateway that lost the database for a while goes on where it was', async 
   await place(world.deps, first);
   await eventually(async () => client.ids().length === 3);
   // Every connection of this database, the one that listens included; the events come while nobody does.
-  const admin = connect({ url: world.databaseUrl, max: 1 });
+  const admin = connectRaw({ url: world.databaseUrl, max: 1 });
   const second = await admin.transaction(async (trx) => {
     await trx.raw(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Db } from '../connection.ts';
+import { knexOf } from '../raw.ts';
 import * as foundation from './0001_foundation.ts';
 import * as audience from './0002_audience.ts';
 import * as outreach from './0003_outreach.ts';
@@ -36,8 +38,8 @@ const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {
 };
 
 /** Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied. */
-export async function migrate(db: Knex): Promise<string[]> {
-  const [, applied] = (await db.migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [
+export async function migrate(db: Db): Promise<string[]> {
+  const [, applied] = (await knexOf(db).migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [
     number,
     string[],
   ];
@@ -45,8 +47,9 @@ export async function migrate(db: Knex): Promise<string[]> {
 }
 
 /** Names of migrations this build has and the database lacks. */
-export async function pendingMigrations(db: Knex): Promise<string[]> {
-  const exists = await db.schema.hasTable('heron_migrations');
-  const done = exists ? await db('heron_migrations').pluck('name') : [];
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  const knex = knexOf(db);
+  const exists = await knex.schema.hasTable('heron_migrations');
+  const done = exists ? await knex('heron_migrations').pluck('name') : [];
   return MIGRATIONS.map((m) => m.name).filter((name) => !done.includes(name));
 }

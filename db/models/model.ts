@@ -1,7 +1,7 @@
+import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type { NewOrgRow, OrgTable, Row } from '../rows.ts';
 import type { EntityQuery } from '../table-query.ts';
-import type { Handle } from '../connection.ts';
 
 /**
  * An entity as the rest of the code sees it. The objection class stays in here, so a query that says nothing of its
@@ -36,10 +36,10 @@ export function orgEntity<T extends OrgTable, J extends keyof Row<T> & string = 
 /** A query on one organization's rows of an entity. */
 export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
   entity: OrgEntity<T, J>,
-  handle: Handle,
+  knex: Knex,
   organizationId: string,
 ): EntityQuery<T, J, Row<T>[]> {
-  return entity.model.query(handle).where(`${entity.table}.organization_id`, organizationId) as unknown as EntityQuery<
+  return entity.model.query(knex).where(`${entity.table}.organization_id`, organizationId) as unknown as EntityQuery<
     T,
     J,
     Row<T>[]
@@ -49,10 +49,10 @@ export function queryOrg<T extends OrgTable, J extends keyof Row<T>>(
 /** Inserts a row of an entity, stamped with the organization, and returns it as stored. */
 export async function insertOrg<T extends OrgTable, J extends keyof Row<T>>(
   entity: OrgEntity<T, J>,
-  handle: Handle,
+  knex: Knex,
   organizationId: string,
   row: NewEntity<T, J>,
 ): Promise<Row<T>> {
-  const inserted = entity.model.query(handle).insert({ ...row, organization_id: organizationId } as never);
+  const inserted = entity.model.query(knex).insert({ ...row, organization_id: organizationId } as never);
   return (await inserted.returning('*')) as unknown as Row<T>;
 }

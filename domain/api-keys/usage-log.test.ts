@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Db } from '../../db/connection.ts';
+import type { RawDb } from '../../test/harness/database.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
@@ -28,9 +28,9 @@ const request = (apiKeyId: string, fields: Partial<KeyRequest> = {}): KeyRequest
   durationMs: 10,
   ...fields,
 });
-const logged = async (db: Db, apiKeyId: string): Promise<string[]> =>
+const logged = async (db: RawDb, apiKeyId: string): Promise<string[]> =>
   db('api_key_usage_logs').where({ api_key_id: apiKeyId }).orderBy('id').pluck('user_agent');
-const counted = async (db: Db, apiKeyId: string): Promise<number> =>
+const counted = async (db: RawDb, apiKeyId: string): Promise<number> =>
   Number((await db('api_key_usage_minutes').where({ api_key_id: apiKeyId }).sum('count as n').first())!.n);
 
 test.serial('a batch whose answer was lost after the commit is neither lost nor counted twice', async (t) => {
@@ -40,7 +40,7 @@ test.serial('a batch whose answer was lost after the commit is neither lost nor 
     get: (real, name) =>
       name !== 'raw' || lost > 0
         ? Reflect.get(real, name)
-        : async (...call: Parameters<Db['raw']>) => {
+        : async (...call: Parameters<RawDb['raw']>) => {
             await real.raw(...call);
             lost += 1;
             throw new Error('connection lost');

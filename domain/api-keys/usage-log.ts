@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
 
@@ -117,11 +118,11 @@ export function createUsageLog(
  */
 async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);
-  await db.raw(
+  await across(db, 'engine').sql(
     `with stored as (
        insert into api_key_usage_logs (id, organization_id, api_key_id, endpoint, method, ip_address, user_agent, response_code, response_time_ms, created_at)
        select v.id, k.organization_id, k.id, v.endpoint, v.method, v.ip, v.agent, v.code, v.ms, v.at
-       from unnest(?::uuid[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::int[], ?::int[], ?::timestamptz[])
+       from unnest(:ids::uuid[], :keys::uuid[], :endpoints::text[], :methods::text[], :ips::text[], :agents::text[], :codes::int[], :ms::int[], :at::timestamptz[])
          as v (id, api_key_id, endpoint, method, ip, agent, code, ms, at)
        join api_keys k on k.id = v.api_key_id
        on conflict (id) do nothing
@@ -139,16 +140,16 @@ async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
        count = m.count + excluded.count, success = m.success + excluded.success, client_errors = m.client_errors + excluded.client_errors,
        server_errors = m.server_errors + excluded.server_errors, latency_ms = m.latency_ms + excluded.latency_ms,
        last_at = greatest(m.last_at, excluded.last_at)`,
-    [
-      column((record) => record.id),
-      column((record) => record.apiKeyId),
-      column((record) => record.endpoint),
-      column((record) => record.method),
-      column((record) => record.ipAddress),
-      column((record) => record.userAgent),
-      column((record) => record.status),
-      column((record) => Math.round(record.durationMs)),
-      column((record) => record.at),
-    ],
+    {
+      ids: column((record) => record.id),
+      keys: column((record) => record.apiKeyId),
+      endpoints: column((record) => record.endpoint),
+      methods: column((record) => record.method),
+      ips: column((record) => record.ipAddress),
+      agents: column((record) => record.userAgent),
+      codes: column((record) => record.status),
+      ms: column((record) => Math.round(record.durationMs)),
+      at: column((record) => record.at),
+    },
   );
 }

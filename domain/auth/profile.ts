@@ -1,12 +1,9 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { auditOwn } from '../identity/sessions.ts';
-
-export type UserRow = Columns<
-  'users',
-  'id' | 'email' | 'first_name' | 'last_name' | 'is_platform_admin' | 'created_at' | 'updated_at'
->;
 
 export type LabelRow = Columns<'labels', 'id' | 'registry' | 'title' | 'color'>;
 
@@ -17,16 +14,24 @@ export interface Profile {
   labels: LabelRow[];
 }
 
-const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'];
+const COLUMNS = ['id', 'email', 'first_name', 'last_name', 'is_platform_admin', 'created_at', 'updated_at'] as const;
+export type UserRow = Columns<'users', (typeof COLUMNS)[number]>;
 
 /** The caller's own profile. */
 export async function readProfile(ctx: Ctx): Promise<Profile> {
-  const user = (await ctx.db('users').where('id', ctx.actor.userId).first(COLUMNS)) as UserRow;
-  const memberships = await ctx.db('memberships').where('user_id', user.id).orderBy('created_at').select('role_id');
+  const user = (await across(ctx.db, 'person')
+    .table('users')
+    .where('id', ctx.actor.userId!)
+    .first(...COLUMNS)) as UserRow;
+  const memberships = await across(ctx.db, 'person')
+    .table('memberships')
+    .where('user_id', user.id)
+    .orderBy('created_at')
+    .select('role_id');
   const labels = ctx.actor.organizationId
     ? await reader(ctx).table('labels').orderBy('position').select('id', 'registry', 'title', 'color')
     : [];
-  return { user, roleIds: memberships.map((row) => row.role_id as string), labels };
+  return { user, roleIds: memberships.map((row) => row.role_id), labels };
 }
 
 /** Changes the caller's name; only sent fields change. */
@@ -36,9 +41,10 @@ export async function updateProfile(
 ): Promise<Profile> {
   const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (Object.keys(set).length > 0) {
-    await ctx.db.transaction(async (trx) => {
-      await trx('users')
-        .where('id', ctx.actor.userId)
+    await inTransaction(ctx.db, async (trx) => {
+      await across(trx, 'person')
+        .table('users')
+        .where('id', ctx.actor.userId!)
         .update({ ...set, updated_at: ctx.clock.now() });
       await auditOwn(
         { ...ctx, trx },

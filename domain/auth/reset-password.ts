@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -15,7 +17,7 @@ import { throttle } from '../identity/throttle.ts';
 export async function askReset(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'mail_source', ctx.actor.ipAddress);
   await throttle(ctx, 'mail', email);
-  const user = await ctx.db('users').where('email', email).first('id');
+  const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
   const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
   await ctx.systemMail.send(user ? resetMail(ctx.config, email, handle) : noAccountMail(ctx.config, email));
 }
@@ -29,7 +31,8 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
   await settleChallenge(ctx, 'reset', { session: input.session }, async (trx, challenge) => {
     if (!challenge.user_id) throw refused();
     assertStrong(input.password, challenge.email);
-    await trx('users')
+    await across(trx, 'person')
+      .table('users')
       .where('id', challenge.user_id)
       .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, challenge.user_id);
@@ -41,13 +44,20 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
  * @throws AppError unauthorized when the current password is wrong, bad_request when the new one is weak, rate_limit_exceeded
  */
 export async function changePassword(ctx: Ctx, input: { current: string; next: string }): Promise<void> {
-  const user = await ctx.db('users').where('id', ctx.actor.userId).first('id', 'email', 'password_hash');
+  const user = await across(ctx.db, 'person')
+    .table('users')
+    .where('id', ctx.actor.userId!)
+    .first('id', 'email', 'password_hash');
+  if (!user) throw new AppError('unauthorized', 'The account is gone');
   assertStrong(input.next, user.email, 'new_password');
   await throttle(ctx, 'password', user.id);
   if (!(await passwordFits(user, input.current))) throw new AppError('unauthorized', 'The current password is wrong');
   const passwordHash = await hashPassword(input.next);
-  await ctx.db.transaction(async (trx) => {
-    await trx('users').where('id', user.id).update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
+  await inTransaction(ctx.db, async (trx) => {
+    await across(trx, 'person')
+      .table('users')
+      .where('id', user.id)
+      .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
     await auditOwn(
       { ...ctx, trx },

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { hashPassword, newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -15,7 +17,7 @@ export const SETUP_LINK_MS = 24 * 3600_000;
 const SETUP_LOCK = 7_201_947;
 
 async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
-  return (await db('users').first('id')) !== undefined;
+  return (await across(db, 'operator').table('users').first('id')) !== undefined;
 }
 
 /**
@@ -27,7 +29,12 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   const token = newSecret();
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + SETUP_LINK_MS);
-  await db('setup_links').insert({ id: newId(), token_hash: sha256(token), created_at: now, expires_at: expiresAt });
+  await across(db, 'operator').insert('setup_links', {
+    id: newId(),
+    token_hash: sha256(token),
+    created_at: now,
+    expires_at: expiresAt,
+  });
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
@@ -48,11 +55,12 @@ export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
   if (await hasUsers(ctx.db)) throw complete();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);
-  return ctx.db.transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(?)', [SETUP_LOCK]);
+  return inTransaction(ctx.db, async (trx) => {
+    await across(trx, 'operator').sql('select pg_advisory_xact_lock(:lock)', { lock: SETUP_LOCK });
     if (await hasUsers(trx)) throw complete();
     const now = ctx.clock.now();
-    const used = await trx('setup_links')
+    const used = await across(trx, 'operator')
+      .table('setup_links')
       .where('token_hash', sha256(input.token))
       .whereNull('used_at')
       .where('expires_at', '>', now)
@@ -63,7 +71,7 @@ export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
       });
     }
     const userId = newId();
-    await trx('users').insert({
+    await across(trx, 'operator').insert('users', {
       id: userId,
       email: input.email,
       password_hash: passwordHash,
@@ -102,15 +110,15 @@ export async function bootstrap(
   const email = input.email.trim().toLowerCase();
   if (input.password !== undefined) assertStrong(input.password, email);
   const passwordHash = await hashPassword(input.password ?? newSecret());
-  return deps.db.transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(?)', [SETUP_LOCK]);
+  return inTransaction(deps.db, async (trx) => {
+    await across(trx, 'operator').sql('select pg_advisory_xact_lock(:lock)', { lock: SETUP_LOCK });
     const ctx: Ctx = { ...deps, requestId: 'bootstrap', actor: { ...systemActor(''), organizationId: null } };
     const now = deps.clock.now();
-    let user = await trx('users').where('email', email).first('id', 'email');
+    let user = await across(trx, 'operator').table('users').where('email', email).first('id', 'email');
     if (!user) {
       user = { id: newId(), email };
       const isFirst = !(await hasUsers(trx));
-      await trx('users').insert({
+      await across(trx, 'operator').insert('users', {
         ...user,
         password_hash: passwordHash,
         is_platform_admin: isFirst,
@@ -118,11 +126,11 @@ export async function bootstrap(
         updated_at: now,
       });
     }
-    const existing = (await trx('organizations as o')
-      .join('memberships as m', 'm.organization_id', 'o.id')
-      .where({ 'o.name': input.organization, 'm.user_id': user.id })
-      .orderBy('o.id')
-      .first('o.*')) as OrganizationRow | undefined;
+    const [existing] = await across(trx, 'operator').sql<OrganizationRow>(
+      `select o.* from organizations o join memberships m on m.organization_id = o.id
+       where o.name = :name and m.user_id = :user order by o.id limit 1`,
+      { name: input.organization, user: user.id },
+    );
     const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
     // The operator of the machine stands behind this, whatever role the person has.
     const person = actingAs(ctx, trx, user.id, organization.id);

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -21,8 +23,9 @@ export async function signIn(
   const attempt = `${input.email}/${ctx.actor.ipAddress}`;
   await throttle(ctx, 'sign_in_source', ctx.actor.ipAddress);
   await throttle(ctx, 'sign_in', attempt);
-  const user = await ctx.db('users').where('email', input.email).first('id', 'password_hash');
-  if (!(await passwordFits(user, input.password))) {
+  const user = await across(ctx.db, 'person').table('users').where('email', input.email).first('id', 'password_hash');
+  // An unknown address takes as long as a wrong password.
+  if (!(await passwordFits(user, input.password)) || !user) {
     throw new AppError('unauthorized', 'The email address or the password is wrong');
   }
   await forgive(ctx, 'sign_in', attempt);
@@ -34,7 +37,7 @@ export async function signIn(
   }
   // Only where the device was just recognized: otherwise a token nobody issued would become one that spares the code.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
-  return ctx.db.transaction((trx) => openSession(ctx, trx, user.id, { device }));
+  return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
 
 async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefined): Promise<boolean> {

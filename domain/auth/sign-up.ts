@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -31,7 +32,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
   const invitation = input.invitation ? await findOpenInvitation(ctx, input.invitation, input.email) : undefined;
   await throttle(ctx, 'mail', input.email);
   const passwordHash = await hashPassword(input.password);
-  if (await ctx.db('users').where('email', input.email).first('id')) {
+  if (await across(ctx.db, 'person').table('users').where('email', input.email).first('id')) {
     throw new AppError('unauthorized', 'This address cannot be signed up', {
       fix: 'Sign in, or ask for a new password.',
     });
@@ -68,8 +69,8 @@ export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: st
   await settleChallenge(ctx, 'register', proof, async (trx, { email, payload }) => {
     const now = ctx.clock.now();
     const id = newId();
-    const created = await trx('users')
-      .insert({
+    const created = await across(trx, 'person')
+      .insert('users', {
         id,
         email,
         password_hash: payload.password_hash,

@@ -1,10 +1,11 @@
+import { across } from '../../db/across.ts';
 import type { Trx } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import { start, writeIntents } from '../../temporal/dispatch.ts';
 import { webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import type { Deps } from '../kernel/context.ts';
 import { POSITIONS_CHANNEL } from '../kernel/events.ts';
-import { inTransaction } from '../kernel/transact.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { BATCH_CHANNEL } from './channel.ts';
 import { wakeEndpointBatches } from './endpoint-batch.ts';
 import { isSubscribed } from './match.ts';
@@ -85,9 +86,12 @@ export async function placeEvents(
     ({ size, openedAt }) => size < BATCH_SIZE && now.getTime() - openedAt < BATCH_OPEN_MS,
   );
   return inTransaction(deps.db, async (trx) => {
-    const {
-      rows: [lock],
-    } = (await trx.raw('select pg_try_advisory_xact_lock(?) as held', [FAN_OUT_LOCK])) as { rows: { held: boolean }[] };
+    const [lock] = await across(trx, 'engine').sql<{ held: boolean }>(
+      'select pg_try_advisory_xact_lock(:lock) as held',
+      {
+        lock: FAN_OUT_LOCK,
+      },
+    );
     if (!lock!.held) return { busy: true, placed: 0, full: false, deliveries: 0, drops: [] };
     const minute = minuteOf(now);
     const { placed, events, targets, counts, open } = await place(

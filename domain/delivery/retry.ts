@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { DeliveryReport } from '../../workflows/webhook-delivery/contract.ts';
 import { attempt } from './attempt.ts';
 import { claim } from './claim.ts';
@@ -32,7 +33,8 @@ export async function attemptDelivery(
     settler,
   } = engine;
   const look = () =>
-    db('webhook_deliveries')
+    across(db, 'engine')
+      .table('webhook_deliveries')
       .where({ id: deliveryId, organization_id: organizationId })
       .first(
         'endpoint_id',

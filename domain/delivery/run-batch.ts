@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchReport } from '../../workflows/webhook-batch/contract.ts';
 import { attempt, released } from './attempt.ts';
@@ -96,7 +97,7 @@ export async function runBatch(
       if (left > 0) {
         await watch.more(left);
       } else {
-        await db('webhook_batches').where({ id: batchId }).delete();
+        await across(db, 'engine').table('webhook_batches').where({ id: batchId }).delete();
         open = false;
       }
     } else {

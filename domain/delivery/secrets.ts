@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { Db, Trx } from '../../db/connection.ts';
 import { newSecret, SECRET_PREFIX, type Keyring } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -30,7 +31,11 @@ export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): strin
 
 /** The newest secret of an owner: the one that signs what is sent for the first time (DECISIONS 8). */
 export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<SealedSecret | undefined> {
-  return db('webhook_secrets').where(columnsOf(owner)).orderBy('id', 'desc').first('id', 'sealed');
+  return across(db, 'engine')
+    .table('webhook_secrets')
+    .where(columnsOf(owner))
+    .orderBy('id', 'desc')
+    .first('id', 'sealed');
 }
 
 /**
@@ -41,14 +46,20 @@ export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: Secret
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.webhook);
   // Whatever is not the newest at this moment was replaced when its successor came.
-  const [successor] = await trx('webhook_secrets')
+  const [successor] = await across(trx, 'engine')
+    .table('webhook_secrets')
     .where(columnsOf(owner))
     .where('created_at', '<', new Date(now.getTime() - KEEP_REPLACED_MS))
     .orderBy('id', 'desc')
     .limit(1)
     .select('id');
-  if (successor) await trx('webhook_secrets').where(columnsOf(owner)).where('id', '<', successor.id).delete();
-  await trx('webhook_secrets').insert({
+  if (successor)
+    await across(trx, 'engine')
+      .table('webhook_secrets')
+      .where(columnsOf(owner))
+      .where('id', '<', successor.id)
+      .delete();
+  await across(trx, 'engine').insert('webhook_secrets', {
     id,
     ...columnsOf(owner),
     sealed: keyring.seal(secret, sealPlace(id)),

@@ -6,7 +6,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import { start, writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import type { Deps } from '../kernel/context.ts';
-import { inTransaction } from '../kernel/transact.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Outcome, Result } from './result.ts';
 import { wakeEndpointBatches } from './endpoint-batch.ts';
 import { switchOffFailing } from './health.ts';

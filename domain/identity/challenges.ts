@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { json } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
@@ -41,7 +43,7 @@ export async function openChallenge(
   const code = newCode();
   const minutes = kind === 'reset' ? RESET_MINUTES : CODE_MINUTES;
   await sweep(ctx, now);
-  await ctx.db('auth_challenges').insert({
+  await across(ctx.db, 'credential').insert('auth_challenges', {
     id,
     kind,
     handle_hash: sha256(handle),
@@ -67,20 +69,21 @@ export async function settleChallenge<T>(
   effect: (trx: Trx, challenge: Challenge) => Promise<T>,
 ): Promise<T> {
   const now = ctx.clock.now();
-  const [challenge] = await ctx
-    .db('auth_challenges')
+  const [challenge] = await across(ctx.db, 'credential')
+    .table('auth_challenges')
     .where({ kind, handle_hash: sha256(proof.session) })
     .whereNull('consumed_at')
     .where('expires_at', '>', now)
     .where('attempts', '<', MAX_ATTEMPTS)
-    .update({ attempts: ctx.db.raw('attempts + 1') })
+    .update({ attempts: across(ctx.db, 'credential').raw('attempts + 1') })
     .returning('*');
   if (!challenge) throw refused();
   if (challenge.code_hash !== null && !safeEqual(challenge.code_hash, codeHash(ctx, challenge.id, proof.code ?? '')))
     throw refused();
   try {
-    return await ctx.db.transaction(async (trx) => {
-      const taken = await trx('auth_challenges')
+    return await inTransaction(ctx.db, async (trx) => {
+      const taken = await across(trx, 'credential')
+        .table('auth_challenges')
         .where('id', challenge.id)
         .whereNull('consumed_at')
         .update({ consumed_at: now });
@@ -108,15 +111,17 @@ function codeHash(ctx: Ctx, id: string, code: string): string {
  * Rows somebody else is at are left to them.
  */
 async function sweep({ db }: Ctx, now: Date): Promise<void> {
-  const remove = (table: string, key: string, expiry: string, keptMs: number) => {
-    const stale = db(table)
-      .where(expiry, '<', new Date(now.getTime() - keptMs))
-      .limit(SWEEP_ROWS)
-      .forUpdate()
-      .skipLocked()
-      .select(key);
-    return db(table).whereIn(key, stale).delete();
-  };
+  const remove = (
+    table: 'auth_challenges' | 'auth_throttles' | 'sessions',
+    key: string,
+    expiry: string,
+    keptMs: number,
+  ) =>
+    across(db, 'maintenance').sql(
+      `delete from ${table} where ${key} in (
+         select ${key} from ${table} where ${expiry} < :before limit ${SWEEP_ROWS} for update skip locked)`,
+      { before: new Date(now.getTime() - keptMs) },
+    );
   await remove('auth_challenges', 'id', 'expires_at', SWEEP_AFTER_MS);
   await remove('auth_throttles', 'key', 'window_ends', SWEEP_AFTER_MS);
   await remove('sessions', 'id', 'expires_at', SESSION_KEPT_MS);

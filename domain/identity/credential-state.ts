@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { grantableWith } from './scopes.ts';
 import type { Caller } from './resolve-actor.ts';
@@ -48,10 +49,10 @@ export async function credentialStates(
   ];
   const [keys, sessions, tokens] = [idsOf('api_key'), idsOf('session'), idsOf('oauth')];
   if (keys.length > 0) {
-    const { rows } = await db.raw(
+    const rows = await across(db, 'credential').sql(
       `select id, permissions, allowed_email_accounts, allowed_ips from api_keys
-       where id = any(cast(? as uuid[])) and status = 'active' and (expires_at is null or expires_at > ?)`,
-      [keys, now],
+       where id = any(:ids::uuid[]) and status = 'active' and (expires_at is null or expires_at > :now)`,
+      { ids: keys, now },
     );
     for (const row of rows)
       states.set(
@@ -60,12 +61,12 @@ export async function credentialStates(
       );
   }
   if (sessions.length > 0) {
-    const { rows } = await db.raw(
+    const rows = await across(db, 'credential').sql(
       `select s.id, m.organization_id, r.permissions from sessions s
        left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
        left join roles r on r.id = m.role_id
-       where s.id = any(cast(? as uuid[])) and s.revoked_at is null and s.expires_at > ?`,
-      [sessions, now],
+       where s.id = any(:ids::uuid[]) and s.revoked_at is null and s.expires_at > :now`,
+      { ids: sessions, now },
     );
     for (const row of rows)
       states.set(
@@ -74,15 +75,15 @@ export async function credentialStates(
       );
   }
   if (tokens.length > 0) {
-    const { rows } = await db.raw(
+    const rows = await across(db, 'credential').sql(
       `select t.token_hash, t.scopes & g.scopes & a.scopes as scopes, r.permissions
        from oauth_tokens t
        join oauth_grants g on g.id = t.grant_id
        join oauth_applications a on a.id = g.application_id
        join memberships m on m.user_id = g.user_id and m.organization_id = g.organization_id
        join roles r on r.id = m.role_id
-       where t.token_hash = any(cast(? as text[])) and t.kind = 'access' and t.revoked_at is null and t.expires_at > ? and g.revoked_at is null`,
-      [tokens, now],
+       where t.token_hash = any(:hashes::text[]) and t.kind = 'access' and t.revoked_at is null and t.expires_at > :now and g.revoked_at is null`,
+      { hashes: tokens, now },
     );
     for (const row of rows)
       states.set(

@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 
 /** A credential's last use is written at most this often (ms). */
@@ -48,11 +49,11 @@ export function createKeyUsage(
       written.set(id, now);
     }
     try {
-      await db.raw(
+      await across(db, 'engine').sql(
         `update ${table} k set last_used_at = v.at, last_request_ip = v.ip
-         from unnest(?::uuid[], ?::timestamptz[], ?::text[]) as v (id, at, ip)
+         from unnest(:ids::uuid[], :at::timestamptz[], :ips::text[]) as v (id, at, ip)
          where k.id = v.id and (k.last_used_at is null or k.last_used_at < v.at)`,
-        [due.map(([id]) => id), due.map(([, use]) => use.at), due.map(([, use]) => use.ipAddress)],
+        { ids: due.map(([id]) => id), at: due.map(([, use]) => use.at), ips: due.map(([, use]) => use.ipAddress) },
       );
     } catch (error) {
       for (const [id, use] of due) {

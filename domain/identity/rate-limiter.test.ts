@@ -1,5 +1,5 @@
 import test from 'ava';
-import { connect } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { freePort, spawnServer } from '../../local/servers.ts';
@@ -20,7 +20,7 @@ function twoLimiters(env: Record<string, string>) {
   const clock = new ManualClock();
   const open = () => {
     const config = testConfig(world.databaseUrl, env);
-    const db = connect({ url: world.databaseUrl, max: 4, prepared: config.DB_PREPARED_STATEMENTS });
+    const db = connectRaw({ url: world.databaseUrl, max: 4, prepared: config.DB_PREPARED_STATEMENTS });
     const limiter = openRateLimiter({ clock, config, db, log: silentLogger });
     const close = async () => {
       await limiter.close();

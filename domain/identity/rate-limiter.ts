@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { Db } from '../../db/connection.ts';
 import { createRateLimiter, memoryCounters, postgresCounters, redisCounters } from '../../lib/rate-limit.ts';
 import type { PgQuery, RateLimiter } from '../../lib/rate-limit.ts';
@@ -27,12 +28,5 @@ export function openRateLimiter({
 
 /** Statements of the library on a connection of our pool; its plans are kept only where DB_PREPARED_STATEMENTS allows. */
 function queryOn(db: Db): PgQuery {
-  return async ({ name, text, values }) => {
-    const connection = await db.client.acquireConnection();
-    try {
-      return await connection.query({ text, values, ...(db.userParams.prepared ? { name } : {}) });
-    } finally {
-      await db.client.releaseConnection(connection);
-    }
-  };
+  return (query) => across(db, 'engine').foreign(query);
 }

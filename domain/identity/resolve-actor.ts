@@ -1,6 +1,7 @@
+import { across } from '../../db/across.ts';
+import type { Columns, Nullable } from '../../db/rows.ts';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { runStatement } from '../../db/statement.ts';
 import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
@@ -99,7 +100,10 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
 }
 
 async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promise<Caller | null> {
-  const row = await db('api_keys').where({ secret_hash: secretHash, status: 'active' }).first();
+  const row = await across(db, 'credential')
+    .table('api_keys')
+    .where({ secret_hash: secretHash, status: 'active' })
+    .first();
   if (!row) return null;
   return {
     actor: {
@@ -121,6 +125,10 @@ async function apiKeyCaller({ db }: Pick<Deps, 'db'>, secretHash: string): Promi
   };
 }
 
+type StandingToken = Columns<'oauth_tokens', 'scopes' | 'expires_at'> &
+  Columns<'oauth_grants', 'id' | 'user_id' | 'organization_id'> &
+  Columns<'roles', 'permissions'> & { granted: number; registered: number };
+
 const FIND_TOKEN = `
   select t.scopes, t.expires_at, g.id, g.user_id, g.organization_id, g.scopes as granted, a.scopes as registered, r.permissions
   from oauth_tokens t
@@ -135,9 +143,7 @@ const FIND_TOKEN = `
  * the application is still registered for it, the newest approval says so and the person could still hand it out.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
-  const {
-    rows: [row],
-  } = await runStatement(db, FIND_TOKEN, { tokenHash });
+  const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });
   if (!row) return null;
   return {
     actor: {
@@ -159,25 +165,22 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
   };
 }
 
+/** A session with the person's role where it is; null outside of an organization. */
+type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'expires_at'> &
+  Columns<'users', 'is_platform_admin'> &
+  Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>>;
+
+const FIND_SESSION = `
+  select s.id, s.user_id, s.expires_at, u.is_platform_admin, m.organization_id, r.permissions, r.is_owner
+  from sessions s
+  join users u on u.id = s.user_id
+  left join memberships m on m.user_id = s.user_id and m.organization_id = s.organization_id
+  left join roles r on r.id = m.role_id
+  where s.id = :sessionId and s.revoked_at is null`;
+
 /** The person behind a session that has not ended, in the workspace it has selected. */
 export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string): Promise<Caller | null> {
-  const row = await db('sessions as s')
-    .join('users as u', 'u.id', 's.user_id')
-    .leftJoin('memberships as m', (on) =>
-      on.on('m.user_id', 's.user_id').andOn('m.organization_id', 's.organization_id'),
-    )
-    .leftJoin('roles as r', 'r.id', 'm.role_id')
-    .where('s.id', sessionId)
-    .whereNull('s.revoked_at')
-    .first(
-      's.id',
-      's.user_id',
-      's.expires_at',
-      'u.is_platform_admin',
-      'm.organization_id',
-      'r.permissions',
-      'r.is_owner',
-    );
+  const [row] = await across(db, 'credential').sql<StandingSession>(FIND_SESSION, { sessionId });
   if (!row) return null;
   return {
     actor: {
@@ -186,7 +189,7 @@ export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string)
       organizationId: row.organization_id ?? null,
       sessionId: row.id,
       permissions: 0,
-      orgPermissions: new Set<OrgPermission>(row.permissions ?? []),
+      orgPermissions: new Set((row.permissions ?? []) as OrgPermission[]),
       isOwner: row.is_owner ?? false,
       isPlatformAdmin: row.is_platform_admin,
       allowedMailboxes: null,

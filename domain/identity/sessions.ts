@@ -1,3 +1,6 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
@@ -48,7 +51,7 @@ export async function openSession(
   const refreshToken = newSecret();
   const expiresAt = new Date(now.getTime() + SESSION_MS);
   const organizationId = options.organizationId ?? (await usualOrganization(trx, userId));
-  await trx('sessions').insert({
+  await across(trx, 'person').insert('sessions', {
     id,
     user_id: userId,
     organization_id: organizationId,
@@ -82,19 +85,20 @@ export async function auditOwn(ctx: Ctx, entry: AuditEntry): Promise<void> {
 }
 
 async function usualOrganization(trx: Trx, userId: string): Promise<string | null> {
-  const row = await trx('memberships as m')
-    .leftJoin('sessions as s', (on) => on.on('s.user_id', 'm.user_id').andOn('s.organization_id', 'm.organization_id'))
-    .where('m.user_id', userId)
-    .orderByRaw('s.last_active_at desc nulls last, m.created_at, m.organization_id')
-    .first('m.organization_id');
+  const [row] = await across(trx, 'person').sql<Columns<'memberships', 'organization_id'>>(
+    `select m.organization_id from memberships m
+     left join sessions s on s.user_id = m.user_id and s.organization_id = m.organization_id
+     where m.user_id = :userId order by s.last_active_at desc nulls last, m.created_at, m.organization_id limit 1`,
+    { userId },
+  );
   return row?.organization_id ?? null;
 }
 
 /** Whether a device token was given to this person at a sign-in of the last {@link DEVICE_MS} and not withdrawn since. */
 export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string): Promise<boolean> {
   const since = new Date(ctx.clock.now().getTime() - DEVICE_MS);
-  const row = await ctx
-    .db('sessions')
+  const row = await across(ctx.db, 'person')
+    .table('sessions')
     .where({ user_id: userId, device_hash: sha256(deviceToken) })
     .where('created_at', '>', since)
     .first('id');
@@ -111,21 +115,21 @@ export async function refreshSession(ctx: Ctx, refreshToken: string): Promise<To
   const hash = sha256(refreshToken);
   const next = newSecret();
   const expiresAt = new Date(now.getTime() + SESSION_MS);
-  const [session] = await ctx
-    .db('sessions')
+  const [session] = await across(ctx.db, 'person')
+    .table('sessions')
     .where('refresh_hash', hash)
     .whereNull('revoked_at')
     .where('expires_at', '>', now)
     .update({ refresh_hash: sha256(next), previous_refresh_hash: hash, last_active_at: now, expires_at: expiresAt })
     .returning(['id', 'user_id']);
   if (!session) {
-    const replayed = await ctx
-      .db('sessions')
+    const replayed = await across(ctx.db, 'person')
+      .table('sessions')
       .where('previous_refresh_hash', hash)
       .whereNull('revoked_at')
       .update({ revoked_at: now, device_hash: null })
       .returning('id');
-    if (replayed.length > 0) ctx.log.warn({ sessionId: replayed[0].id }, 'refresh token replayed; session revoked');
+    if (replayed.length > 0) ctx.log.warn({ sessionId: replayed[0]!.id }, 'refresh token replayed; session revoked');
     throw new AppError('unauthorized', 'The refresh token is invalid, expired or used', { fix: 'Sign in again.' });
   }
   return tokenPair(ctx, { id: session.id, userId: session.user_id }, next, expiresAt);
@@ -151,8 +155,12 @@ async function tokenPair(
 /** Ends the current session. Its device stays known. */
 export async function signOut(ctx: Ctx): Promise<void> {
   const id = ctx.actor.sessionId!;
-  await ctx.db.transaction(async (trx) => {
-    await trx('sessions').where('id', id).whereNull('revoked_at').update({ revoked_at: ctx.clock.now() });
+  await inTransaction(ctx.db, async (trx) => {
+    await across(trx, 'person')
+      .table('sessions')
+      .where('id', id)
+      .whereNull('revoked_at')
+      .update({ revoked_at: ctx.clock.now() });
     await auditOwn({ ...ctx, trx }, { action: 'sign_out', entityType: 'session', entityId: id });
   });
 }
@@ -163,7 +171,7 @@ export async function signOut(ctx: Ctx): Promise<void> {
  */
 export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: string): Promise<void> {
   const others = () => {
-    const query = trx('sessions').where('user_id', userId);
+    const query = across(trx, 'person').table('sessions').where('user_id', userId);
     return keep ? query.whereNot('id', keep) : query;
   };
   await others().whereNotNull('device_hash').update({ device_hash: null });
@@ -173,7 +181,7 @@ export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: str
 /** Ends the caller's sessions and forgets their devices; `others` leaves the current one alone. */
 export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Promise<void> {
   const userId = ctx.actor.userId!;
-  await ctx.db.transaction(async (trx) => {
+  await inTransaction(ctx.db, async (trx) => {
     await endSessions(ctx, trx, userId, which === 'others' ? ctx.actor.sessionId : undefined);
     await auditOwn(
       { ...ctx, trx },
@@ -184,9 +192,9 @@ export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Prom
 
 /** The live sessions of the caller: the current one first, then the most recently active. */
 export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
-  const rows = (await ctx
-    .db('sessions')
-    .where('user_id', ctx.actor.userId)
+  const rows = (await across(ctx.db, 'person')
+    .table('sessions')
+    .where('user_id', ctx.actor.userId!)
     .whereNull('revoked_at')
     .where('expires_at', '>', ctx.clock.now())
     .orderByRaw('(id = ?) desc, last_active_at desc, id desc', [ctx.actor.sessionId!])
@@ -209,9 +217,10 @@ export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
 export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('Session');
   const now = ctx.clock.now();
-  await ctx.db.transaction(async (trx) => {
-    const ended = await trx('sessions')
-      .where({ id, user_id: ctx.actor.userId })
+  await inTransaction(ctx.db, async (trx) => {
+    const ended = await across(trx, 'person')
+      .table('sessions')
+      .where({ id, user_id: ctx.actor.userId! })
       .whereNull('revoked_at')
       .where('expires_at', '>', now)
       .update({ revoked_at: now, device_hash: null });

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
@@ -47,7 +49,7 @@ export async function throttle(
   if (limit === 0) return;
   const { windowMs, what } = RULES[rule];
   const now = clock.now();
-  const { rows } = await db.raw(
+  const [row] = await across(db, 'credential').sql<Columns<'auth_throttles', 'attempts' | 'window_ends'>>(
     `insert into auth_throttles as t (key, attempts, window_ends) values (:key, 1, :ends)
      on conflict (key) do update set
        attempts = case when t.window_ends <= :now then 1 else t.attempts + 1 end,
@@ -55,11 +57,10 @@ export async function throttle(
      returning attempts, window_ends`,
     { key: keyOf(rule, subject), now, ends: new Date(now.getTime() + windowMs) },
   );
-  const row = rows[0] as { attempts: number; window_ends: Date };
-  if (row.attempts > limit) throw tooManyRequests(row.window_ends.getTime() - now.getTime(), what);
+  if (row!.attempts > limit) throw tooManyRequests(row!.window_ends.getTime() - now.getTime(), what);
 }
 
 /** Forgets the attempts of a subject that has proved itself. */
 export async function forgive({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
-  await db('auth_throttles').where('key', keyOf(rule, subject)).delete();
+  await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }

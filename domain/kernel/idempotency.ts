@@ -1,10 +1,10 @@
-import type { Trx } from '../../db/connection.ts';
-import { json } from '../../db/connection.ts';
+import { json, type Handle, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
+import { OrgScope } from '../../db/tenancy.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { organizationOf, type Ctx } from './context.ts';
-import { inTransaction } from './transact.ts';
+import { inTransaction } from '../../db/transaction.ts';
 
 const KEEP_MS = 24 * 3600_000;
 /** How long a concurrent duplicate waits for the first before it gets 409. */
@@ -42,7 +42,7 @@ export async function performOnce<Prepared>(
   request: IdempotentRequest,
   work: { prepare(): Promise<Prepared>; run(inner: Ctx, prepared: Prepared): Promise<StoredAnswer> },
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
-  const earlier = await storedAnswer(ctx, ctx.db, request);
+  const earlier = await storedAnswer(ctx, scopeOf(ctx, ctx.db), request);
   if (earlier) return { answer: earlier, replayed: true };
   const prepared = await work.prepare();
   try {
@@ -58,20 +58,8 @@ export async function performOnce<Prepared>(
   }
 }
 
-interface Row {
-  request_hash: string;
-  status: number | null;
-  headers: Record<string, string> | null;
-  body: Buffer | null;
-  expires_at: Date;
-}
-
-async function storedAnswer(
-  ctx: Ctx,
-  db: Trx | Ctx['db'],
-  request: IdempotentRequest,
-): Promise<StoredAnswer | undefined> {
-  const row = (await db('idempotency_keys').where(keyOf(ctx, request)).first()) as Row | undefined;
+async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
+  const row = await org.table('idempotency_keys').where(keyOf(request)).first();
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
   if (row.request_hash !== request.requestHash) {
     throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
@@ -85,11 +73,12 @@ async function storedAnswer(
 /** Takes the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
 async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const now = ctx.clock.now();
-  await trx.raw(`set local lock_timeout = ${WAIT_MS}`);
-  await trx('idempotency_keys').where(keyOf(ctx, request)).where('expires_at', '<=', now).delete();
-  const inserted = await trx('idempotency_keys')
-    .insert({
-      ...keyOf(ctx, request),
+  const org = scopeOf(ctx, trx);
+  await org.limitLockWaits(WAIT_MS);
+  await org.table('idempotency_keys').where(keyOf(request)).where('expires_at', '<=', now).delete();
+  const inserted = await org
+    .insert('idempotency_keys', {
+      ...keyOf(request),
       request_hash: request.requestHash,
       created_at: now,
       expires_at: new Date(now.getTime() + KEEP_MS),
@@ -97,14 +86,15 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
     .onConflict()
     .ignore()
     .returning('key');
-  await trx.raw('set local lock_timeout = 0');
-  return inserted.length > 0 ? undefined : storedAnswer(ctx, trx, request);
+  await org.limitLockWaits(0);
+  return inserted.length > 0 ? undefined : storedAnswer(ctx, org, request);
 }
 
 /** Stores the answer, encrypted, in the transaction that made it. */
 async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
-  await trx('idempotency_keys')
-    .where(keyOf(ctx, request))
+  await scopeOf(ctx, trx)
+    .table('idempotency_keys')
+    .where(keyOf(request))
     .update({
       status: answer.status,
       headers: json(answer.headers),
@@ -112,13 +102,12 @@ async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answe
     });
 }
 
-function keyOf(ctx: Ctx, request: IdempotentRequest) {
-  return {
-    organization_id: organizationOf(ctx),
-    actor_id: request.actorId,
-    operation: request.operation,
-    key: request.key,
-  };
+function scopeOf(ctx: Ctx, handle: Handle): OrgScope {
+  return new OrgScope(handle, organizationOf(ctx));
+}
+
+function keyOf({ actorId, operation, key }: IdempotentRequest) {
+  return { actor_id: actorId, operation, key };
 }
 
 function placeOf(ctx: Ctx, request: IdempotentRequest): string {

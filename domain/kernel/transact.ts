@@ -1,7 +1,8 @@
-import { json, type Db, type Trx } from '../../db/connection.ts';
-import { isDeadlock, translateDbError } from '../../db/errors.ts';
+import { json, type Trx } from '../../db/connection.ts';
+import { translateDbError } from '../../db/errors.ts';
 import type { NewOrgRow } from '../../db/rows.ts';
 import { OrgScope } from '../../db/tenancy.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import type { Actor } from './actor.ts';
@@ -77,22 +78,6 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
     return ctx.trx ? await run(ctx.trx) : await inTransaction(ctx.db, run);
   } catch (error) {
     throw translateDbError(error);
-  }
-}
-
-const DEADLOCK_TRIES = 4;
-
-/**
- * Runs work in a transaction of its own. Writers take their locks in one order, but not all can know beforehand what they
- * will need; of two that wait for each other PostgreSQL undoes one, which then runs again from its beginning.
- */
-export async function inTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await db.transaction(work);
-    } catch (error) {
-      if (tries === DEADLOCK_TRIES || !isDeadlock(error)) throw error;
-    }
   }
 }
 

@@ -1,3 +1,6 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Db } from '../../db/connection.ts';
 
 /** A mailbox this process watches, until its lease runs out. */
@@ -9,12 +12,8 @@ export interface SyncLease {
   credentialsVersion: number;
 }
 
-interface LeaseRow {
-  mailbox_id: string;
-  organization_id: string;
-  email: string;
-  credentials_version: number;
-}
+type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
+  Columns<'mailboxes', 'email' | 'credentials_version'>;
 
 /** Mailboxes that are to be watched at all. */
 const SYNCABLE = `m.status = 'active' and m.imap is not null`;
@@ -24,7 +23,7 @@ const SYNCABLE = `m.status = 'active' and m.imap is not null`;
  * the database's, so clocks of machines need not agree.
  */
 export async function claimLeases(db: Db, workerId: string, leaseMs: number, limit: number): Promise<SyncLease[]> {
-  const { rows } = (await db.raw(
+  const rows = await across(db, 'engine').sql<LeaseRow>(
     `with free as (
        select y.mailbox_id, m.email, m.credentials_version from mailbox_sync y join mailboxes m on m.id = y.mailbox_id
        where y.folder = 'INBOX' and (y.lease_until is null or y.lease_until < now()) and (y.retry_at is null or y.retry_at <= now()) and ${SYNCABLE}
@@ -33,7 +32,7 @@ export async function claimLeases(db: Db, workerId: string, leaseMs: number, lim
      from free where y.mailbox_id = free.mailbox_id and y.folder = 'INBOX'
      returning y.mailbox_id, y.organization_id, free.email, free.credentials_version`,
     { worker: workerId, lease: leaseMs, limit },
-  )) as { rows: LeaseRow[] };
+  );
   return rows.map((row) => ({
     mailboxId: row.mailbox_id,
     organizationId: row.organization_id,
@@ -50,18 +49,19 @@ export async function renewLeases(
   watched: readonly string[],
 ): Promise<Map<string, number>> {
   if (watched.length === 0) return new Map();
-  const { rows } = (await db.raw(
+  const rows = await across(db, 'engine').sql<Pick<LeaseRow, 'mailbox_id' | 'credentials_version'>>(
     `update mailbox_sync y set lease_until = now() + :lease * interval '1 millisecond'
      from mailboxes m where m.id = y.mailbox_id and y.mailbox_id = any(:watched) and y.folder = 'INBOX' and y.owner = :worker and ${SYNCABLE}
      returning y.mailbox_id, m.credentials_version`,
-    { worker: workerId, lease: leaseMs, watched: watched as never },
-  )) as { rows: LeaseRow[] };
+    { worker: workerId, lease: leaseMs, watched },
+  );
   return new Map(rows.map((row) => [row.mailbox_id, row.credentials_version]));
 }
 
 /** Gives a mailbox back, for any process to take at once. */
 export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
-  await db('mailbox_sync')
+  await across(db, 'engine')
+    .table('mailbox_sync')
     .where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId })
     .update({ owner: null, lease_until: null });
 }
@@ -74,41 +74,48 @@ export async function failLease(
   error: string,
   delayOf: (failures: number) => number,
 ): Promise<void> {
-  await db.transaction(async (trx) => {
-    const row = await trx('mailbox_sync')
+  await inTransaction(db, async (trx) => {
+    const row = await across(trx, 'engine')
+      .table('mailbox_sync')
       .where({ mailbox_id: mailboxId, folder: 'INBOX', owner: workerId })
       .forUpdate()
       .first('failures');
     if (!row) return;
     const failures = row.failures + 1;
-    await trx('mailbox_sync')
+    await across(trx, 'engine')
+      .table('mailbox_sync')
       .where({ mailbox_id: mailboxId, folder: 'INBOX' })
       .update({
         owner: null,
         lease_until: null,
         failures,
         last_error: error.slice(0, 500),
-        retry_at: trx.raw(`now() + ? * interval '1 millisecond'`, [delayOf(failures)]),
+        retry_at: across(trx, 'engine').raw(`now() + :delay * interval '1 millisecond'`, { delay: delayOf(failures) }),
       });
   });
 }
 
 /** Says that a process is there, and learns how many mailboxes each should watch: all of them over all processes. */
 export async function fairShare(db: Db, workerId: string, aliveMs: number): Promise<number> {
-  await db.raw(
+  await across(db, 'engine').sql(
     `insert into sync_workers (id, alive_until) values (:worker, now() + :alive * interval '1 millisecond')
      on conflict (id) do update set alive_until = excluded.alive_until`,
     { worker: workerId, alive: aliveMs },
   );
-  const { rows } = (await db.raw(
+  const [counted] = await across(db, 'engine').sql<{ workers: number; mailboxes: number }>(
     `select (select count(*)::int from sync_workers where alive_until > now()) as workers,
        (select count(*)::int from mailbox_sync y join mailboxes m on m.id = y.mailbox_id where y.folder = 'INBOX' and ${SYNCABLE}) as mailboxes`,
-  )) as { rows: { workers: number; mailboxes: number }[] };
-  const { workers, mailboxes } = rows[0]!;
+  );
+  const { workers, mailboxes } = counted!;
   return Math.ceil(mailboxes / Math.max(1, workers));
 }
 
 /** Takes a process out of the count, with others that have not been heard of for a day. */
 export async function leaveWorkers(db: Db, workerId: string): Promise<void> {
-  await db.raw(`delete from sync_workers where id = ? or alive_until < now() - interval '1 day'`, [workerId]);
+  await across(db, 'engine').sql(
+    `delete from sync_workers where id = :worker or alive_until < now() - interval '1 day'`,
+    {
+      worker: workerId,
+    },
+  );
 }

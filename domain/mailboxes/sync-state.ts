@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -8,7 +9,7 @@ export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
 /** Makes sync workers look again once this transaction commits. They would also notice by themselves, a little later. */
 export async function wakeSync(tx: Tx): Promise<void> {
-  await tx.trx.raw(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
+  await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
 }
 
 /** How far a folder has been read. */

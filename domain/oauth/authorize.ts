@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { AppError, badRequest } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -146,7 +147,7 @@ export async function approveAuthorization(
         `Your role in this workspace does not let you hand out ${missing.map(scopeName).join(', ')}`,
       );
     const grantId = await upsertGrant(tx, { applicationId: request.application.id, userId, scopes: mask });
-    await tx.trx('oauth_codes').insert({
+    await across(tx.trx, 'credential').insert('oauth_codes', {
       id: newId(),
       code_hash: sha256(code),
       grant_id: grantId,

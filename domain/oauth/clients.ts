@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { safeEqual, sha256 } from '../../lib/crypto.ts';
 import type { Deps } from '../kernel/context.ts';
 import { OAuthError } from './errors.ts';
@@ -36,7 +37,8 @@ export function isClientId(text: string): boolean {
 /** The application with a client id, whoever it belongs to. */
 export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Promise<Client | undefined> {
   if (!isClientId(clientId)) return undefined;
-  return db('oauth_applications')
+  return across(db, 'application')
+    .table('oauth_applications')
     .where({ client_id: clientId })
     .first(
       'id',

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
 import type { Db, Trx } from '../../db/connection.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -37,11 +39,12 @@ export async function grantableScopes(
   userId: string,
   organizationId: string,
 ): Promise<number> {
-  const row = await db('memberships as m')
-    .join('roles as r', 'r.id', 'm.role_id')
-    .where({ 'm.user_id': userId, 'm.organization_id': organizationId })
-    .first('r.permissions');
-  return row ? grantableWith(row.permissions as string[]) : 0;
+  const [row] = await across(db, 'person').sql<Columns<'roles', 'permissions'>>(
+    `select r.permissions from memberships m join roles r on r.id = m.role_id
+     where m.user_id = :userId and m.organization_id = :organizationId`,
+    { userId, organizationId },
+  );
+  return row ? grantableWith(row.permissions) : 0;
 }
 
 /** The same inside a transaction whose person cannot leave the workspace before it is done. */
@@ -82,7 +85,7 @@ export async function upsertGrant(
 
 /** The applications a person lets into workspaces they are a member of, newest first. */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
-  const { rows } = await db.raw(
+  return across(db, 'person').sql<AuthorizedApp>(
     `select g.id as grant_id, g.organization_id, o.name as organization_name, a.client_id, a.name, a.description, a.logo_url, a.website_url,
        a.self_registered, g.scopes & a.scopes as scopes, g.created_at, g.updated_at, g.last_used_at
      from oauth_grants g
@@ -93,7 +96,6 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
      order by g.id desc limit ${LISTED}`,
     { userId },
   );
-  return rows as AuthorizedApp[];
 }
 
 /**
@@ -104,8 +106,8 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
     throw new AppError('forbidden', 'Only a signed-in person can do this');
   const grant = isUuid(grantId)
-    ? await ctx
-        .db('oauth_grants')
+    ? await across(ctx.db, 'person')
+        .table('oauth_grants')
         .where({ id: grantId, user_id: ctx.actor.userId })
         .whereNull('revoked_at')
         .first('organization_id', 'application_id')
@@ -154,8 +156,7 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
     .whereNull('revoked_at')
     .orderBy('application_id')
     .select('id', 'application_id');
-  for (const { id, application_id } of grants)
-    await endGrant(tx, { id: id as string, applicationId: application_id as string }, 'membership');
+  for (const { id, application_id } of grants) await endGrant(tx, { id, applicationId: application_id }, 'membership');
 }
 
 /**
@@ -163,6 +164,10 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
  * @throws AppError not_found when it is gone
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
-  const row = await tx.trx('oauth_applications').where({ id: applicationId }).forNoKeyUpdate().first('id');
+  const row = await across(tx.trx, 'person')
+    .table('oauth_applications')
+    .where({ id: applicationId })
+    .forNoKeyUpdate()
+    .first('id');
   if (!row) throw notFound('Application');
 }

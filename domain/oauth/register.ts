@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import ipaddr from 'ipaddr.js';
 import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
 import type { Problem } from '../../lib/errors.ts';
@@ -61,7 +62,7 @@ export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promis
     created_at: now,
     updated_at: now,
   };
-  await ctx.db('oauth_applications').insert(row);
+  await across(ctx.db, 'application').insert('oauth_applications', row);
   ctx.log.info({ applicationId: row.id }, 'client registered itself');
   return row;
 }

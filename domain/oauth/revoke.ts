@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
@@ -35,7 +36,7 @@ export async function revokeToken(
 }
 
 async function find({ db }: Ctx, clientId: string, token: string): Promise<Found | undefined> {
-  const { rows } = await db.raw(
+  const [found] = await across(db, 'credential').sql<Found>(
     `select a.id as application_id, a.client_secret_hash, g.id as grant_id, g.organization_id
      from oauth_applications a
      left join oauth_tokens t on t.token_hash = :hash
@@ -43,5 +44,5 @@ async function find({ db }: Ctx, clientId: string, token: string): Promise<Found
      where a.client_id = :clientId`,
     { clientId, hash: sha256(token) },
   );
-  return rows[0] as Found | undefined;
+  return found;
 }

@@ -1,5 +1,5 @@
+import { across } from '../../db/across.ts';
 import { createHash } from 'node:crypto';
-import { runStatement } from '../../db/statement.ts';
 import { newSecret, safeEqual, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -148,9 +148,9 @@ async function find<S extends Standing>(
   secret: string,
 ): Promise<S> {
   const { clientId: client } = credentials;
-  const {
-    rows: [found],
-  } = isClientId(client) ? await runStatement<S>(db, sql, { client, hash: sha256(secret) }) : { rows: [] };
+  const [found] = isClientId(client)
+    ? await across(db, 'credential').sql<S>(sql, { client, hash: sha256(secret) })
+    : [];
   assertAuthentic(found, credentials);
   return found;
 }
@@ -197,7 +197,7 @@ async function store(
   const now = ctx.clock.now();
   const access = newSecret(SECRET_PREFIX.accessToken);
   const refresh = newSecret(SECRET_PREFIX.refreshToken);
-  const { rowCount } = await runStatement(ctx.db, sql, {
+  const { rowCount } = await across(ctx.db, 'credential').run(sql, {
     id: id!,
     now,
     accessId: newId(),
@@ -229,8 +229,8 @@ async function replayed(
     let ended = 0;
     for (;;) {
       // A pair that was being stored meanwhile is seen the next time; when nothing is alive, nothing can follow.
-      const more = await tx
-        .trx('oauth_tokens')
+      const more = await across(tx.trx, 'credential')
+        .table('oauth_tokens')
         .where({ family_id: family })
         .whereNull('revoked_at')
         .update({ revoked_at: tx.now });

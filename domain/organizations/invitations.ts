@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { Invitations, type InvitationRow } from '../../db/models/invitation.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
@@ -79,10 +81,13 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       changes: { email: row.email, role: role.name },
     });
     tx.emit('team.member_invited', { invitation_id: row.id, email: row.email, role_id: role.id, role_name: role.name });
-    const organization = await tx.trx('organizations').where('id', tx.org.organizationId).first('name');
+    const organization = await across(tx.trx, 'person')
+      .table('organizations')
+      .where('id', tx.org.organizationId)
+      .first('name');
     // Last, and before the commit: a refused mail takes the invitation with it.
     await ctx.systemMail.send(
-      invitationMail(input.email, organization.name, `${ctx.config.APP_URL}/invitations/${token}`),
+      invitationMail(input.email, organization!.name, `${ctx.config.APP_URL}/invitations/${token}`),
     );
     return { ...row, role_name: role.name } as InvitationView;
   });
@@ -122,8 +127,8 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
  * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
  */
 export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {
-  const row = await ctx
-    .db('invitations')
+  const row = await across(ctx.db, 'person')
+    .table('invitations')
     .where({ token_hash: sha256(token), email })
     .whereNull('accepted_at')
     .whereNull('cancelled_at')
@@ -150,7 +155,7 @@ export async function joinByInvitation(
   email: string,
   acting: (organizationId: string) => Ctx,
 ): Promise<string> {
-  const found = await trx('invitations').where('id', invitationId).first('organization_id');
+  const found = await across(trx, 'person').table('invitations').where('id', invitationId).first('organization_id');
   if (!found) throw invalid();
   const ctx = acting(found.organization_id);
   return transact(ctx, async (tx) => {
@@ -193,13 +198,15 @@ export async function joinByInvitation(
  * @throws AppError invitation_invalid
  */
 export async function acceptInvitation(ctx: Ctx, token: string): Promise<MyOrganization> {
-  const user = await ctx.db('users').where('id', ctx.actor.userId).first('id', 'email');
+  const user = await across(ctx.db, 'person').table('users').where('id', ctx.actor.userId!).first('id', 'email');
+  if (!user) throw invalid();
   const { id } = await findOpenInvitation(ctx, token, user.email);
-  return ctx.db.transaction(async (trx) => {
+  return inTransaction(ctx.db, async (trx) => {
     const organizationId = await joinByInvitation(trx, id, user.email, (organization) =>
       actingAs(ctx, trx, user.id, organization),
     );
-    await trx('sessions')
+    await across(trx, 'person')
+      .table('sessions')
       .where('id', ctx.actor.sessionId!)
       .whereNull('organization_id')
       .update({ organization_id: organizationId });

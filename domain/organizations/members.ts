@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
@@ -107,8 +108,8 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
     await assertNotLastOwner(tx, member);
     await tx.org.table('memberships').where('user_id', userId).delete();
     await endGrantsOfMember(tx, userId);
-    await tx
-      .trx('sessions')
+    await across(tx.trx, 'person')
+      .table('sessions')
       .where({ user_id: userId, organization_id: tx.org.organizationId })
       .update({ organization_id: null });
     tx.audit({ action: 'delete', entityType: 'member', entityId: userId, metadata: { role: member.role_name } });

@@ -1,3 +1,7 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import type { Bindings } from '../../db/statement.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -7,43 +11,27 @@ import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 
-export interface OrganizationRow {
-  id: string;
-  name: string;
-  plan: 'free' | 'paid';
-  created_at: Date;
-  updated_at: Date;
-}
+export type OrganizationRow = Columns<'organizations', 'id' | 'name' | 'plan' | 'created_at' | 'updated_at'>;
 
 /** An organization as one of its members sees it. */
-export interface MyOrganization extends OrganizationRow {
-  role_id: string;
-  role_name: string;
-  permissions: string[];
-  is_owner: boolean;
-}
+export type MyOrganization = OrganizationRow &
+  Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
 
-function mine(ctx: Ctx) {
-  return (ctx.trx ?? ctx.db)('organizations as o')
-    .join('memberships as m', 'm.organization_id', 'o.id')
-    .join('roles as r', 'r.id', 'm.role_id')
-    .where('m.user_id', ctx.actor.userId)
-    .select(
-      'o.id',
-      'o.name',
-      'o.plan',
-      'o.created_at',
-      'o.updated_at',
-      'r.id as role_id',
-      'r.name as role_name',
-      'r.permissions',
-      'r.is_owner',
-    );
+/** The caller's organizations, by what `and` says. */
+function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
+  return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
+    `select o.id, o.name, o.plan, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+     from organizations o
+     join memberships m on m.organization_id = o.id
+     join roles r on r.id = m.role_id
+     where m.user_id = :user ${and} order by o.id`,
+    { user: ctx.actor.userId, ...bindings },
+  );
 }
 
 /** The organizations the caller is a member of, oldest first. */
 export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
-  return (await mine(ctx).orderBy('o.id')) as MyOrganization[];
+  return mine(ctx, '');
 }
 
 /**
@@ -51,7 +39,7 @@ export async function listMyOrganizations(ctx: Ctx): Promise<MyOrganization[]> {
  * @throws AppError not_found, also for a malformed id and an organization the caller does not belong to
  */
 export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
-  const row = isUuid(id) ? ((await mine(ctx).where('o.id', id).first()) as MyOrganization | undefined) : undefined;
+  const [row] = isUuid(id) ? await mine(ctx, 'and o.id = :id', { id }) : [];
   if (!row) throw notFound('Organization');
   return row;
 }
@@ -60,8 +48,8 @@ export async function readMyOrganization(ctx: Ctx, id: string): Promise<MyOrgani
 export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, name: string): Promise<OrganizationRow> {
   const now = ctx.clock.now();
   const id = newId();
-  const [organization] = await trx('organizations')
-    .insert({ id, name, created_by: founderId, created_at: now, updated_at: now })
+  const [organization] = await across(trx, 'person')
+    .insert('organizations', { id, name, created_by: founderId, created_at: now, updated_at: now })
     .returning('*');
   await transact(actingAs(ctx, trx, founderId, id), async (tx) => {
     const roles = SYSTEM_ROLES.map((role) => ({
@@ -81,7 +69,7 @@ export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, n
     });
     tx.audit({ action: 'create', entityType: 'organization', entityId: id, changes: { name } });
   });
-  return organization as OrganizationRow;
+  return organization!;
 }
 
 /**
@@ -90,9 +78,10 @@ export async function foundOrganization(ctx: Ctx, trx: Trx, founderId: string, n
  */
 export async function createOrganization(ctx: Ctx, input: { name: string }): Promise<MyOrganization> {
   await throttle(ctx, 'organizations', ctx.actor.userId!);
-  return ctx.db.transaction(async (trx) => {
+  return inTransaction(ctx.db, async (trx) => {
     const { id } = await foundOrganization(ctx, trx, ctx.actor.userId!, input.name);
-    await trx('sessions')
+    await across(trx, 'person')
+      .table('sessions')
       .where('id', ctx.actor.sessionId!)
       .whereNull('organization_id')
       .update({ organization_id: id });
@@ -105,7 +94,10 @@ export async function updateOrganization(ctx: Ctx, changes: { name?: string | un
   const id = organizationOf(ctx);
   if (changes.name !== undefined) {
     await transact(ctx, async (tx) => {
-      await tx.trx('organizations').where('id', id).update({ name: changes.name, updated_at: tx.now });
+      await across(tx.trx, 'person')
+        .table('organizations')
+        .where('id', id)
+        .update({ name: changes.name, updated_at: tx.now });
       tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: { name: changes.name } });
       tx.emit('settings.updated', { section: 'organization', changed: ['name'] });
     });
@@ -119,6 +111,6 @@ export async function updateOrganization(ctx: Ctx, changes: { name?: string | un
  */
 export async function selectOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
   const organization = await readMyOrganization(ctx, id);
-  await ctx.db('sessions').where('id', ctx.actor.sessionId!).update({ organization_id: id });
+  await across(ctx.db, 'person').table('sessions').where('id', ctx.actor.sessionId!).update({ organization_id: id });
   return organization;
 }

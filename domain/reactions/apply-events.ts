@@ -1,6 +1,8 @@
 import { isConnectionLost } from '../../db/errors.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
-import { inTransaction, transact, type Tx } from '../kernel/transact.ts';
+import { OrgScope } from '../../db/tenancy.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
@@ -245,8 +247,10 @@ async function recordFailure(
   const parkedId = newId();
   const waits = isParked && subscriber.afterParking === 'wait';
   const wrote = await inTransaction(deps.db, async (trx) => {
-    const changed = await trx('reaction_streams')
-      .where({ organization_id: organizationId, subscriber: subscriber.name, position, attempts: before })
+    const org = new OrgScope(trx, organizationId);
+    const changed = await org
+      .table('reaction_streams')
+      .where({ subscriber: subscriber.name, position, attempts: before })
       .whereNull('waits_for')
       .update({
         attempts: isParked ? 0 : attempts,
@@ -256,9 +260,8 @@ async function recordFailure(
         ...(isParked && !waits ? { position: event.position } : {}),
       });
     if (changed === 0 || !isParked) return changed > 0;
-    await trx('reaction_parked_events').insert({
+    await org.insert('reaction_parked_events', {
       id: parkedId,
-      organization_id: organizationId,
       subscriber: subscriber.name,
       event_id: event.id,
       event_type: event.type,

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import { runStatement } from '../../db/statement.ts';
+import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
@@ -29,8 +29,7 @@ export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
   subscribers: readonly Subscriber[],
 ): Promise<EnteredEvents> {
-  const { rows } = await runStatement<{ streams: DueStream[] | null; full: boolean | null }>(
-    db,
+  const { rows } = await across(db, 'engine').run<{ streams: DueStream[] | null; full: boolean | null }>(
     ENTER,
     { known: knownSubscribers(subscribers) },
     'heron_enter_events',
@@ -69,9 +68,7 @@ export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<DueStream[]> {
-  const { rows } = await runStatement<DueStream>(
-    db,
-    // In any order: of several processes each begins elsewhere.
+  const { rows } = await across(db, 'engine').run<DueStream>( // In any order: of several processes each begins elsewhere.
     `select subscriber, organization_id from reaction_streams
      where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
      order by random() limit ${MAX_DUE}`,

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
@@ -5,36 +7,30 @@ import { transact, type Tx } from '../kernel/transact.ts';
 import { applyWithin, errorText, STREAM_LOCK, toEvent, type StoredEvent } from './apply-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
-export interface ParkedEvent {
-  id: string;
-  organization_id: string;
-  subscriber: string;
-  event_id: string;
-  event_type: string;
-  position: number;
-  attempts: number;
-  last_error: string;
-  parked_at: Date;
-}
+const COLUMNS = [
+  'id',
+  'organization_id',
+  'subscriber',
+  'event_id',
+  'event_type',
+  'position',
+  'attempts',
+  'last_error',
+  'parked_at',
+] as const;
+
+/** An event that a subscriber was given up on. */
+export type ParkedEvent = Columns<'reaction_parked_events', (typeof COLUMNS)[number]>;
 
 /** Events that were given up on and neither replayed nor discarded, the oldest first. */
 export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): Promise<ParkedEvent[]> {
-  return db('reaction_parked_events')
+  return across(db, 'operator')
+    .table('reaction_parked_events')
     .where({ state: 'parked' })
     .orderBy('parked_at')
     .orderBy('id')
     .limit(limit)
-    .select(
-      'id',
-      'organization_id',
-      'subscriber',
-      'event_id',
-      'event_type',
-      'position',
-      'attempts',
-      'last_error',
-      'parked_at',
-    );
+    .select(...COLUMNS);
 }
 
 /**
@@ -61,10 +57,10 @@ export async function replayParkedEvent(
     });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'conflict'))
-      await deps
-        .db('reaction_parked_events')
+      await across(deps.db, 'operator')
+        .table('reaction_parked_events')
         .where({ id: parked.id, state: 'parked' })
-        .update({ attempts: deps.db.raw('attempts + 1'), last_error: errorText(error as Error) });
+        .update({ attempts: across(deps.db, 'operator').raw('attempts + 1'), last_error: errorText(error as Error) });
     throw error;
   }
 }
@@ -82,8 +78,11 @@ export async function discardParkedEvent(deps: Deps, parkedId: string): Promise<
 }
 
 async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
-  const parked: ParkedEvent | undefined = isUuid(id)
-    ? await db('reaction_parked_events').where({ id }).first()
+  const parked = isUuid(id)
+    ? await across(db, 'operator')
+        .table('reaction_parked_events')
+        .where({ id })
+        .first(...COLUMNS)
     : undefined;
   if (!parked) throw notFound('Parked event');
   return parked;

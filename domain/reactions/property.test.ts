@@ -1,4 +1,5 @@
 import test from 'ava';
+import { rawDb } from '../../test/harness/database.ts';
 import fc from 'fast-check';
 import { ManualClock } from '../../lib/clock.ts';
 import { createEffects, effectsOf, eventsInOrder, recordEffects } from '../../test/harness/reactions.ts';
@@ -67,7 +68,7 @@ class Faults {
       if (!planned) continue;
       if (planned.kind === 'crash') {
         this.#left.delete(key);
-        await tx.trx.raw('select pg_terminate_backend(pg_backend_pid())');
+        await rawDb(tx.trx).raw('select pg_terminate_backend(pg_backend_pid())');
       }
       // A batch is undone and cut before a failure is known to be this event's.
       if (planned.kind === 'fails' && events.length === 1 && (planned.times -= 1) <= 0) this.#left.delete(key);

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import { runStatement } from '../../db/statement.ts';
+import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
@@ -14,8 +14,7 @@ export async function registerSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<void> {
-  await runStatement(
-    db,
+  await across(db, 'engine').run(
     `insert into reaction_subscribers (name, types, position, seen_at, created_at)
      select k.name, k.types, case when k.from_now then coalesce((select max(position) from domain_events), 0) else 0 end, :now, :now
      from jsonb_to_recordset(:known::jsonb) as k(name text, types text[], from_now boolean) order by k.name
@@ -38,7 +37,7 @@ export async function confirmSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<void> {
-  await runStatement(db, 'update reaction_subscribers set seen_at = :now where name = any(:names::text[])', {
+  await across(db, 'engine').run('update reaction_subscribers set seen_at = :now where name = any(:names::text[])', {
     now: clock.now(),
     names: subscribers.map(({ name }) => name),
   });
@@ -52,8 +51,7 @@ export async function removeAbandoned(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<string[]> {
-  const { rows } = await runStatement<{ name: string }>(
-    db,
+  const { rows } = await across(db, 'engine').run<{ name: string }>(
     'delete from reaction_subscribers where name <> all(:names::text[]) and seen_at < :before returning name',
     {
       names: subscribers.map(({ name }) => name),

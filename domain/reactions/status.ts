@@ -1,4 +1,4 @@
-import { runStatement } from '../../db/statement.ts';
+import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 
 /** Events that are looked at for a count, per subscriber; more are "at least" as many. */
@@ -24,8 +24,7 @@ export interface SubscriberStatus {
 
 /** How far every subscriber is. */
 export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<SubscriberStatus[]> {
-  const { rows } = await runStatement<SubscriberStatus>(
-    db,
+  const { rows } = await across(db, 'engine').run<SubscriberStatus>(
     `select r.name, r.types, r.seen_at, unentered.events + behind.events as lag_events,
        greatest(0, extract(epoch from :now::timestamptz - least(unentered.oldest, behind.oldest)))::float8 as lag_seconds,
        behind.failing as failing_organizations, behind.waiting as waiting_organizations, parked.events as parked_events
@@ -59,8 +58,7 @@ export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>):
 
 /** Age (seconds) of the oldest event that has no position yet; 0 when there is none. Without a fan-out it only rises. */
 export async function unplacedSeconds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
-  const { rows } = await runStatement<{ created_at: Date }>(
-    db,
+  const { rows } = await across(db, 'engine').run<{ created_at: Date }>(
     'select created_at from domain_events where position is null order by id limit 1',
     {},
   );

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { rawDb } from '../../test/harness/database.ts';
 import { ManualClock } from '../../lib/clock.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
 import { createSend } from '../../test/harness/inbound.ts';
@@ -132,7 +133,7 @@ test.serial(
         await pauseOnSpike.applyBatch!(tx, events, ctx);
         const [row] = await tx.org.sql<{ status: string }>('select status from campaigns where organization_id = :org');
         t.is(row!.status, 'paused');
-        await tx.trx.raw('select pg_terminate_backend(pg_backend_pid())');
+        await rawDb(tx.trx).raw('select pg_terminate_backend(pg_backend_pid())');
       },
     });
     await t.throwsAsync(applyNextEvents(world.deps, dying, org));

@@ -1,4 +1,7 @@
-import type { Db } from '../../db/connection.ts';
+import { across } from '../../db/across.ts';
+import type { Db, Trx } from '../../db/connection.ts';
+import type { Columns } from '../../db/rows.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { OUTBOX_CHANNEL } from '../../temporal/dispatch.ts';
 
 /** An intent that Temporal did not take, and that waits for an operator. */
@@ -16,14 +19,13 @@ export interface ParkedIntent {
 
 /** The parked intents, oldest first, at most `limit`. */
 export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]> {
-  const { rows } = (await db.raw(
+  return across(db, 'operator').sql<ParkedIntent>(
     `select o.id::text, o.kind, o.workflow_id as "workflowId", o.attempts, o.last_error as reason,
        o.created_at as "createdAt", o.parked_at as "parkedAt",
        (select count(*)::int from outbox b where b.workflow_id = o.workflow_id and b.id > o.id) as behind
-     from outbox o where o.parked_at is not null order by o.id limit ?`,
-    [limit],
-  )) as { rows: ParkedIntent[] };
-  return rows;
+     from outbox o where o.parked_at is not null order by o.id limit :limit`,
+    { limit },
+  );
 }
 
 /**
@@ -32,12 +34,12 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
  * @returns how many were parked
  */
 export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
-  return db.transaction(async (trx) => {
-    const { rows } = (await trx.raw(
+  return inTransaction(db, async (trx) => {
+    const rows = await across(trx, 'operator').sql<Gone>(
       `update outbox set parked_at = null, refusals = 0, attempts = 0, available_at = now()
-       where parked_at is not null and (?::bigint[] is null or id = any(?::bigint[])) returning workflow_id, id`,
-      [ids ?? null, ids ?? null] as never,
-    )) as { rows: { workflow_id: string; id: string }[] };
+       where parked_at is not null and (:ids::bigint[] is null or id = any(:ids::bigint[])) returning workflow_id, id`,
+      { ids: ids ?? null },
+    );
     await releaseBehind(trx, rows);
     return rows.length;
   });
@@ -48,23 +50,26 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
  * @returns how many there were
  */
 export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
-  return db.transaction(async (trx) => {
-    const { rows } = (await trx.raw(
-      `delete from outbox where parked_at is not null and id = any(?::bigint[]) returning workflow_id, id`,
-      [ids] as never,
-    )) as { rows: { workflow_id: string; id: string }[] };
+  return inTransaction(db, async (trx) => {
+    const rows = await across(trx, 'operator').sql<Gone>(
+      `delete from outbox where parked_at is not null and id = any(:ids::bigint[]) returning workflow_id, id`,
+      { ids },
+    );
     await releaseBehind(trx, rows);
     return rows.length;
   });
 }
 
-async function releaseBehind(trx: Db, gone: readonly { workflow_id: string; id: string }[]): Promise<void> {
+type Gone = Columns<'outbox', 'workflow_id' | 'id'>;
+
+async function releaseBehind(trx: Trx, gone: readonly Gone[]): Promise<void> {
   if (gone.length === 0) return;
-  await trx.raw(
+  const outbox = across(trx, 'operator');
+  await outbox.sql(
     `update outbox o set available_at = now()
-     from unnest(?::text[], ?::bigint[]) as g(workflow_id, id)
+     from unnest(:workflows::text[], :ids::bigint[]) as g(workflow_id, id)
      where o.workflow_id = g.workflow_id and o.id > g.id and o.parked_at is null`,
-    [gone.map(({ workflow_id }) => workflow_id), gone.map(({ id }) => id)] as never,
+    { workflows: gone.map(({ workflow_id }) => workflow_id), ids: gone.map(({ id }) => id) },
   );
-  await trx.raw(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
+  await outbox.sql(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }

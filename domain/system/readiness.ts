@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../reactions/status.ts';
 import { lastLooks } from './reconcile.ts';
@@ -23,7 +24,7 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
   const database = await timed(
     'database',
     async () => {
-      await ctx.db.raw('select 1');
+      await across(ctx.db, 'maintenance').sql('select 1');
       return 'PostgreSQL answers';
     },
     'Check PRIMARY_DB and that PostgreSQL is running.',
@@ -46,15 +47,12 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     await timed(
       'scheduler',
       async () => {
-        const stuck = await ctx
-          .db('outbox as o')
-          .where('o.created_at', '<', ctx.db.raw(`now() - interval '${STUCK_SECONDS} seconds'`))
-          .whereRaw(
-            'not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)',
-          )
-          .count({ n: '*' })
-          .first();
-        if (Number(stuck?.n ?? 0) > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
+        const [stuck] = await across(ctx.db, 'maintenance').sql<{ n: number }>(
+          `select count(*) as n from outbox o
+           where o.created_at < now() - interval '${STUCK_SECONDS} seconds'
+             and not exists (select 1 from outbox p where p.workflow_id = o.workflow_id and p.id <= o.id and p.parked_at is not null)`,
+        );
+        if (stuck!.n > 0) throw new Error(`${stuck!.n} intents wait for longer than ${STUCK_SECONDS} s`);
         return 'The outbox is carried out in time';
       },
       'Start a worker process with the role relay and check its log.',
@@ -62,8 +60,10 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
     await timed(
       'parked_intents',
       async () => {
-        const parked = await ctx.db('outbox').whereNotNull('parked_at').count({ n: '*' }).first();
-        const count = Number(parked?.n ?? 0);
+        const [parked] = await across(ctx.db, 'maintenance').sql<{ count: number }>(
+          'select count(*) from outbox where parked_at is not null',
+        );
+        const { count } = parked!;
         if (count > 0) throw new Error(`${count} ${count === 1 ? 'intent is' : 'intents are'} parked`);
         return 'Temporal took every intent';
       },

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { writeIntents } from '../../temporal/dispatch.ts';
 import type { Deps } from '../kernel/context.ts';
 import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
@@ -91,10 +94,12 @@ async function notOpen({ db, workflows }: Parts, suspected: readonly ExpectedRun
   const ids = suspected.map(({ intent }) => intent.workflowId);
   // Looked up before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
   const waiting = new Set<string>(
-    await db('outbox')
-      .where('workflow_id', '=', db.raw('any(?::text[])', [ids]))
-      .distinct()
-      .pluck('workflow_id'),
+    (
+      await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
+        'select distinct workflow_id from outbox where workflow_id = any(:ids::text[])',
+        { ids },
+      )
+    ).map((row) => row.workflow_id),
   );
   const limit = pLimit(DESCRIBE_AT_ONCE);
   const answers = await Promise.all(
@@ -115,7 +120,7 @@ async function startMissing(
   if (lost.length === 0) return 0;
   const positions = lost.map(({ position }) => position);
   if (dryRun) return (await family.only(db, positions)).length;
-  return db.transaction(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const still = await family.only(trx, positions);
     await writeIntents(
       trx,
@@ -130,7 +135,7 @@ async function beginLook(
   family: string,
   resume: boolean,
 ): Promise<{ position: string; checked: number; missing: number }> {
-  const { rows } = (await db.raw(
+  const [look] = await across(db, 'maintenance').sql<{ position: string; checked: number; missing: number }>(
     `insert into reconciliations as r (family, position, began_at) values (:family, :first, now())
      on conflict (family) do update set
        began_at = case when :resume and r.position is not null then r.began_at else now() end,
@@ -139,8 +144,8 @@ async function beginLook(
        position = case when :resume then coalesce(r.position, :first) else :first end
      returning position, checked::int, missing::int`,
     { family, first: FIRST_POSITION, resume },
-  )) as { rows: { position: string; checked: number; missing: number }[] };
-  return rows[0]!;
+  );
+  return look!;
 }
 
 async function recordPage(
@@ -148,22 +153,25 @@ async function recordPage(
   { family, checked, missing }: FamilyReport,
   position: string,
 ): Promise<void> {
-  await db('reconciliations').where({ family }).update({ position, checked, missing });
+  await across(db, 'maintenance').table('reconciliations').where({ family }).update({ position, checked, missing });
 }
 
 async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: FamilyReport): Promise<void> {
-  await db('reconciliations').where({ family }).update({
-    position: null,
-    checked,
-    missing,
-    ended_at: db.fn.now(),
-    last_checked: checked,
-    last_missing: missing,
-  });
+  await across(db, 'maintenance')
+    .table('reconciliations')
+    .where({ family })
+    .update({
+      position: null,
+      checked,
+      missing,
+      ended_at: across(db, 'maintenance').raw('now()'),
+      last_checked: checked,
+      last_missing: missing,
+    });
 }
 
 /** What the last look at each family found that came to its end. */
 export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; endedAt: Date }[]> {
-  const rows = await db('reconciliations').whereNotNull('ended_at').orderBy('family');
+  const rows = await across(db, 'maintenance').table('reconciliations').whereNotNull('ended_at').orderBy('family');
   return rows.map((row) => ({ family: row.family, missing: Number(row.last_missing), endedAt: row.ended_at! }));
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connection.ts';
-import { runStatement } from '../../db/statement.ts';
+import { across } from '../../db/across.ts';
+import type { Bindings } from '../../db/statement.ts';
 import { signal, start, type Intent } from '../../temporal/dispatch.ts';
 import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
@@ -40,9 +41,9 @@ function family<Args>(
   rows: string,
   { id = 'id', open = (args: Args): Intent => start(contract, args) } = {},
 ): RunFamily {
-  const read = async (db: Db, sql: string, bindings: Record<string, unknown>) => {
-    const answer = await runStatement<Args & { position: string }>(db, sql, bindings as never);
-    return answer.rows.map((row) => ({ position: row.position, intent: open(contract.args(row)) }));
+  const read = async (db: Db, sql: string, bindings: Bindings) => {
+    const expected = await across(db, 'maintenance').sql<Args & { position: string }>(sql, bindings);
+    return expected.map((row) => ({ position: row.position, intent: open(contract.args(row)) }));
   };
   return {
     name: contract.kind,

@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
 import { removeAbandoned } from '../reactions/register.ts';
@@ -70,11 +71,10 @@ export async function sweepExpired(
   ];
   for (const { table, column, before, only } of expiries) {
     for (;;) {
-      const result = await db.raw(
-        `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= ? and ${only} limit ${PAGE}))`,
-        [before],
+      const { rowCount: count } = await across(db, 'maintenance').run(
+        `delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} <= :before and ${only} limit ${PAGE}))`,
+        { before },
       );
-      const count = (result as { rowCount: number }).rowCount;
       removed += count;
       onPage(removed);
       if (count < PAGE) break;
@@ -86,13 +86,13 @@ export async function sweepExpired(
 
 /** Says how many events are kept past their time because somebody has not applied them. */
 async function warnOfHeldEvents({ db, log }: Pick<Deps, 'db' | 'log'>, before: string): Promise<void> {
-  const held = await db
-    .count({ events: '*' })
-    .from(db('domain_events').where('id', '<=', before).limit(MAX_COUNTED).select('id').as('held'))
-    .first();
-  if (Number(held?.events ?? 0) > 0)
+  const [held] = await across(db, 'maintenance').sql<{ events: number }>(
+    `select count(*) as events from (select id from domain_events where id <= :before limit ${MAX_COUNTED}) held`,
+    { before },
+  );
+  if (held!.events > 0)
     log.warn(
-      { events: held!.events, atLeast: Number(held!.events) === MAX_COUNTED },
+      { events: held!.events, atLeast: held!.events === MAX_COUNTED },
       'events are kept past EVENT_RETENTION_DAYS: the fan-out or a subscriber has not come to them, or they are parked (heron reactions)',
     );
 }

@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 
@@ -25,11 +27,12 @@ interface AnnouncedClick {
  * were.
  */
 export async function announceClicks(deps: Deps, requestId: string): Promise<number> {
-  const due = (await deps.db.raw(`select distinct organization_id from engagement_events where announce_at <= ?`, [
-    deps.clock.now(),
-  ])) as { rows: { organization_id: string }[] };
+  const due = await across(deps.db, 'maintenance').sql<Columns<'engagement_events', 'organization_id'>>(
+    `select distinct organization_id from engagement_events where announce_at <= :now`,
+    { now: deps.clock.now() },
+  );
   let announced = 0;
-  for (const { organization_id: organizationId } of due.rows) {
+  for (const { organization_id: organizationId } of due) {
     for (;;) {
       const batch = await announceSome(deps, organizationId, requestId);
       announced += batch;

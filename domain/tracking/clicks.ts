@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -25,14 +26,12 @@ export interface Ticket {
  */
 export async function findTicket(deps: Deps, id: string): Promise<Ticket | undefined> {
   if (!isUuid(id)) return undefined;
-  const [ticket] = (
-    (await deps.db.raw(
-      `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,
+  const [ticket] = await across(deps.db, 'credential').sql<Ticket>(
+    `select l.id, l.organization_id, l.url, l.send_id, s.campaign_id, l.step_id, s.contact_id, s.mailbox_id,
        case when s.id is null then l.created_at else s.sent_at end as sent_at
-     from tracked_links l left join sends s on s.id = l.send_id where l.id = ?`,
-      [id],
-    )) as { rows: Ticket[] }
-  ).rows;
+     from tracked_links l left join sends s on s.id = l.send_id where l.id = :id`,
+    { id },
+  );
   return ticket && /^https?:\/\//i.test(ticket.url) ? ticket : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
@@ -27,8 +28,8 @@ export function sendOfPixel(deps: Deps, token: string): string | undefined {
  * campaign.email_opened.
  */
 export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId: string): Promise<void> {
-  const send = (await deps
-    .db('sends')
+  const send = (await across(deps.db, 'credential')
+    .table('sends')
     .where({ id: sendId })
     .first(
       'id',

@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { applyUnsubscribe } from '../engine/outcomes/effects.ts';
@@ -17,14 +18,14 @@ export interface OptOutLink {
 export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
   const sendId = readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'unsubscribe', token);
   if (!sendId) return undefined;
-  const { rows } = (await deps.db.raw(
+  const [link] = await across(deps.db, 'credential').sql<OptOutLink>(
     `select s.id as "sendId", s.organization_id as "organizationId", o.name as "organizationName", s.recipient,
        s.unsubscribed_at is not null and c.subscribed is not true as done
      from sends s join organizations o on o.id = s.organization_id left join contacts c on c.id = s.contact_id
-     where s.id = ?`,
-    [sendId],
-  )) as { rows: OptOutLink[] };
-  return rows[0];
+     where s.id = :sendId`,
+    { sendId },
+  );
+  return link;
 }
 
 /**

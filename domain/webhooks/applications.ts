@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import type { TableQuery } from '../../db/table-query.ts';
 import { OAuthApplications } from '../../db/models/oauth-application.ts';
 import type { Page, PageRequest } from '../../lib/cursor.ts';
@@ -59,8 +60,8 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
  */
 export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<ManagedEndpointView[]> {
   await assertOwn(ctx, id);
-  return ctx
-    .db('webhook_endpoints')
+  return across(ctx.db, 'application')
+    .table('webhook_endpoints')
     .where({ application_id: id })
     .orderBy('id', 'desc')
     .select(
@@ -88,7 +89,10 @@ export async function listApplicationDeliveries(
 ): Promise<Page<DeliveryView>> {
   await assertOwn(ctx, id);
   return pageOfDeliveries(
-    ctx.db('webhook_deliveries').where({ application_id: id }) as unknown as TableQuery<'webhook_deliveries', unknown>,
+    across(ctx.db, 'application').table('webhook_deliveries').where({ application_id: id }) as unknown as TableQuery<
+      'webhook_deliveries',
+      unknown
+    >,
     'oauth.webhook-deliveries',
     id,
     filter,

@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { WebhookEndpoints, type WebhookEndpointRow } from '../../db/models/webhook-endpoint.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
@@ -127,7 +128,11 @@ export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string
 async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
   const limit = ctx.config.ORG_WEBHOOK_ENDPOINTS;
   if (limit === 0) return;
-  await tx.trx('organizations').where({ id: tx.org.organizationId }).forNoKeyUpdate().select('id');
+  await across(tx.trx, 'person')
+    .table('organizations')
+    .where({ id: tx.org.organizationId })
+    .forNoKeyUpdate()
+    .select('id');
   const count = await tx.org.query(WebhookEndpoints).whereNull('application_id').resultSize();
   if (count >= limit) {
     throw new AppError('conflict', `This workspace has ${count} webhook endpoints, which is the limit`, {

@@ -1,13 +1,12 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
 import { newId } from '../../lib/ids.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** An application's webhook settings, as far as its endpoints follow them. */
-interface Application {
-  id: string;
-  webhook_url: string;
-}
+type Application = Columns<'oauth_applications', 'id' | 'webhook_url'>;
 
 const GRANTED = `exists (
   select 1 from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
@@ -24,22 +23,25 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
   const application = await lockApplication(tx, applicationId);
   if (!application) return;
   if (application.webhook_url === '') {
-    await tx.trx('webhook_endpoints').where({ application_id: applicationId }).delete();
+    await across(tx.trx, 'application').table('webhook_endpoints').where({ application_id: applicationId }).delete();
     return;
   }
-  await tx.trx.raw(`delete from webhook_endpoints e where e.application_id = :application and not ${GRANTED}`, {
-    application: applicationId,
-  });
+  await across(tx.trx, 'application').sql(
+    `delete from webhook_endpoints e where e.application_id = :application and not ${GRANTED}`,
+    {
+      application: applicationId,
+    },
+  );
   await repoint(tx, application);
-  const granting = (await tx.trx.raw(
+  const granting = await across(tx.trx, 'application').sql<{ organization_id: string }>(
     `select distinct g.organization_id from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
      where g.application_id = :application and g.revoked_at is null`,
     { application: applicationId },
-  )) as { rows: { organization_id: string }[] };
+  );
   await createMissing(
     tx,
     application,
-    granting.rows.map((row) => row.organization_id),
+    granting.map((row) => row.organization_id),
   );
   await armUnverified(tx, { application_id: applicationId });
 }
@@ -53,13 +55,13 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   const application = await lockApplication(tx, applicationId);
   if (!application) return;
   const place = { application: applicationId, organization: organizationId };
-  const { rows } = (await tx.trx.raw(
+  const [standing] = await across(tx.trx, 'application').sql<{ granted: boolean }>(
     `select ${GRANTED} as granted from (select cast(:organization as uuid) as organization_id) e`,
     place,
-  )) as { rows: { granted: boolean }[] };
-  if (application.webhook_url === '' || !rows[0]!.granted) {
-    await tx
-      .trx('webhook_endpoints')
+  );
+  if (application.webhook_url === '' || !standing!.granted) {
+    await across(tx.trx, 'application')
+      .table('webhook_endpoints')
       .where({ application_id: applicationId, organization_id: organizationId })
       .delete();
     return;
@@ -70,11 +72,15 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
 
 /** Grants of one application come and go one after the other, so that the last to go is known as the last. */
 async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
-  return tx.trx<Application>('oauth_applications').where({ id }).forNoKeyUpdate().first('id', 'webhook_url');
+  return across(tx.trx, 'application')
+    .table('oauth_applications')
+    .where({ id })
+    .forNoKeyUpdate()
+    .first('id', 'webhook_url');
 }
 
 async function createMissing(tx: Tx, application: Application, organizations: readonly string[]): Promise<void> {
-  await tx.trx.raw(
+  await across(tx.trx, 'application').sql(
     `insert into webhook_endpoints (id, organization_id, application_id, url, created_at, updated_at)
      select id, organization_id, :application, :url, :now, :now from unnest(cast(:ids as uuid[]), cast(:organizations as uuid[])) as missing (id, organization_id)
      on conflict (application_id, organization_id) where application_id is not null do nothing`,
@@ -89,7 +95,8 @@ async function createMissing(tx: Tx, application: Application, organizations: re
 }
 
 async function repoint(tx: Tx, application: Application): Promise<void> {
-  const endpoints = () => tx.trx('webhook_endpoints').where({ application_id: application.id });
+  const endpoints = () =>
+    across(tx.trx, 'application').table('webhook_endpoints').where({ application_id: application.id });
   await endpoints().where({ enabled: false }).update({
     enabled: true,
     disabled_reason: null,
@@ -97,7 +104,7 @@ async function repoint(tx: Tx, application: Application): Promise<void> {
     failing_since: null,
     updated_at: tx.now,
   });
-  const stale = (await endpoints().whereNot({ url: application.webhook_url }).distinct('url')) as { url: string }[];
+  const stale = await endpoints().whereNot('url', application.webhook_url).distinct('url');
   for (const { url } of stale) {
     await endpoints()
       .where({ url })
@@ -130,12 +137,12 @@ export function sameHost(a: string, b: string): boolean {
 
 /** Has the endpoints that are not verified challenged, from the beginning. */
 async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
-  const endpoints = (await tx
-    .trx('webhook_endpoints')
+  const endpoints = await across(tx.trx, 'application')
+    .table('webhook_endpoints')
     .where(which)
     .whereNull('verified_at')
     .update({ challenging: true })
-    .returning(['id', 'organization_id'])) as { id: string; organization_id: string }[];
+    .returning(['id', 'organization_id']);
   for (const endpoint of endpoints) {
     tx.intend(
       signal(webhookVerifyWorkflow, { organizationId: endpoint.organization_id, endpointId: endpoint.id }, 'armed', {

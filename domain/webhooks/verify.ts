@@ -1,3 +1,5 @@
+import { across } from '../../db/across.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { WebhookEndpoints, type WebhookEndpointRow } from '../../db/models/webhook-endpoint.ts';
 import { newSecret, safeEqual, SECRET_PREFIX } from '../../lib/crypto.ts';
 import { checkOutboundUrl, EgressError, type EgressResponse } from '../../lib/egress/index.ts';
@@ -72,9 +74,10 @@ export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: nu
 }
 
 async function challengeForApplication(ctx: Ctx, endpoint: WebhookEndpointRow): Promise<ChallengeResult | undefined> {
-  const known = await ctx.db.transaction(async (trx) => {
-    const application = (await trx('oauth_applications')
-      .where({ id: endpoint.application_id })
+  const known = await inTransaction(ctx.db, async (trx) => {
+    const application = (await across(trx, 'application')
+      .table('oauth_applications')
+      .where({ id: endpoint.application_id! })
       .forNoKeyUpdate()
       .first('allowed_webhook_domains')) as { allowed_webhook_domains: string[] } | undefined;
     return (

@@ -2,7 +2,7 @@
  * The only place of the demo that reads PostgreSQL. Everything else goes through the REST API like any client; these are
  * the numbers per step and per email which have no public route yet. They are read, never written.
  */
-import { connect } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
 
 /** One email as the product has it on record. */
 export interface SendRecord {
@@ -61,7 +61,7 @@ const CALLS = `
 
 /** Opens the product's database. */
 export function openRecord(databaseUrl: string): RecordReader {
-  const db = connect({ url: databaseUrl, max: 2, name: 'heron-demo' });
+  const db = connectRaw({ url: databaseUrl, max: 2, name: 'heron-demo' });
   const rows = async <T>(sql: string, campaignId: string): Promise<T[]> =>
     ((await db.raw(sql, [campaignId])) as { rows: T[] }).rows;
   return {

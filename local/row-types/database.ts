@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type Db } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
 import { migrate } from '../../db/migrations/index.ts';
 import { startEmbeddedPostgres } from '../postgres.ts';
 
@@ -36,8 +36,11 @@ async function onNewDatabase(adminUrl: string, work: (url: string) => Promise<vo
   await work(url.href);
 }
 
-async function connected(url: string, work: (db: Db) => PromiseLike<unknown>): Promise<void> {
-  const db = connect({ url, max: 1 });
+async function connected(
+  url: string,
+  work: (db: ReturnType<typeof connectRaw>) => PromiseLike<unknown>,
+): Promise<void> {
+  const db = connectRaw({ url, max: 1 });
   try {
     await work(db);
   } finally {

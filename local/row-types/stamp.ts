@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 const STAMP = 'stamp.json';
 /** What the row types are made from, below the project's root. */
-const SOURCES = ['db/migrations', 'db/columns.ts', 'local/row-types/generate.ts'];
+const MIGRATIONS = 'db/migrations';
+const SOURCES = [MIGRATIONS, 'db/columns.ts', 'local/row-types/generate.ts'];
 
 /** Hashes (SHA-256) of what row types were made from, by file, and of what was made. */
 interface Stamp {
@@ -46,7 +47,9 @@ async function currentStamp(root: string, directory: string): Promise<Stamp> {
 async function typescriptIn(root: string, folder: string): Promise<string[]> {
   const names = await readdir(join(root, folder)).catch(() => []);
   return names
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !(folder === MIGRATIONS && name === 'index.ts'),
+    )
     .toSorted()
     .map((name) => join(folder, name));
 }

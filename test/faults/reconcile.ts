@@ -1,4 +1,4 @@
-import type { Db } from '../../db/connection.ts';
+import type { RawDb } from '../harness/database.ts';
 import { header, messageIdOf, type ReceivedMessage } from './mail-record.ts';
 import type { Outside } from './outside.ts';
 import { MARKS, type Person } from './people.ts';
@@ -72,7 +72,7 @@ interface Facts {
 
 /** Compares what the database says with what the outside world has on record. */
 export async function reconcile(
-  db: Db,
+  db: RawDb,
   scenario: Scenario,
   outside: Outside,
   record: readonly ReceivedMessage[],
@@ -96,7 +96,7 @@ export async function reconcile(
 }
 
 async function collect(
-  db: Db,
+  db: RawDb,
   scenario: Scenario,
   outside: Outside,
   record: readonly ReceivedMessage[],
@@ -313,7 +313,7 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
 }
 
 /** A key that was sent again and again made one event. */
-async function eventRows(db: Db, { outside, scenario }: Facts): Promise<Check> {
+async function eventRows(db: RawDb, { outside, scenario }: Facts): Promise<Check> {
   const rows: { id: string }[] = await db('product_events')
     .where({ organization_id: scenario.tenant.organizationId })
     .select('id');
@@ -327,7 +327,7 @@ async function eventRows(db: Db, { outside, scenario }: Facts): Promise<Check> {
   return { name: 'one event per idempotency key', seen: `${rows.length} events, ${repeated} needed retries`, faults };
 }
 
-async function sentEvents(db: Db, { sends, scenario }: Facts): Promise<Check> {
+async function sentEvents(db: RawDb, { sends, scenario }: Facts): Promise<Check> {
   const rows: { data: { task_id: string } }[] = await db('domain_events').where({
     organization_id: scenario.tenant.organizationId,
     type: 'campaign.email_sent',
@@ -345,7 +345,7 @@ async function sentEvents(db: Db, { sends, scenario }: Facts): Promise<Check> {
 }
 
 /** What the caps are checked against is what the sends say. */
-async function counters(db: Db, { scenario }: Facts): Promise<Check> {
+async function counters(db: RawDb, { scenario }: Facts): Promise<Check> {
   const result = await db.raw(
     `with truth as (
        select 'campaign' as scope, campaign_id as scope_id, slot_day as day, count(*)::int as n from sends where campaign_id = :campaign group by 2, 3
@@ -371,7 +371,7 @@ async function counters(db: Db, { scenario }: Facts): Promise<Check> {
   };
 }
 
-async function bounces(db: Db, { sends, scenario }: Facts): Promise<Check> {
+async function bounces(db: RawDb, { sends, scenario }: Facts): Promise<Check> {
   const bounced = new Set(sends.filter(({ state }) => state === 'bounced').map(({ recipient }) => recipient));
   const rows: { email: string }[] = await db('suppressions')
     .where({ organization_id: scenario.tenant.organizationId, source: 'bounce' })
@@ -392,7 +392,7 @@ async function bounces(db: Db, { sends, scenario }: Facts): Promise<Check> {
   return { name: 'bounces are suppressed and told once', seen: `${bounced.size} bounced`, faults };
 }
 
-async function nothingLeft(db: Db, { scenario }: Facts): Promise<Check> {
+async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
   const faults: string[] = [];
   const outbox: { workflow_id: string; last_error: string | null }[] = await db('outbox').select(
     'workflow_id',

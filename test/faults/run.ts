@@ -1,5 +1,6 @@
+import { withRawDb, type TestAssembly } from '../harness/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble, type Assembly } from '../../deploy/assemble.ts';
+import { assemble } from '../../deploy/assemble.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
 import { loadConfig } from '../../lib/config/index.ts';
@@ -62,11 +63,11 @@ export async function runFaults(options: FaultOptions): Promise<FaultReport> {
   const mail = await startMailWorld();
   const outside = await startOutside(mail);
   let parts: Parts | undefined;
-  let assembly: Assembly | undefined;
+  let assembly: TestAssembly | undefined;
   let clean = false;
   try {
     parts = await startParts({ workers: options.workers, env: SETTINGS, log });
-    assembly = assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger });
+    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
     log(
       `up: ${everyPart(parts)
         .map(({ name, pid }) => `${name} ${pid}`)
@@ -89,7 +90,7 @@ interface Stage {
   mail: MailWorld;
   outside: Outside;
   parts: Parts;
-  assembly: Assembly;
+  assembly: TestAssembly;
 }
 
 async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
@@ -189,7 +190,7 @@ async function pauseOnce(
 }
 
 /** Whether contacts are under way; undefined while nobody can say. */
-async function isRunning({ deps }: Assembly, { campaignId }: Scenario): Promise<boolean | undefined> {
+async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
     const open = await deps
       .db('enrollments')
@@ -234,7 +235,7 @@ async function settle({ options, outside, assembly }: Stage, { campaignId }: Sce
   }
 }
 
-async function openWorkflows({ temporal }: Assembly): Promise<string[]> {
+async function openWorkflows({ temporal }: TestAssembly): Promise<string[]> {
   const ids: string[] = [];
   for await (const run of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) ids.push(run.workflowId);
   return ids;

@@ -1,8 +1,8 @@
 import { createAppConnection } from '../../domain/app-connections/connections.ts';
 import { signalLauncher } from '../../domain/engine/control/signals.ts';
-import { systemCtx, type Deps } from '../../domain/kernel/context.ts';
+import { systemCtx } from '../../domain/kernel/context.ts';
+import { type TestAssembly, type TestDeps } from '../harness/database.ts';
 import { transact } from '../../domain/kernel/transact.ts';
-import type { Assembly } from '../../deploy/assemble.ts';
 import { json } from '../../db/connection.ts';
 import {
   createCampaign,
@@ -36,7 +36,7 @@ export interface ScenarioOptions {
 
 /** Makes a workspace with mailboxes, an app connection, contacts and an active campaign. Nothing runs yet. */
 export async function prepare(
-  { deps }: Assembly,
+  { deps }: TestAssembly,
   mail: MailWorld,
   outside: Outside,
   random: Random,
@@ -106,14 +106,14 @@ export async function prepare(
 }
 
 /** Wakes the campaign's launcher. */
-export async function launch({ deps }: Assembly, { tenant, campaignId }: Scenario): Promise<void> {
+export async function launch({ deps }: TestAssembly, { tenant, campaignId }: Scenario): Promise<void> {
   await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) =>
     signalLauncher(tx, campaignId, 'started'),
   );
 }
 
 async function mailboxes(
-  deps: Deps,
+  deps: TestDeps,
   mail: MailWorld,
   outside: Outside,
   organizationId: string,
@@ -137,7 +137,7 @@ async function mailboxes(
 }
 
 async function person(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   random: Random,
   index: number,

@@ -1,5 +1,6 @@
+import { withRawDb, type TestAssembly } from '../harness/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble, type Assembly } from '../../deploy/assemble.ts';
+import { assemble } from '../../deploy/assemble.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { verifySignature } from '../../lib/signature.ts';
@@ -48,7 +49,7 @@ interface Stage {
   options: WebhookFaultOptions;
   random: Random;
   parts: Parts;
-  assembly: Assembly;
+  assembly: TestAssembly;
   receiver: Receiver;
   endpoints: { id: string; organizationId: string; secret: string; path: string }[];
   emitted: Map<string, string>;
@@ -62,11 +63,11 @@ export async function runWebhookFaults(options: WebhookFaultOptions): Promise<We
   const random = seeded(options.seed);
   const receiver = await startReceiver({ respond: answers(random.fork('receiver')) });
   let parts: Parts | undefined;
-  let assembly: Assembly | undefined;
+  let assembly: TestAssembly | undefined;
   let clean = false;
   try {
     parts = await startParts({ workers: options.workers, env: SETTINGS, log: options.log });
-    assembly = assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger });
+    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
     const stage: Stage = { options, random, parts, assembly, receiver, endpoints: [], emitted: new Map() };
     const startedAt = performance.now();
     await play(stage);

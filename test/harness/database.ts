@@ -1,14 +1,36 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect, type Db } from '../../db/connection.ts';
+import { connectRaw, type Handle } from '../../db/connection.ts';
 import { migrate } from '../../db/migrations/index.ts';
+import { knexOf } from '../../db/raw.ts';
+import type { Assembly } from '../../deploy/assemble.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
 
+/** A pool that can be asked anything; only tests and measurements have one. */
+export type RawDb = ReturnType<typeof connectRaw>;
+
+/** What a process has, with a pool that can be asked anything. */
+export type TestDeps = Omit<Deps, 'db'> & { db: RawDb };
+
+/** A process's parts, with a pool that can be asked anything. */
+export type TestAssembly = Omit<Assembly, 'deps'> & { deps: TestDeps };
+
+/** The same parts, with a pool that can be asked anything. */
+export function withRawDb(assembly: Assembly): TestAssembly {
+  return assembly as TestAssembly;
+}
+
+/** The same pool or transaction, to be asked anything. */
+export function rawDb(handle: Handle): RawDb {
+  return knexOf(handle);
+}
+
 export interface TestDatabase {
   url: string;
-  db: Db;
+  db: RawDb;
   drop(): Promise<void>;
 }
 
@@ -37,7 +59,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     }),
   );
   const url = withDatabase(adminUrl, name);
-  const db = connect({ url, max: 20, name: 'heron-test', prepared: true });
+  const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true });
   return {
     url,
     db,
@@ -58,8 +80,8 @@ async function makeTemplate(adminUrl: string, template: string): Promise<void> {
   });
 }
 
-async function connected<T>(url: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = connect({ url, max: 2 });
+async function connected<T>(url: string, work: (db: RawDb) => Promise<T>): Promise<T> {
+  const db = connectRaw({ url, max: 2 });
   try {
     return await work(db);
   } finally {

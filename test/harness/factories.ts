@@ -1,7 +1,7 @@
-import type { Db } from '../../db/connection.ts';
+import type { RawDb } from './database.ts';
 import { json } from '../../db/connection.ts';
 import { signSessionToken } from '../../domain/identity/session-token.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { TestDeps } from './database.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, SYSTEM_ROLES } from '../../lib/permissions.ts';
@@ -17,7 +17,7 @@ export interface Tenant {
 }
 
 /** Makes a tenant straight in the database; the verbs have suites of their own. */
-export async function createTenant(deps: Deps, name = 'Acme'): Promise<Tenant> {
+export async function createTenant(deps: TestDeps, name = 'Acme'): Promise<Tenant> {
   const { db, clock } = deps;
   const now = clock.now();
   const organizationId = newId();
@@ -61,7 +61,7 @@ export async function createTenant(deps: Deps, name = 'Acme'): Promise<Tenant> {
 
 /** A further member with one of the system roles, and a session of theirs. */
 export async function createMember(
-  deps: Deps,
+  deps: TestDeps,
   tenant: Tenant,
   roleName: string,
 ): Promise<{ userId: string; sessionToken: string }> {
@@ -82,7 +82,7 @@ export async function createMember(
 }
 
 /** A session, as its bearer token. */
-export async function createSession(deps: Deps, userId: string, organizationId: string | null): Promise<string> {
+export async function createSession(deps: TestDeps, userId: string, organizationId: string | null): Promise<string> {
   const now = deps.clock.now();
   const id = newId();
   await deps.db('sessions').insert({
@@ -107,7 +107,7 @@ export interface KeyOptions {
 
 /** An API key; without options it may do everything and has no practical rate limit. */
 export async function createApiKey(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   userId: string,
   options: KeyOptions = {},
@@ -136,7 +136,7 @@ export async function createApiKey(
 
 /** A contact, straight in the database. */
 export async function createContact(
-  db: Db,
+  db: RawDb,
   now: Date,
   organizationId: string,
   fields: Record<string, unknown> = {},
@@ -163,7 +163,7 @@ export interface MailboxServers {
 
 /** A connected mailbox, straight in the database. Its credentials open as POST /emails would have sealed them. */
 export async function createMailbox(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   email: string,
   servers: MailboxServers,
@@ -207,7 +207,7 @@ export interface StepSpec {
 
 /** An active campaign whose window is always open, with its steps linked in order, straight in the database. */
 export async function createCampaign(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   steps: StepSpec[],
   fields: Record<string, unknown> = {},
@@ -258,7 +258,7 @@ export async function createCampaign(
 
 /** Makes contacts leads of a campaign, straight in the database. Returns enrollment ids in the order of the contacts. */
 export async function enroll(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   campaignId: string,
   contactIds: readonly string[],

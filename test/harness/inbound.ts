@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { TestDeps } from './database.ts';
 
 /** What the messages below are about: an email of ours. */
 export interface Original {
@@ -11,7 +11,7 @@ export interface Original {
 
 /** An email that has left, straight in the database. */
 export async function createSend(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   fields: {
     campaignId: string;

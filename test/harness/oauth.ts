@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { approveAuthorization, readAuthorizationRequest } from '../../domain/oauth/authorize.ts';
 import { SELF_REGISTERED_MAX } from '../../domain/identity/scopes.ts';
+import type { TestDeps } from './database.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -21,7 +22,7 @@ export interface TestClient {
 
 /** A confidential application of an organization, straight in the database; without fields it may hold every scope. */
 export async function createApplication(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<TestDeps, 'db' | 'clock'>,
   organizationId: string,
   fields: Record<string, unknown> = {},
 ): Promise<TestClient> {
@@ -37,7 +38,7 @@ export async function createApplication(
 
 /** A public client that registered itself, straight in the database. */
 export async function createPublicClient(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<TestDeps, 'db' | 'clock'>,
   fields: Record<string, unknown> = {},
 ): Promise<TestClient> {
   return {
@@ -47,7 +48,7 @@ export async function createPublicClient(
 }
 
 async function insertClient(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock }: Pick<TestDeps, 'db' | 'clock'>,
   fields: Record<string, unknown>,
 ): Promise<{ id: string; clientId: string }> {
   const now = clock.now();
@@ -124,7 +125,7 @@ export async function createCode(
 
 /** An access token of a public client with these scopes, through approval and exchange. */
 export async function createAccessToken(
-  world: { deps: Deps; url: string },
+  world: { deps: TestDeps; url: string },
   tenant: Tenant,
   scopes?: readonly Permission[],
 ): Promise<{ accessToken: string; refreshToken: string; client: TestClient }> {

@@ -1,5 +1,4 @@
-import type { Db } from '../../db/connection.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import { rawDb, type RawDb, type TestDeps } from './database.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import type { Tx } from '../../domain/kernel/transact.ts';
 import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
@@ -8,7 +7,7 @@ import type { ReactionEvent, Subscriber } from '../../domain/reactions/subscribe
 import { fanOut } from './webhooks.ts';
 
 /** Gives events their positions and applies all that is due, in this process; what has failed waits for its time. */
-export async function react(deps: Deps, subscribers: readonly Subscriber[]): Promise<void> {
+export async function react(deps: TestDeps, subscribers: readonly Subscriber[]): Promise<void> {
   await fanOut(deps);
   while ((await enterEvents(deps, subscribers)).full);
   for (;;) {
@@ -22,7 +21,7 @@ export async function react(deps: Deps, subscribers: readonly Subscriber[]): Pro
 }
 
 /** A table that keeps what subscribers of a test have done, in their order. */
-export async function createEffects(db: Db): Promise<void> {
+export async function createEffects(db: RawDb): Promise<void> {
   await db.raw(
     `create table effects (seq bigint generated always as identity, subscriber text not null, organization_id uuid not null, event_id uuid not null, position bigint not null)`,
   );
@@ -30,7 +29,7 @@ export async function createEffects(db: Db): Promise<void> {
 
 /** Keeps that a subscriber has applied events, in the transaction of the reaction. */
 export async function recordEffects(tx: Tx, subscriber: string, events: readonly ReactionEvent[]): Promise<void> {
-  await tx.trx.raw(
+  await rawDb(tx.trx).raw(
     `insert into effects (subscriber, organization_id, event_id, position)
      select ?, ?, e.id, e.position from unnest(?::uuid[], ?::bigint[]) with ordinality as e(id, position, n) order by n`,
     [subscriber, tx.org.organizationId, events.map(({ id }) => id), events.map(({ position }) => position)],
@@ -38,12 +37,12 @@ export async function recordEffects(tx: Tx, subscriber: string, events: readonly
 }
 
 /** What a subscriber has done in an organization, in the order in which it was done. */
-export function effectsOf(db: Db, subscriber: string, organizationId: string): Promise<string[]> {
+export function effectsOf(db: RawDb, subscriber: string, organizationId: string): Promise<string[]> {
   return db('effects').where({ subscriber, organization_id: organizationId }).orderBy('seq').pluck('event_id');
 }
 
 /** The committed events of an organization, in the order in which they count. */
-export function eventsInOrder(db: Db, organizationId: string, types: readonly EventType[]): Promise<string[]> {
+export function eventsInOrder(db: RawDb, organizationId: string, types: readonly EventType[]): Promise<string[]> {
   return db('domain_events')
     .where({ organization_id: organizationId })
     .whereIn('type', types)

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { TestDeps } from './database.ts';
 import { POSITIONS_CHANNEL, type EventType } from '../../domain/kernel/events.ts';
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
@@ -22,7 +22,7 @@ export async function emit(
 }
 
 /** Gives these events their positions in this order, and says so, as the fan-out does. */
-export async function place({ db }: Pick<Deps, 'db'>, ids: readonly string[]): Promise<void> {
+export async function place({ db }: Pick<TestDeps, 'db'>, ids: readonly string[]): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(7201950)');
     await trx.raw(

@@ -1,9 +1,9 @@
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { TestDeps } from './database.ts';
 import { newId } from '../../lib/ids.ts';
 
 /** A delivery with its body that is in PostgreSQL alone: no engine has it. Returns its id. */
 export async function createDelivery(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   endpointId: string,
   row: Record<string, unknown> = {},

@@ -1,5 +1,5 @@
 import { json } from '../../db/connection.ts';
-import type { Deps } from '../../domain/kernel/context.ts';
+import type { TestDeps } from './database.ts';
 import { EVENTS_CHANNEL } from '../../domain/kernel/events.ts';
 import { placeEvents, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
 import { issueSecret } from '../../domain/delivery/secrets.ts';
@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 
 /** A verified endpoint of a workspace with its secret, straight in the database; the verbs have suites of their own. */
 export async function createEndpoint(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   url: string,
   fields: Record<string, unknown> = {},
@@ -28,7 +28,7 @@ export async function createEndpoint(
 
 /** Commits events of a workspace in one transaction, as verbs do. `data.n` counts them. Returns their ids. */
 export async function emitEvents(
-  deps: Deps,
+  deps: TestDeps,
   organizationId: string,
   count: number,
   type = 'team.member_joined',
@@ -48,7 +48,7 @@ export async function emitEvents(
 }
 
 /** Runs the fan-out until nothing is left to place. Returns how many deliveries were made. */
-export async function fanOut(deps: Deps, memory: FanOutMemory = { open: undefined }): Promise<number> {
+export async function fanOut(deps: TestDeps, memory: FanOutMemory = { open: undefined }): Promise<number> {
   let deliveries = 0;
   for (;;) {
     const turn = await placeEvents(deps, memory);

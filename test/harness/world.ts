@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { startApi } from '../../api/servers/api.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
-import type { Ctx, Deps } from '../../domain/kernel/context.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
@@ -14,12 +14,12 @@ import { createMetrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { freePort } from '../../local/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDeps } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
 
 /** Everything one test file stands on: its own database, its own API server, mail that is kept instead of sent. */
 export interface World {
-  deps: Deps;
+  deps: TestDeps;
   databaseUrl: string;
   url: string;
   outgoing: SystemMessage[];
@@ -27,7 +27,7 @@ export interface World {
   usage: UsageLog;
   tenant(name?: string): Promise<Tenant>;
   /** A context of the installation itself in an organization, for calling verbs directly. */
-  system(organizationId: string): Ctx;
+  system(organizationId: string): Ctx & TestDeps;
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     ...options.env,
   });
   const outgoing: SystemMessage[] = [];
-  const deps: Deps = {
+  const deps: TestDeps = {
     db: database.db,
     clock: options.clock ?? systemClock,
     config,
@@ -105,7 +105,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     actors,
     usage,
     tenant: (name) => createTenant(deps, name),
-    system: (organizationId) => systemCtx(deps, organizationId, 'test'),
+    system: (organizationId) => ({ ...systemCtx(deps, organizationId, 'test'), db: database.db }),
     async close() {
       await api.close();
       await deps.egress.close();

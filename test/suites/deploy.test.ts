@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { connect, type Db } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
+import type { RawDb } from '../harness/database.ts';
 import { startChild } from '../../local/child.ts';
 import { startLocalStack } from '../../local/stack.ts';
 import { waitForDatabase } from '../../deploy/waiting.ts';
@@ -45,7 +46,7 @@ function heron(args: string[], env: Record<string, string> = {}): Promise<Outcom
 /** An empty database, as an operator's PostgreSQL gives it. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {
   const name = `heron_empty_${newId().replaceAll('-', '')}`;
-  const admin = connect({ url: testPostgresUrl(), max: 1 });
+  const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
   await admin.raw(`create database ${name}`);
   t.teardown(async () => {
     await admin.raw(`drop database ${name} with (force)`);
@@ -196,17 +197,22 @@ test('a starting process waits for a database that comes later, not for one that
   const { db, url } = await migratedDatabase(t);
   let refusals = 2;
   const late = {
+    userParams: {},
     raw: (sql: string) =>
       refusals-- > 0 ? Promise.reject(Object.assign(new Error('starting up'), { code: '57P03' })) : db.raw(sql),
-  } as unknown as Db;
+  } as unknown as RawDb;
   await waitForDatabase(late, url, telling);
   t.is(refusals, -1);
   t.is(said.length, 2, 'told once, however often it is asked, and told that it is there');
   const refusing = {
+    userParams: {},
     raw: () => Promise.reject(Object.assign(new Error('password authentication failed'), { code: '28P01' })),
-  } as unknown as Db;
+  } as unknown as RawDb;
   await t.throwsAsync(waitForDatabase(refusing, url, telling), { message: /password authentication failed/ });
-  const away = { raw: () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })) } as unknown as Db;
+  const away = {
+    userParams: {},
+    raw: () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
+  } as unknown as RawDb;
   await t.throwsAsync(waitForDatabase(away, url, telling, 0), { message: /cannot be used: no/ });
 });
 
@@ -427,6 +433,6 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-async function rows(db: Db, table: string): Promise<number> {
+async function rows(db: RawDb, table: string): Promise<number> {
   return Number((await db(table).count({ n: '*' }).first())!.n);
 }

@@ -1,3 +1,4 @@
+import { across } from '../../../db/across.ts';
 import type { Db } from '../../../db/connection.ts';
 import { OrgScope } from '../../../db/tenancy.ts';
 import { notFound } from '../../../lib/errors.ts';
@@ -114,12 +115,14 @@ export async function enrollmentStory(db: Db, reference: string): Promise<Story>
 async function locate(db: Db, reference: string): Promise<{ id: string; organization_id: string } | undefined> {
   const columns = ['id', 'organization_id'] as const;
   if (isUuid(reference))
-    return db('enrollments')
+    return across(db, 'operator')
+      .table('enrollments')
       .where({ id: reference })
       .first(...columns);
   const [, campaignId = '', contactId = ''] = /^(?:enrollment\/)?([^/]+)\/([^/]+)$/.exec(reference) ?? [];
   if (!isUuid(campaignId) || !isUuid(contactId)) return undefined;
-  return db('enrollments')
+  return across(db, 'operator')
+    .table('enrollments')
     .where({ campaign_id: campaignId, contact_id: contactId })
     .first(...columns);
 }
