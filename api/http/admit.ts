@@ -1,22 +1,9 @@
 import type { Context } from 'koa';
-import type { Actor } from '../../domain/kernel/actor.ts';
+import { ANONYMOUS, type Actor } from '../../domain/kernel/actor.ts';
 import { needsCredential, refusedCredential } from './challenge.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countKeyRequest } from './rate-limit.ts';
 import type { AnyRoute } from './route.ts';
-
-const ANONYMOUS: Actor = {
-  kind: 'system',
-  userId: null,
-  organizationId: null,
-  permissions: 0,
-  orgPermissions: new Set(),
-  isOwner: false,
-  isPlatformAdmin: false,
-  allowedMailboxes: null,
-  ipAddress: '',
-  userAgent: '',
-};
 
 /** Characters of a user agent that are kept. */
 export const MAX_USER_AGENT = 512;

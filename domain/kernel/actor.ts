@@ -2,9 +2,12 @@ import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 import { holds } from '../../lib/permissions.ts';
 
-/** Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. */
+/**
+ * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` may
+ * do nothing that asks; `system` is the installation itself, never a request.
+ */
 export interface Actor {
-  kind: 'session' | 'api_key' | 'oauth' | 'system';
+  kind: 'session' | 'api_key' | 'oauth' | 'anonymous' | 'system';
   userId: string | null;
   /** The organization acted in; null for a session that has none selected. */
   organizationId: string | null;
@@ -38,11 +41,14 @@ export function systemActor(organizationId: string): Actor {
   };
 }
 
+/** A caller without a credential; a request adds where it comes from. */
+export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
+
 /** Whether the actor holds the scope (key, token) or one of the permissions (session). The system may do anything. */
 export function may(actor: Actor, scopes: readonly Permission[], anyOf: readonly OrgPermission[]): boolean {
   if (actor.kind === 'system') return true;
   if (actor.kind === 'session') return anyOf.some((permission) => actor.orgPermissions.has(permission));
-  return holds(actor.permissions, scopes);
+  return actor.kind !== 'anonymous' && holds(actor.permissions, scopes);
 }
 
 /**
