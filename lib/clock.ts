@@ -1,3 +1,8 @@
+/** Durations in milliseconds. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Where time comes from. Injected, so tests can move it; never call `new Date()` in domain code. */
 export interface Clock {
   /** The present moment. */

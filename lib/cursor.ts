@@ -36,45 +36,45 @@ export function badCursor(): AppError {
   });
 }
 
+/** Whether a value can be one part of a list's position; only such values reach the database. */
+type IsPart<Part> = (value: unknown) => value is Part;
+
+/** A position that is a timestamp as PostgreSQL writes it, with or without its zone. */
+export function isTimestampText(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?([+-]\d\d(:\d\d)?)?$/.test(value);
+}
+
 /**
  * The position in a cursor, or undefined when there is none.
- * @throws AppError bad_request for a malformed cursor or one of another list or filter
+ * @param parts what each part of the position of this list looks like
+ * @throws AppError bad_request for a malformed cursor, one of another list or filter, and a forged position
  */
-export function decodeCursor(
+export function decodeCursor<Position extends CursorPosition>(
   list: string,
   filters: unknown,
   cursor: string | undefined,
-  length: number,
-): CursorPosition | undefined {
+  parts: { [Index in keyof Position]: IsPart<Position[Index]> },
+): Position | undefined {
   if (cursor === undefined || cursor === '') return undefined;
-  let parts: unknown;
+  let decoded: unknown;
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
     throw badCursor();
   }
-  if (
-    !Array.isArray(parts) ||
-    parts[0] !== VERSION ||
-    parts[1] !== fingerprint(list, filters) ||
-    parts.length !== length + 2
-  )
-    throw badCursor();
-  const position = parts.slice(2) as unknown[];
-  if (!position.every((part) => part === null || typeof part === 'string' || typeof part === 'number'))
-    throw badCursor();
-  return position as CursorPosition;
+  if (!Array.isArray(decoded) || decoded.length !== parts.length + 2) throw badCursor();
+  const [version, bound, ...position] = decoded as unknown[];
+  if (version !== VERSION || bound !== fingerprint(list, filters)) throw badCursor();
+  if (!position.every((part, index) => parts[index]!(part))) throw badCursor();
+  return position as unknown as Position;
 }
 
 /**
  * The id in a cursor of a list ordered by id alone, or undefined when there is none.
- * @throws AppError bad_request as {@link decodeCursor}, and for a forged position that is no id
+ * @throws AppError bad_request as {@link decodeCursor}
  */
 export function decodeIdCursor(list: string, filters: unknown, cursor: string | undefined): string | undefined {
-  const position = decodeCursor(list, filters, cursor, 1);
-  if (!position) return undefined;
-  if (!isUuid(position[0])) throw badCursor();
-  return position[0];
+  return decodeCursor<[string]>(list, filters, cursor, [isUuid])?.[0];
 }
 
 /** Cuts a page out of `limit + 1` fetched rows and makes the cursor behind its last row. */

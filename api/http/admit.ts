@@ -1,12 +1,9 @@
 import type { Context } from 'koa';
-import { ANONYMOUS, type Actor } from '../../domain/kernel/actor.ts';
+import { ANONYMOUS, MAX_USER_AGENT, type Actor } from '../../domain/kernel/actor.ts';
 import { needsCredential, refusedCredential } from './challenge.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countKeyRequest } from './rate-limit.ts';
 import type { AnyRoute } from './route.ts';
-
-/** Characters of a user agent that are kept. */
-export const MAX_USER_AGENT = 512;
 
 /**
  * Who calls a route, by the credential of the request.

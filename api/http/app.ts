@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import proxyAddr from 'proxy-addr';
+import { MAX_USER_AGENT } from '../../domain/kernel/actor.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
@@ -11,7 +12,6 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { asAppError, sendError } from './errors.ts';
-import { MAX_USER_AGENT } from './admit.ts';
 import { admission, guard } from './guard.ts';
 import { fullPath, type AnyRoute } from './route.ts';
 

@@ -1,12 +1,9 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { readKey } from './keys.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Buckets, aligned to UTC, and the longest range (ms) each may be asked for. */
 const INTERVALS = {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import { ApiKeyUsageLogs, type ApiKeyUsageLogRow } from '../../db/models/api-key-usage-log.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -8,7 +9,6 @@ import { readKey } from './keys.ts';
 export type { ApiKeyUsageLogRow } from '../../db/models/api-key-usage-log.ts';
 
 const LIST = 'api-key-logs';
-const DAY_MS = 86_400_000;
 
 /** What the organization's keys did in the past 24 hours, counted in whole minutes. */
 export interface UsageSummary {

@@ -1,14 +1,16 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { cancel, OUTBOX_CHANNEL } from '../../temporal/dispatch.ts';
+import { cancel, writeIntents } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 
 const REASON = 'the campaign was deleted';
+/** Runs that are cancelled with one statement. */
+const PAGE = 5_000;
 
 /**
  * Deletes a campaign, running or not: steps, leads and progress, activity log, senders, variants,
@@ -22,7 +24,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = campaign;
     await releaseReservedSends(tx, { campaignId: id });
-    await cancelRuns(tx.org, id);
+    await cancelRuns(tx, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
     // In bulk, so that the foreign keys find nothing left to do row by row.
     await tx.org.sql(
@@ -59,17 +61,25 @@ async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   );
 }
 
-/** One cancel intent per run that may be open, written by the database: there can be as many as contacts in flight. */
-async function cancelRuns(org: OrgScope, campaignId: string): Promise<void> {
-  const prefix = `${enrollmentWorkflow.prefix}/${campaignId}/`;
-  await org.sql(
-    `with asked as (
-       insert into outbox (kind, workflow_id, payload)
-       select 'cancel', :prefix || contact_id::text, jsonb_build_object('reason', :reason::text)
-       from enrollments where organization_id = :org and campaign_id = :id and state in ('pending', 'active') and launched_at is not null
-       returning 1
-     )
-     select pg_notify(:channel, '') from asked limit 1`,
-    { id: campaignId, prefix, reason: REASON, channel: OUTBOX_CHANNEL },
-  );
+/** Writes one cancel intent per run that may be open, in pages: there can be as many as contacts in flight. */
+async function cancelRuns({ trx, org }: Tx, campaignId: string): Promise<void> {
+  const { organizationId } = org;
+  let after: string | undefined;
+  for (let full = true; full;) {
+    const contacts = await org.sql<{ contact_id: string }>(
+      `select contact_id from enrollments
+       where organization_id = :org and campaign_id = :id and state in ('pending', 'active') and launched_at is not null
+         ${after === undefined ? '' : 'and contact_id > :after'}
+       order by contact_id limit ${PAGE}`,
+      { id: campaignId, ...(after === undefined ? {} : { after }) },
+    );
+    await writeIntents(
+      trx,
+      contacts.map(({ contact_id: contactId }) =>
+        cancel(enrollmentWorkflow, { organizationId, campaignId, contactId }, REASON),
+      ),
+    );
+    after = contacts.at(-1)?.contact_id;
+    full = contacts.length === PAGE;
+  }
 }

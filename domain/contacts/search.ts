@@ -1,9 +1,9 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import {
-  badCursor,
   decodeCursor,
   decodeIdCursor,
   encodeCursor,
+  isTimestampText,
   pageOf,
   type Page,
   type PageRequest,
@@ -35,16 +35,18 @@ export interface ContactSearch extends ContactFilters {
 /** A found contact; `campaign_lead` where the search names exactly one campaign. */
 export type FoundContact = ContactView & { campaign_lead?: LeadProgress };
 
-/** A timestamptz as PostgreSQL writes it. */
-const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/;
-const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestamptz' | 'bigint'; valid: RegExp }> = {
-  created_at: { expression: 'c.created_at', type: 'timestamptz', valid: TIMESTAMP },
-  updated_at: { expression: 'c.updated_at', type: 'timestamptz', valid: TIMESTAMP },
-  first_name: { expression: 'c.first_name', type: 'text', valid: /^[^\0]*$/ },
-  last_name: { expression: 'c.last_name', type: 'text', valid: /^[^\0]*$/ },
-  email: { expression: 'c.email', type: 'text', valid: /^[^\0]*$/ },
-  campaign_count: { expression: CAMPAIGN_COUNT, type: 'bigint', valid: /^\d{1,9}$/ },
-};
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+const isCount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,9}$/.test(value);
+/** What contacts can be ordered by, and what the key of an order looks like in a cursor. */
+const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestamptz' | 'bigint'; isKey: typeof isText }> =
+  {
+    created_at: { expression: 'c.created_at', type: 'timestamptz', isKey: isTimestampText },
+    updated_at: { expression: 'c.updated_at', type: 'timestamptz', isKey: isTimestampText },
+    first_name: { expression: 'c.first_name', type: 'text', isKey: isText },
+    last_name: { expression: 'c.last_name', type: 'text', isKey: isText },
+    email: { expression: 'c.email', type: 'text', isKey: isText },
+    campaign_count: { expression: CAMPAIGN_COUNT, type: 'bigint', isKey: isCount },
+  };
 
 /**
  * The contacts of a workspace, newest first, narrowed by text and one category. Any page costs the same: it walks the
@@ -75,14 +77,13 @@ export async function listContacts(
 export async function searchContacts(ctx: Ctx, page: PageRequest, search: ContactSearch): Promise<Page<FoundContact>> {
   const { sort_by, reverse = false, ...filters } = search;
   const sort = (CONTACT_SORTS as readonly string[]).includes(sort_by ?? '') ? (sort_by as ContactSort) : 'created_at';
-  const { expression, type, valid } = SORT[sort];
+  const { expression, type, isKey } = SORT[sort];
   const bound = [filters, sort, reverse];
-  const at = decodeCursor('contacts.search', bound, page.cursor, 2);
+  const at = decodeCursor<[key: string, id: string]>('contacts.search', bound, page.cursor, [isKey, isUuid]);
   const now = ctx.clock.now();
   const where = compileFilters(filters, now);
   if (at) {
     const [key, id] = at;
-    if (typeof key !== 'string' || !valid.test(key) || !isUuid(id)) throw badCursor();
     where.add(`(${expression}, c.id) ${reverse ? '>' : '<'} (${where.bind(key, type)}, ${where.bind(id, 'uuid')})`);
   }
   const direction = reverse ? 'asc' : 'desc';

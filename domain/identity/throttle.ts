@@ -1,10 +1,9 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
-
-const MINUTE_MS = 60_000;
 
 /** What is throttled, how often (per window) and over which window (ms). */
 const RULES = {

@@ -1,15 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { ContactImports, type ContactImportRow } from '../../db/models/contact-import.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import {
-  badCursor,
-  decodeCursor,
-  decodeIdCursor,
-  encodeCursor,
-  pageOf,
-  type Page,
-  type PageRequest,
-} from '../../lib/cursor.ts';
+import { decodeCursor, decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -51,14 +43,11 @@ export async function getImport(ctx: Ctx, id: string): Promise<ContactImportRow>
  */
 export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Promise<Page<ImportProblem>> {
   await getImport(ctx, id);
-  const at = decodeCursor('imports.problems', id, page.cursor, 2);
-  if (at && !(Number.isInteger(at[0]) && typeof at[1] === 'string')) throw badCursor();
-  const rows = await problemsAfter(
-    reader(ctx),
-    id,
-    at ? { line: at[0] as number, reason: at[1] as string } : undefined,
-    page.limit + 1,
-  );
+  const at = decodeCursor<[line: number, reason: string]>('imports.problems', id, page.cursor, [
+    (line): line is number => Number.isInteger(line),
+    (reason): reason is string => typeof reason === 'string',
+  ]);
+  const rows = await problemsAfter(reader(ctx), id, at && { line: at[0], reason: at[1] }, page.limit + 1);
   return pageOf(rows, page.limit, (last) => encodeCursor('imports.problems', id, [last.line, last.reason]));
 }
 

@@ -2,6 +2,9 @@ import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 import { holds } from '../../lib/permissions.ts';
 
+/** Characters of a user agent that are kept. */
+export const MAX_USER_AGENT = 512;
+
 /**
  * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` may
  * do nothing that asks; `system` is the installation itself, never a request.

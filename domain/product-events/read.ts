@@ -1,5 +1,5 @@
 import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
-import { badCursor, decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -21,7 +21,10 @@ export interface EventFilter {
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {
   const org = reader(ctx);
   const bound = { ...filter, since: filter.since?.toISOString() };
-  const after = decodeCursor('product_events', bound, request.cursor, 2);
+  const after = decodeCursor<[receivedAt: string, id: string]>('product_events', bound, request.cursor, [
+    isInstant,
+    isUuid,
+  ]);
   const query = org
     .query(ProductEvents)
     .orderBy('received_at', 'desc')
@@ -35,7 +38,7 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
     void query.where('contact_id', contact.id);
   }
   if (filter.since !== undefined) void query.where('received_at', '>', filter.since);
-  if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', positionOf(after));
+  if (after) void query.whereRaw('(received_at, id) < (?::timestamptz, ?::uuid)', [...after]);
   return pageOf(await query, request.limit, (last) =>
     encodeCursor('product_events', bound, [last.received_at.toISOString(), last.id]),
   );
@@ -51,8 +54,6 @@ export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
   return event;
 }
 
-/** Only values this list made itself reach the database. */
-function positionOf([receivedAt, id]: readonly unknown[]): [string, string] {
-  if (typeof receivedAt !== 'string' || Number.isNaN(Date.parse(receivedAt)) || !isUuid(id)) throw badCursor();
-  return [receivedAt, id];
+function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
 }

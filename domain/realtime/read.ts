@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events.ts';
@@ -33,7 +34,6 @@ export interface StreamPage {
 
 /** How long before events are deleted (ms) a place at them counts as gone: a transaction that was under way may come after it. */
 const MARGIN_MS = 3600_000;
-const DAY_MS = 86_400_000;
 
 /** A place before this moment cannot be gone on from: what follows it may have been deleted (EVENT_RETENTION_DAYS). */
 export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): Date {

@@ -1,4 +1,5 @@
 import { across } from '../../db/across.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import type { Deps } from '../kernel/context.ts';
 import { removeAbandoned } from '../reactions/register.ts';
@@ -7,8 +8,6 @@ import { SUBSCRIBERS } from '../subscribers/index.ts';
 const PAGE = 5_000;
 /** A count for the log stops here. */
 const MAX_COUNTED = 10_000;
-
-const DAY_MS = 86_400_000;
 
 /** Tables whose rows mean nothing after a time: the column that says when, how long (ms) they are kept from then, and which alone. */
 const EXPIRING = [

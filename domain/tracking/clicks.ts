@@ -3,7 +3,8 @@ import { isUuid, newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { BURST_MS, machineReason, type Hit, type MachineReason } from './machine.ts';
-import { MAX_USER_AGENT, originOf } from './user-agent.ts';
+import { MAX_USER_AGENT } from '../kernel/actor.ts';
+import { originOf } from './user-agent.ts';
 
 /** A link of a sent email: where it leads, and whose it is. Outlives its campaign. */
 export interface Ticket {

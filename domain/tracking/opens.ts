@@ -4,7 +4,8 @@ import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { machineReason, type Hit } from './machine.ts';
 import { readTrackingToken } from '../mail/messages/tracking-token.ts';
-import { MAX_USER_AGENT, originOf } from './user-agent.ts';
+import { MAX_USER_AGENT } from '../kernel/actor.ts';
+import { originOf } from './user-agent.ts';
 
 interface SendRow {
   id: string;

@@ -7,9 +7,6 @@ export interface Origin {
   deviceType: 'desktop' | 'mobile' | 'tablet' | null;
 }
 
-/** Longest user agent that is kept. */
-export const MAX_USER_AGENT = 512;
-
 /** In this order: later names also occur inside the user agents of earlier ones. */
 const CLIENTS: readonly [RegExp, string][] = [
   [/GoogleImageProxy|ggpht\.com/i, 'Gmail'],

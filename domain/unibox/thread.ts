@@ -1,4 +1,4 @@
-import { badCursor, decodeCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -29,7 +29,6 @@ export interface ThreadMessage {
 }
 
 /** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
-const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/;
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 /** States of a send that may have reached the recipient. */
 const LEFT = `('sent', 'uncertain', 'bounced')`;
@@ -48,9 +47,10 @@ export async function readThread(
 ): Promise<Page<ThreadMessage>> {
   const mailboxes = readableMailboxes(ctx, mailboxId === undefined ? undefined : [mailboxId]);
   const bound = [threadId, mailboxes];
-  const position = decodeCursor('unibox.thread', bound, page.cursor, 2);
-  if (position && !(typeof position[0] === 'string' && TIMESTAMP.test(position[0]) && isUuid(position[1])))
-    throw badCursor();
+  const position = decodeCursor<[at: string, id: string]>('unibox.thread', bound, page.cursor, [
+    isTimestampText,
+    isUuid,
+  ]);
   // PostgreSQL cannot store NUL, nor look for it.
   if (threadId.includes('\0')) throw notFound('Thread');
   const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
@@ -79,7 +79,7 @@ export async function readThread(
       thread: threadId,
       limit: page.limit + 1,
       ...(mailboxes ? { mailboxes } : {}),
-      ...(position ? { at: position[0]!, id: position[1]! } : {}),
+      ...(position ? { at: position[0], id: position[1] } : {}),
     },
   );
   if (rows.length === 0 && !position) throw notFound('Thread');

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../lib/clock.ts';
 import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { anchorPlace, settlePlace, syncPlace } from '../../domain/mailboxes/sync-state.ts';
@@ -15,7 +16,6 @@ import type { TargetLimits } from '../../lib/target-limits.ts';
 const FIRST_SLACK_MS = 5 * 60_000;
 /** After a renumbering this much (ms) is read over again; what is known is recognized by its Message-ID. */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
-const DAY_MS = 24 * 3600_000;
 /** Times a message may break the conversation before it is recorded unread and passed by. */
 const MAX_BROKEN = 3;
 

@@ -1,4 +1,5 @@
 import type { ImapFlow } from 'imapflow';
+import { AUTH_HOLD_MS } from '../../domain/engine/control/mailbox-hold.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
@@ -37,8 +38,6 @@ const SOCKET_SLACK_MS = 60_000;
 /** What is under way when the watcher is to stop has this long (ms) to end. */
 const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
-/** How long (ms) a refused sign-in rests; new credentials end it at once. Providers lock accounts that try too often. */
-const AUTH_HOLD_MS = 6 * 3600_000;
 
 /**
  * Watches one mailbox until it is told to stop or the connection fails: reads what is new, waits for news (IDLE, or a

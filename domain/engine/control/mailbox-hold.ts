@@ -20,7 +20,10 @@ export type HoldCode =
   | 'sender_reputation'
   | 'server_refused';
 
-/** How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself. */
+/**
+ * How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself, for sending and for reading.
+ * Providers lock accounts that try too often; new credentials end the wait at once.
+ */
 export const AUTH_HOLD_MS = 6 * 3600_000;
 
 const TITLES: Record<HoldCode, string> = {

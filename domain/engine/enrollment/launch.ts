@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
@@ -12,7 +13,7 @@ import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { readGraph, type EngineContact } from './snapshot.ts';
-import { candidateFor, closedDoor } from './steps.ts';
+import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
@@ -22,8 +23,6 @@ const TELL_PAGE = 500;
 const BUSY_MS = 500;
 /** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
 const NAP_MS = 5_000;
-const MINUTE_MS = 60_000;
-const NO_MAILBOX_MS = 15 * MINUTE_MS;
 /** A run this late (ms) has lost its way; it is told to look again. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 import { createHash } from 'node:crypto';
 import { newId } from '../../../lib/ids.ts';
 import type { StepAction } from '../campaign/actions.ts';
@@ -20,10 +21,8 @@ export type Verdict =
   | { kind: 'sleep'; until: Date | null; why: string; state: 'waiting' | 'held' | 'blocked' }
   | { kind: 'finished'; state: FinalState; reason: string };
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** How often (ms) a contact without a usable mailbox asks again; a mailbox coming back tells nobody. */
-const NO_MAILBOX_MS = 15 * MINUTE_MS;
+export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {

@@ -16,6 +16,7 @@ import { suppressedNow } from '../../records/suppression-check.ts';
 import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
+import { logCampaign } from '../campaign/log.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
@@ -350,12 +351,9 @@ async function failComposition(tx: Tx, { send, enrollment, campaign, step }: Cla
       detail: detail.slice(0, 500),
       completed_at: tx.now,
     });
-  await tx.org.insert('campaign_logs', {
-    id: newId(),
-    campaign_id: campaign!.id,
-    event_type: 'step_failed',
-    message: `The email "${step!.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`,
-    metadata: json({ step_id: step!.id, contact_id: enrollment!.contact_id }),
-    created_at: tx.now,
+  const message = `The email "${step!.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`;
+  await logCampaign(tx, campaign!.id, 'step_failed', message, {
+    step_id: step!.id,
+    contact_id: enrollment!.contact_id,
   });
 }

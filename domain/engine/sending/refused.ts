@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../lib/clock.ts';
 import type { SmtpFault } from '../../../lib/smtp/index.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
@@ -21,8 +22,6 @@ export interface Verdict {
   /** The fault may as well lie between the mailbox and this one recipient. */
   doubtful: boolean;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** What the mailbox is held for, and how long (ms) until it is tried again. */
 const HOLDS: Partial<Record<RefusalReason, { code: HoldCode; ms: number }>> = {

@@ -1,6 +1,7 @@
 import { json } from '../../../db/connection.ts';
 import { isDeadlock } from '../../../db/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
 import type { Ctx } from '../../kernel/context.ts';
@@ -147,7 +148,7 @@ export async function settleDelivered(
         row.campaign_id,
         'send_uncertain',
         'An email may have left, but the mail server gave no answer; it is not sent again',
-        row,
+        logged(row),
       );
     }
     return true;
@@ -311,24 +312,12 @@ async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLett
       row.campaign_id,
       'send_failed',
       `An email could not be handed over after ${row.attempts} attempts`,
-      row,
+      logged(row),
     );
   if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
 }
 
-async function logCampaign(
-  tx: Tx,
-  campaignId: string,
-  eventType: string,
-  message: string,
-  row: SentRow,
-): Promise<void> {
-  await tx.org.insert('campaign_logs', {
-    id: newId(),
-    campaign_id: campaignId,
-    event_type: eventType,
-    message,
-    metadata: json({ task_id: row.id, contact_id: row.contact_id, step_id: row.step_id }),
-    created_at: tx.now,
-  });
+/** What the activity log keeps of an email: ids only. */
+function logged(row: SentRow): Record<string, unknown> {
+  return { task_id: row.id, contact_id: row.contact_id, step_id: row.step_id };
 }

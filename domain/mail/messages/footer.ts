@@ -28,14 +28,6 @@ export const UNSUBSCRIBE_DEFAULTS = {
 /** Longest unsubscribe copy. */
 export const MAX_UNSUBSCRIBE_COPY = 300;
 
-/** The workspace's unsubscribe block under a campaign's own `unsubscribe_mode`, which wins unless it is `inherit`. */
-export function resolveUnsubscribe(
-  workspace: UnsubscribeSettings,
-  campaignMode: UnsubscribeMode | 'inherit' = 'inherit',
-): UnsubscribeSettings {
-  return campaignMode === 'inherit' ? workspace : { ...workspace, mode: campaignMode };
-}
-
 /** Builds the footer. Copy is plain text on one line, never a template, and escaped in the HTML form. */
 export function buildFooter(settings: UnsubscribeSettings, unsubscribeUrl: string): Footer {
   const mode = settings.mode ?? UNSUBSCRIBE_DEFAULTS.mode;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { buildFooter, resolveUnsubscribe, UNSUBSCRIBE_DEFAULTS } from './footer.ts';
+import { buildFooter, UNSUBSCRIBE_DEFAULTS } from './footer.ts';
 import { defaultThreadReply, messageIdFor, threadMessage } from './threading.ts';
 
 test("a Message-ID is made of the send and the sender's domain", (t) => {
@@ -78,10 +78,4 @@ test('the footer in its three modes, blank copy falling back', (t) => {
   t.is(link.text, `No <more> please? Out & away: ${url}`);
   t.true(link.html.includes('No &lt;more&gt; please? <a href="https://t.example/u?a=1&amp;b=2">Out &amp; away</a>'));
   t.is(buildFooter({ text: 'x'.repeat(400) }, url).text.length, 300);
-});
-
-test("a campaign's own unsubscribe mode wins unless it inherits", (t) => {
-  t.deepEqual(resolveUnsubscribe({ mode: 'link', text: 'x' }), { mode: 'link', text: 'x' });
-  t.deepEqual(resolveUnsubscribe({ mode: 'link', text: 'x' }, 'inherit'), { mode: 'link', text: 'x' });
-  t.deepEqual(resolveUnsubscribe({ mode: 'link', text: 'x' }, 'off'), { mode: 'off', text: 'x' });
 });

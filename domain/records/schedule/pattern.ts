@@ -36,12 +36,6 @@ export function weekSpans(raw: readonly Span[]): Span[] {
   return merged;
 }
 
-/** Whether the pattern covers the whole week. */
-export function isAlwaysOpen(pattern: WeekPattern): boolean {
-  const [first] = pattern.spans;
-  return first !== undefined && first.from === 0 && first.to === WEEK;
-}
-
 /**
  * The first open stretch of UTC time that ends after `utc`, or null for an empty pattern. A stretch may be cut
  * where the zone's segments are, so the next one can follow it without a pause.

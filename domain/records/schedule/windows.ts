@@ -1,4 +1,4 @@
-import { isAlwaysOpen, openSpan, weekSpans } from './pattern.ts';
+import { openSpan, weekSpans } from './pattern.ts';
 import type { Span, WeekPattern } from './pattern.ts';
 import { DAY, MINUTE, localDay, nextLocalDay, zoneClock } from './zone.ts';
 
@@ -79,18 +79,6 @@ export function nextOpening(schedule: Schedule, at: Date): Date | null {
   return span.from <= at.getTime() ? at : new Date(span.from);
 }
 
-/** When the window that is open at `at` closes; null when none is open, or when it never closes. */
-export function closesAt(schedule: Schedule, at: Date): Date | null {
-  const plan = compileSchedule(schedule);
-  const utc = at.getTime();
-  let span = nextSpan(plan, utc);
-  if (span === null || span.from > utc) return null;
-  if (isAlwaysOpen(plan.pattern)) return schedule.endDate;
-  let end = span.to;
-  for (span = nextSpan(plan, end); span !== null && span.from <= end; span = nextSpan(plan, end)) end = span.to;
-  return new Date(end);
-}
-
 /** The local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
 export function dayKey(where: Schedule | string, at: Date): string {
   const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
@@ -100,22 +88,6 @@ export function dayKey(where: Schedule | string, at: Date): string {
 /** The first instant of the next local calendar day in the zone, when daily caps begin anew. */
 export function startOfNextDay(timezone: string, at: Date): Date {
   return new Date(nextLocalDay(zoneClock(timezone), at.getTime()));
-}
-
-/** Whole minutes the schedule is open on a local day (YYYY-MM-DD), within its dates; real, elapsed minutes. */
-export function minutesOpen(schedule: Schedule, day: string): number {
-  const plan = compileSchedule(schedule);
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(midnight)) throw new RangeError(`not a day: ${day}`);
-  const { clock } = plan.pattern;
-  let open = 0;
-  let segment = clock.segmentAt(midnight - DAY);
-  for (; segment.from < midnight + 2 * DAY; segment = clock.segmentAt(segment.to)) {
-    const from = Math.max(segment.from, midnight - segment.offset);
-    const to = Math.min(segment.to, midnight + DAY - segment.offset);
-    for (const span of spansBetween(plan, from, to)) open += span.to - span.from;
-  }
-  return Math.floor(open / MINUTE);
 }
 
 /** The open stretches in [from, to), in order and disjoint; all in epoch ms. */
