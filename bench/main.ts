@@ -14,6 +14,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   auth: () => import('./auth.ts'),
   oauth: () => import('./oauth.ts'),
   webhooks: () => import('./webhooks.ts'),
+  isolation: () => import('./isolation.ts'),
 };
 
 const { values, positionals } = parseArgs({

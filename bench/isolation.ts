@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAppConnection } from '../domain/app-connections/connections.ts';
+import { systemCtx } from '../domain/kernel/context.ts';
+import { createCampaign, createMailbox, type Tenant } from '../test/harness/factories.ts';
+import { createEndpoint } from '../test/harness/webhooks.ts';
+import type { BenchContext, BenchResult, Helper } from './context.ts';
+import { launchCampaign, makeCampaign } from './data.ts';
+import { percentile } from './measure.ts';
+
+const OTHERS = 19;
+const GAP_SECONDS = 4;
+const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Would you have ten minutes next week?';
+/** The noisy tenant: mailboxes that send, one email each per gap, and mailboxes whose IMAP hangs. */
+const NOISY = { mailboxes: 20, gapSeconds: 8, imap: 10 };
+/** How long (ms) the noise goes on before the others start. */
+const HEAD_START_MS = 10_000;
+/** An email that has not left this long (ms) after its slot counts as that late. */
+const PATIENCE_MS = 120_000;
+
+/**
+ * How late the emails of 19 tenants leave after their slots: first while nobody else does anything, then while a
+ * twentieth hangs its app, its IMAP servers and its webhook endpoint and has a campaign of 100,000 leads under way.
+ */
+export async function run(context: BenchContext): Promise<BenchResult> {
+  const leads = context.quick ? 5 : 15;
+  const crowd = context.quick ? 2_000 : 100_000;
+  const calls = context.quick ? 150 : 500;
+  const sink = await context.helper('sink');
+  const hang = await context.helper('hang');
+
+  await others(context, sink, 3);
+  const quiet = await others(context, sink, leads);
+  context.log(`quiet: ${describe(quiet)}`);
+  await makeNoise(context, sink, hang, crowd, calls);
+  await sleep(HEAD_START_MS);
+  const { open: hanging } = await hang.ask<{ open: number }>('open');
+  const noisy = await others(context, sink, leads);
+  context.log(`noisy: ${describe(noisy)}, ${hanging} connections hung as it began`);
+
+  const ratio = percentile(noisy, 0.99) / percentile(quiet, 0.99);
+  return {
+    figures: [
+      { label: `slot to sent, ${OTHERS} tenants with ${leads} leads each, quiet`, value: describe(quiet) },
+      { label: `the same while a twentieth hangs and launches ${crowd} leads`, value: describe(noisy) },
+      { label: 'connections that hung as it began', value: String(hanging) },
+    ],
+    targets: [
+      {
+        what: "the others' p99 from slot to sent, against the quiet run",
+        target: '<= 1.5 x',
+        got: `${ratio.toFixed(2)} x`,
+        met: ratio <= 1.5,
+      },
+    ],
+    raw: { leads, crowd, calls, quiet, noisy, hanging },
+  };
+}
+
+/** Runs a campaign of every other tenant at once. Returns how late (ms) each email left. */
+async function others(context: BenchContext, sink: Helper, leads: number): Promise<number[]> {
+  const { assembly } = context;
+  const { db } = assembly.deps;
+  const campaigns: { tenant: Tenant; campaignId: string }[] = [];
+  for (let n = 0; n < OTHERS; n += 1)
+    campaigns.push(
+      await makeCampaign(assembly, {
+        contacts: leads,
+        mailboxes: 1,
+        gapSeconds: GAP_SECONDS,
+        smtpPort: sink.port,
+        steps: [{ subject: 'A question for {{.Company}}', body_plain: BODY }],
+      }),
+    );
+  for (const { tenant, campaignId } of campaigns) await launchCampaign(assembly, tenant, campaignId);
+  const ids = campaigns.map(({ campaignId }) => campaignId);
+  const deadline = Date.now() + leads * GAP_SECONDS * 1_000 + PATIENCE_MS;
+  const left = async () =>
+    Number(
+      (await db('enrollments').whereIn('campaign_id', ids).whereIn('state', ['pending', 'active']).count().first())!
+        .count,
+    );
+  while ((await left()) > 0 && Date.now() < deadline) await sleep(500);
+  const rows: { slot_at: Date; sent_at: Date | null }[] = await db('sends')
+    .whereIn('campaign_id', ids)
+    .select('slot_at', 'sent_at');
+  const late = rows.map(({ slot_at, sent_at }) => Math.max(0, (sent_at?.getTime() ?? Date.now()) - slot_at.getTime()));
+  // A lead that has no slot yet is as late as can be.
+  while (late.length < leads * OTHERS) late.push(PATIENCE_MS);
+  return late;
+}
+
+/** Lets the twentieth tenant hang everything it has, and starts its campaigns. */
+async function makeNoise(context: BenchContext, sink: Helper, hang: Helper, crowd: number, calls: number) {
+  const { assembly } = context;
+  const { deps } = assembly;
+  const { ports } = await hang.ask<{ ports: number[] }>('ports');
+  const [appPort, webhookPort, ...imapPorts] = ports as [number, number, ...number[]];
+  const big = await makeCampaign(assembly, {
+    contacts: crowd,
+    mailboxes: NOISY.mailboxes,
+    gapSeconds: NOISY.gapSeconds,
+    smtpPort: sink.port,
+    steps: [{ subject: 'A question for {{.Company}}', body_plain: BODY }],
+  });
+  const { organizationId } = big.tenant;
+  for (let n = 0; n < NOISY.imap; n += 1) {
+    const port = imapPorts[n % imapPorts.length]!;
+    const servers = { smtp: { host: '127.0.0.1', port: sink.port }, imap: { host: '127.0.0.1', port } };
+    await createMailbox(deps, organizationId, `reader${n}@bench.example.com`, servers);
+  }
+  await createEndpoint(deps, organizationId, `http://127.0.0.1:${webhookPort}/hook`);
+  const { connection } = await createAppConnection(systemCtx(deps, organizationId, 'bench'), {
+    name: 'App',
+    baseUrl: `http://127.0.0.1:${appPort}`,
+  });
+  const { campaignId } = await createCampaign(
+    deps,
+    organizationId,
+    [
+      {
+        kind: 'action',
+        action: { type: 'app_action', app_connection_id: connection.id, path: '/', output_key: 'answer', inputs: {} },
+      },
+      { subject: 'A question', body_plain: BODY },
+    ],
+    { daily_limit: 1_000_000 },
+  );
+  await deps.db.raw(
+    `insert into enrollments (id, organization_id, campaign_id, contact_id, entered_at, last_activity_at)
+     select gen_random_uuid(), organization_id, :campaign, id, now(), now() from contacts where organization_id = :org limit :calls`,
+    { campaign: campaignId, org: organizationId, calls },
+  );
+  await launchCampaign(assembly, big.tenant, campaignId);
+  await launchCampaign(assembly, big.tenant, big.campaignId);
+}
+
+function describe(late: readonly number[]): string {
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => percentile(late, share).toFixed(0));
+  return `p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms (${late.length} emails)`;
+}
