@@ -120,6 +120,35 @@ program
     }
   });
 
+program
+  .command('replay')
+  .description('replay open and recent runs with the workflows of this build; exit code 1 when one does not replay')
+  .option('--hours <n>', 'runs that closed within this time, besides open ones', wholeNumber, 24)
+  .option('--per-type <n>', 'runs per workflow type, open ones first', wholeNumber, 500)
+  .option('--bundle <file>', "another build's workflow-bundle.js")
+  .action(async (options: { hours: number; perType: number; bundle?: string }) => {
+    const config = loadConfig();
+    const { createTemporalClient } = await import('../temporal/client.ts');
+    const { replayNamespace } = await import('../workers/replay.ts');
+    const { workflowBundle } = await import('../workers/bundle.ts');
+    const client = createTemporalClient(config);
+    try {
+      const bundle = options.bundle ? { codePath: options.bundle } : await workflowBundle(silentLogger);
+      const say = { info: console.error, warn: console.error };
+      await waitForTemporal(client.connection as Connection, config.TEMPORAL_ADDRESS, say, 5_000);
+      const report = await replayNamespace(client, config, silentLogger, {
+        bundle,
+        recentMs: options.hours * 3_600_000,
+        perType: options.perType,
+      });
+      printJson(report);
+      if (report.failures.length > 0)
+        throw new OperatorError(`${report.failures.length} runs do not replay with this build: do not release it`);
+    } finally {
+      await client.connection.close();
+    }
+  });
+
 const outbox = program
   .command('outbox')
   .description('list intents that Temporal did not take, and that wait for an operator; with their reasons, as JSON')
@@ -260,6 +289,11 @@ async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<voi
 function outboxId(value: string, earlier: string[] = []): string[] {
   if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
   return [...earlier, value];
+}
+
+function wholeNumber(value: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw new InvalidArgumentError('This is not a whole number from 1.');
+  return Number(value);
 }
 
 function emailAddress(value: string): string {

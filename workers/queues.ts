@@ -60,6 +60,7 @@ export async function startQueues(
         activities: activities[queue],
         maxConcurrentActivityTaskExecutions: slots(config, queue),
         activityTaskPollerBehavior: { type: 'autoscaling' },
+        ...versioning(config),
         shutdownGraceTime: '10s',
         shutdownForceTime: config.SHUTDOWN_GRACE_MS,
         ...(queue === 'workflows'
@@ -81,6 +82,21 @@ export async function startQueues(
       await Promise.allSettled(running);
       await close();
       await connection.close();
+    },
+  };
+}
+
+/**
+ * Worker Versioning, where WORKER_BUILD_ID asks for it. Runs follow the current build: they can last for months, so no
+ * build could ever be taken away if they stayed with theirs, and `patched` keeps their histories replayable.
+ */
+function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (!config.WORKER_BUILD_ID) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: config.TEMPORAL_TASK_QUEUE, buildId: config.WORKER_BUILD_ID },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
     },
   };
 }

@@ -201,6 +201,11 @@ export const settingsSchema = z.object({
   WORKER_INTERACTIVE_SLOTS: count.min(1).default(20),
   /** Workflows one worker keeps in memory. */
   WORKER_CACHED_WORKFLOWS: count.min(1).default(2000),
+  /**
+   * Build of this worker for Temporal's Worker Versioning; without it workers are not versioned. The deployment has the
+   * name of TEMPORAL_TASK_QUEUE. Runs move to the build that an operator makes the current one.
+   */
+  WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   /** Bearer token for /metrics; without it metrics are served to loopback only. */
   METRICS_TOKEN: z.string().optional(),
   /** Least level that is logged. */

@@ -42,7 +42,8 @@ export interface WorldOptions {
   ownAddress?: boolean;
 }
 
-const noWorkflows: WorkflowGateway = {
+/** What a world has until an engine is started in it. */
+export const noWorkflows: WorkflowGateway = {
   execute: () => Promise.reject(new Error('this world has no Temporal')),
   openRuns: () => {
     throw new Error('this world has no Temporal');

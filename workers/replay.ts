@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { Config } from '../lib/config/index.ts';
+import type { Logger } from '../lib/log.ts';
+import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
+import * as workflows from '../workflows/index.ts';
+import { installRuntime } from './runtime.ts';
+
+/** A run whose history the build does not replay: it would be stuck after the release. */
+export interface ReplayFailure {
+  workflowId: string;
+  runId: string;
+  reason: string;
+}
+
+export interface ReplayReport {
+  /** Histories replayed, by workflow type. */
+  replayed: Record<string, number>;
+  failures: ReplayFailure[];
+}
+
+export interface ReplayOptions {
+  /** The bundle to replay with: the one of the build that is to be released. */
+  bundle: { codePath: string };
+  /** Besides open runs, those that closed within this time (ms). */
+  recentMs: number;
+  /** Runs per workflow type, open ones first. */
+  perType: number;
+  /** Called with each history that was replayed. */
+  onReplayed?: (workflowId: string) => void;
+}
+
+/**
+ * Replays the histories of runs of this installation with a bundle of workflows. What does not replay is code that decides
+ * otherwise than the code that began the run: it needs `patched`.
+ * @throws when Temporal does not answer
+ */
+export async function replayNamespace(
+  client: Client,
+  config: Config,
+  log: Logger,
+  { bundle, recentMs, perType, onReplayed }: ReplayOptions,
+): Promise<ReplayReport> {
+  installRuntime(log);
+  const report: ReplayReport = { replayed: {}, failures: [] };
+  const types = Object.keys(workflows);
+  const typeOf = new Map<string, string>();
+  async function* histories(): AsyncIterable<{ workflowId: string; history: History }> {
+    for (const type of types) {
+      for await (const { workflowId, runId } of chosenRuns(client, config, type, recentMs, perType)) {
+        const history = await fetchHistory(client, workflowId, runId);
+        typeOf.set(workflowId, type);
+        if (history) yield { workflowId, history };
+      }
+    }
+  }
+  const results = Worker.runReplayHistories({ workflowBundle: bundle, replayName: 'heron-replay' }, histories());
+  for await (const { workflowId, runId, error } of results) {
+    const type = typeOf.get(workflowId) ?? 'unknown';
+    report.replayed[type] = (report.replayed[type] ?? 0) + 1;
+    if (error) report.failures.push({ workflowId, runId, reason: error.message.split('\n', 1)[0]! });
+    onReplayed?.(workflowId);
+  }
+  return report;
+}
+
+/** Open runs of a type, then those that closed last, `perType` at most. */
+async function* chosenRuns(
+  client: Client,
+  config: Config,
+  type: string,
+  recentMs: number,
+  perType: number,
+): AsyncIterable<{ workflowId: string; runId: string }> {
+  const base = config.TEMPORAL_TASK_QUEUE;
+  const queues = [base, ...RESOURCES.map((resource) => resourceQueue(base, resource))];
+  const since = new Date(Date.now() - recentMs).toISOString();
+  const mine = `WorkflowType = '${type}' AND TaskQueue IN (${queues.map((queue) => `'${queue}'`).join(', ')})`;
+  let left = perType;
+  for (const which of [`ExecutionStatus = 'Running'`, `ExecutionStatus != 'Running' AND CloseTime > '${since}'`]) {
+    if (left <= 0) return;
+    for await (const { workflowId, runId } of client.workflow.list({ query: `${mine} AND ${which}` })) {
+      yield { workflowId, runId };
+      left -= 1;
+      if (left <= 0) return;
+    }
+  }
+}
+
+/** A run's history; undefined when it was removed in the meantime. Tried again while Temporal is busy. */
+async function fetchHistory(client: Client, workflowId: string, runId: string): Promise<History | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    } catch (error) {
+      if ((error as Error).name === 'WorkflowNotFoundError') return undefined;
+      if (attempt === 5) throw error;
+      await sleep(attempt * 500);
+    }
+  }
+}
