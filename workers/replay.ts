@@ -43,7 +43,7 @@ export async function replayNamespace(
   log: Logger,
   { bundle, recentMs, perType, onReplayed }: ReplayOptions,
 ): Promise<ReplayReport> {
-  installRuntime(log);
+  await installRuntime(log);
   const report: ReplayReport = { replayed: {}, failures: [] };
   const types = Object.keys(workflows);
   const typeOf = new Map<string, string>();

@@ -15,6 +15,7 @@ import {
   type Tenant,
 } from '../../test/harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../../test/harness/mail.ts';
+import { plainRun } from '../../test/harness/plain-history.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -100,13 +101,13 @@ async function stranger(t: ExecutionContext, greet: (socket: Socket) => void): P
   return (server.address() as AddressInfo).port;
 }
 
-/** What Temporal keeps of every run of this world's worker. */
+/** What Temporal keeps of every run of this world's worker, decoded. */
 async function histories(): Promise<string> {
   const query = `TaskQueue = '${world.deps.config.TEMPORAL_TASK_QUEUE}'`;
   await eventually(async () => (await engine.temporal.workflow.count(query)).count > 0);
   const parts: string[] = [];
   for await (const run of engine.temporal.workflow.list({ query })) {
-    parts.push(JSON.stringify(await engine.temporal.workflow.getHandle(run.workflowId, run.runId).fetchHistory()));
+    parts.push(await plainRun(engine.temporal, run.workflowId, run.runId));
   }
   return parts.join('\n');
 }
