@@ -1,12 +1,16 @@
 import type { BenchResult } from './context.ts';
 import { READINGS, scoreBounces, TRUTHS, type BounceScore } from './inbound/bounces.ts';
 import { readBounces } from './inbound/corpus.ts';
+import { readReplies, scoreReplies, type ReplyScore } from './inbound/replies.ts';
+import { median, timed } from './measure.ts';
+import { classifyInbound } from '../domain/mail/inbound/classify.ts';
+import { parseInbound } from '../domain/mail/inbound/parse.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /**
  * How incoming mail is read, measured on public corpora. `folder` holds checkouts of the repositories sisimai/set-of-emails
- * and sisimai/go-sisimai under these names; none of their text is part of this project. Even-numbered messages are for
+ * and sisimai/go-sisimai, and crisp-oss/email-reply-parser, under their names; none of their text is part of this project. Even-numbered messages are for
  * development, odd ones are the exam, of which only the counts are looked at.
  */
 export async function run(folder: string, log: (line: string) => void): Promise<BenchResult> {
@@ -23,7 +27,19 @@ export async function run(folder: string, log: (line: string) => void): Promise<
       target('recall of hard (exam)', exam.hardRecall, 0.93),
     );
   }
+  const replies = await readReplies(folder);
+  if (replies) {
+    log(`${replies.length} replies of the reply corpus`);
+    addReplies(result, 'development', scoreReplies(replies.filter(({ number }) => number % 2 === 0)));
+    const exam = scoreReplies(replies.filter(({ number }) => number % 2 === 1));
+    addReplies(result, 'exam', exam);
+    result.targets.push(
+      target('replies without a quoted line left (exam)', 1 - exam.leaking.length / exam.replies, 0.97),
+      target('replies without an own line lost (exam)', 1 - exam.losing.length / exam.replies, 0.99),
+    );
+  }
   if (result.figures.length === 0) throw new Error(`There is no corpus in ${folder}; see bench/inbound/README.md`);
+  await addHostile(result);
   return result;
 }
 
@@ -41,6 +57,38 @@ function addBounces(result: BenchResult, part: string, score: BounceScore): void
     });
   }
   result.raw[`bounces ${part}`] = table;
+}
+
+function addReplies(result: BenchResult, part: string, { replies, leaking, losing }: ReplyScore): void {
+  result.figures.push({
+    label: `replies, ${part}: ${replies} texts`,
+    value: `a quoted line left in ${leaking.length}, an own line lost in ${losing.length}`,
+  });
+}
+
+/** Mail made to cost time: 256 KB each, read as a worker reads it. */
+async function addHostile(result: BenchResult): Promise<void> {
+  const size = 256 * 1024;
+  const bodies: Record<string, [type: string, body: string]> = {
+    'nested HTML': ['text/html', '<div><blockquote>'.repeat(size / 17)],
+    'tables in tables': ['text/html', '<table><tr><td>'.repeat(size / 15)],
+    'lines that begin like introductions': ['text/plain', 'On Mon 2026 Ann\n'.repeat(size / 16)],
+  };
+  for (const [what, [type, body]] of Object.entries(bodies)) {
+    const raw = Buffer.from(`From: a@b.example\r\nSubject: Re: x\r\nContent-Type: ${type}\r\n\r\n${body}`);
+    const values: number[] = [];
+    for (let round = 0; round < 5; round += 1)
+      values.push(await timed(async () => classifyInbound(await parseInbound(raw), {}, new Date())));
+    const value = median(values);
+    result.raw[what] = values;
+    result.figures.push({ label: `256 KB of ${what}`, value: `${value.toFixed(0)} ms` });
+    result.targets.push({
+      what: `256 KB of ${what}`,
+      target: '<= 100 ms',
+      got: `${value.toFixed(0)} ms`,
+      met: value <= 100,
+    });
+  }
 }
 
 function target(what: string, got: number, wanted: number): BenchResult['targets'][number] {

@@ -27,6 +27,7 @@ export type CampaignLogType =
   | 'step_retried'
   | 'tracking_domain_verified'
   | 'mailbox_refused'
+  | 'opt_out_doubtful'
   | 'deliverability_warning';
 
 /** Writes one line of a campaign's activity log. Ids and counts only: addresses stay with their contacts. */

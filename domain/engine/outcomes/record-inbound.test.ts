@@ -339,3 +339,30 @@ test('the place moves on with the message, never back, and not under another num
     error: 'broken',
   });
 });
+
+test('our own footer below an answer is no opt-out, however the mail program quoted it', async (t) => {
+  const s = await scene();
+  await world.deps
+    .db('campaign_steps')
+    .where({ campaign_id: s.campaignId })
+    .update({ body_plain: 'Hi {{.FirstName}}, we find every pallet in your warehouse at once.' });
+  await world.deps.db('contacts').where({ id: s.contactId }).update({ first_name: 'Lea' });
+  const quoted =
+    'Hi Lea, we find every pallet in your warehouse at once.\n\nIf you would rather not hear from me again, reply "unsubscribe" and I will not write any more.';
+  t.is(await arrive(s, replyTo(s.original, `Yes, call me.\n\n${quoted}`)), 'reply');
+  t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id }).first(), { intent: 'positive' });
+  t.deepEqual(await suppressionsOf(s), []);
+  t.like(await rowOf('contacts', s.contactId), { subscribed: true });
+});
+
+test('a doubtful opt-out stops the sequence for a person to read, and suppresses nothing', async (t) => {
+  const s = await scene({ stop_on_reply: false });
+  await arrive(s, replyTo(s.original, 'How do we opt out of the contract after a year?'));
+  t.like(await rowOf('enrollments', s.enrollmentId), { state: 'replied' });
+  t.deepEqual(await suppressionsOf(s), []);
+  t.like(await rowOf('contacts', s.contactId), { subscribed: true });
+  const logged = await world.deps
+    .db('campaign_logs')
+    .where({ campaign_id: s.campaignId, event_type: 'opt_out_doubtful' });
+  t.is(logged.length, 1);
+});

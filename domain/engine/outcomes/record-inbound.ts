@@ -10,6 +10,7 @@ import { holdAway } from './away.ts';
 import { bounceOf, complaintOf, deliveredOf, unsubscribeOf } from './effects.ts';
 import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
 import { replyOf, type Reply } from './reply.ts';
+import { sentTexts } from './sent-text.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, type Subject } from './subject.ts';
 
@@ -157,7 +158,8 @@ async function readAgain(
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
-  return classifyInbound(message, settings.reply_intent, place.receivedAt, await zoneOf(tx, send));
+  const sent = guess.kind === 'reply' ? await sentTexts(tx, send) : [];
+  return classifyInbound(message, settings.reply_intent, place.receivedAt, await zoneOf(tx, send), sent);
 }
 
 async function zoneOf(tx: Tx, send: MatchedSend): Promise<string> {
@@ -249,6 +251,7 @@ async function applyEffects(
         intent: reading.intent,
         confidence: reading.confidence,
         unsubscribeRequest: reading.unsubscribeRequest,
+        unsubscribeDoubtful: reading.unsubscribeDoubtful,
         source: 'inbox',
         message: factsOf(inbound),
       });

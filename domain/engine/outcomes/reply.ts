@@ -1,3 +1,4 @@
+import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
@@ -10,6 +11,8 @@ export interface Reply {
   /** 0 to 1. */
   confidence: number;
   unsubscribeRequest: boolean;
+  /** It may ask to be left out; a person has to read it. */
+  unsubscribeDoubtful?: boolean;
   source: 'inbox' | 'reported';
   /** The message itself; null where only a client tells of it. */
   message: {
@@ -54,6 +57,14 @@ export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<v
     return;
   }
   if (!enrollmentId || !campaignId) return;
+  if (reply.unsubscribeDoubtful) {
+    await logCampaign(tx, campaignId, 'opt_out_doubtful', 'A reply may ask to be left out; read it and decide', {
+      contact_id: subject.contactId,
+      email_id: message?.id ?? null,
+    });
+    await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact may ask to be left out' });
+    return;
+  }
   const [campaign] = await tx.org.sql<{ stop_on_reply: boolean }>(
     'select stop_on_reply from campaigns where organization_id = :org and id = :id',
     { id: campaignId },

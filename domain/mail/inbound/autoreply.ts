@@ -24,7 +24,9 @@ const AUTOMATIC_SUBJECT = anyOf(
     String.raw`\[?automatic message\]?\s?[:-]|\[?autoreply\]?\s?[:-]|\[?auto\]?\s?[:-]|automatic reply\b`,
     String.raw`auto(?:matic)?[ -]?reply\b|autorespond\w*|automatische antwort|reponse automatique`,
     String.raw`respuesta automatica|risposta automatica|resposta automatica|automatisch antwoord`,
-    String.raw`automatische beantwoording|autoodpowiedz|automatyczna odpowiedz|automatikus valasz`,
+    String.raw`automatische beantwoording|autoodpowiedz|automatyczna odpowiedz|automatikus valasz|automatisk svar|autosvar|automatiskt svar`,
+    String.raw`automaattinen vastaus|automaattivastaus|automaticka odpoved|автоматическии ответ|автоответ|автоматична відповідь|otomatik yanıt|otomatik cevap`,
+    fold('自動返信|自動応答|自动回复|自动答复|自動回覆'),
   ],
   '',
   '^',
@@ -37,7 +39,9 @@ const AWAY_SUBJECT = anyOf(
     String.raw`absente\b|en conges?\b|conges?\b|fuera de (?:la )?oficina|ausencia|ausente|de vacaciones`,
     String.raw`fuori (?:sede|ufficio)|assente|assenza|in ferie|fora do escritorio|de ferias|afwezig`,
     String.raw`niet aanwezig|met (?:vakantie|verlof)|poza biurem|nieobecnosc|urlop|hazon kivul`,
-    String.raw`irodan kivul|szabadsag`,
+    String.raw`irodan kivul|szabadsag|pa ferie|ferie\b|ikke pa kontoret|fraværende|fravær|pa semester|semester\b|franvarande|franvaro|ikke til stede`,
+    String.raw`poissa(?:olo)?|lomalla|nepritomn|dovolena|mimo kancelar|в отпуске|отпуск|нет на месте|відпустк|у відпустці|izinde|ofis dısında|ofis dışında|tatilde`,
+    fold('不在|休暇|休假|外出'),
   ],
   'u',
   '^',
@@ -60,11 +64,16 @@ const AWAY_WORDS = anyOf(
     String.raw`(?:niet|afwezig) (?:op|van) kantoor|afwezig(?:heid)?|(?:met|op) (?:vakantie|verlof)`,
     String.raw`poza biurem|na urlopie|nieobecn\p{L}{1,6}|urlop(?:ie|u|em)?(?!\p{L})`,
     String.raw`szabadsag(?:on|om|omat)|(?:hazon|irodan) kivul|tavol vagyok`,
-    String.raw`nem vagyok (?:az irodaban|elerheto)`,
+    String.raw`nem vagyok (?:az irodaban|elerheto)|(?:pa|i) (?:ferie|semester|permisjon|barsel)|ikke pa kontoret|inte pa kontoret|fraværende|franvarande|foraldraledig|tjansteledig`,
+    String.raw`(?:olen |)lomalla|vuosilomalla|poissa(?: toimistolta)?|en ole (?:toissa|paikalla)|(?:na|mam) dovolen\p{L}{1,3}|mimo kancelar|nejsem v kancelari|nepritomn\p{L}{1,3}`,
+    String.raw`(?:в|нахожусь в|буду в) отпуске|не в офисе|отсутств\p{L}{1,6}|(?:у|в) відпустці|не в офісі|відсутн\p{L}{1,5}|izindeyim|izinliyim|izinde olaca\p{L}{1,4}|ofis dısındayım|ofiste degilim|tatildeyim|yıllık izin\p{L}{0,6}`,
   ],
   'u',
   String.raw`(?<!\p{L})`,
 );
+
+/** The same in writing without spaces between words. */
+const AWAY_EAST_ASIAN = new RegExp(fold('休暇|不在|お休みをいただ|休業|休假|不在办公室|不在辦公室|外出|出差'), 'u');
 
 /** The writer won't come back: nothing to wait for. */
 const GONE = anyOf(
@@ -73,7 +82,8 @@ const GONE = anyOf(
     String.raw`(?:has|have) left (?:the )?(?:company|organi[sz]ation|us)`,
     String.raw`nicht mehr (?:fur|bei|im unternehmen)|ne (?:fait|travaille) plus|ya no (?:trabaj|forma)`,
     String.raw`non (?:lavora|fa) piu|nao trabalha mais|niet meer werkzaam|nie pracuje juz|juz nie pracuj`,
-    String.raw`mar nem dolgoz`,
+    String.raw`mar nem dolgoz|arbejder ikke (?:længere|mere)|ikke længere ansat|jobbar inte (?:langre|kvar)|slutat (?:pa|hos)|jobber ikke lenger|sluttet (?:hos|i)|ei ole enaa|ei tyoskentele enaa|uz (?:zde |)nepracuj|больше не работает|більше не працює|artık calısmıyor|artik calismiyor`,
+    fold('退職|离职|離職'),
   ],
   '',
 );
@@ -137,5 +147,6 @@ function isAway(message: InboundMessage, receivedAt: Date): boolean {
   if (GONE.test(text) && !AWAY_SUBJECT.test(subject)) return false;
   if (/\(vacation\)/i.test(message.headers['auto-submitted'] ?? '')) return true;
   if (AWAY_SUBJECT.test(subject) || AWAY_WORDS.test(subject) || AWAY_WORDS.test(text)) return true;
+  if (AWAY_EAST_ASIAN.test(text)) return true;
   return AUTOMATIC_SUBJECT.test(subject) && returnDate(words, receivedAt) !== null;
 }

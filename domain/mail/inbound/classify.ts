@@ -62,6 +62,8 @@ export interface ReplyClassification extends Threaded {
   readonly confidence: number;
   /** A fact of the message; whether it suppresses is for auto_suppress_on_unsubscribe_keyword to say. */
   readonly unsubscribeRequest: boolean;
+  /** Words of opting out that may mean something else; a person has to read them. */
+  readonly unsubscribeDoubtful: boolean;
   /** What the person wrote, without quotes and signature. */
   readonly ownWords: string;
 }
@@ -85,12 +87,14 @@ export type InboundClassification =
  * @param settings the workspace's (or campaign's) reply_intent block
  * @param receivedAt when the message arrived, UTC
  * @param timezone IANA name of the recipient's zone, for return dates; UTC when absent
+ * @param sent texts that we sent to this person, with footers: what repeats them is none of the person's own words
  */
 export function classifyInbound(
   message: InboundMessage,
   settings: ReplyIntentSettings,
   receivedAt: Date,
   timezone?: string,
+  sent: readonly string[] = [],
 ): InboundClassification {
   const recorded = (intent: ReplyIntent): ReplyIntent | null => (settings.enabled === false ? null : intent);
   const automated = (
@@ -139,7 +143,7 @@ export function classifyInbound(
   }
 
   const threadIds = threadIdsOf(message, null);
-  const words = ownWords(message);
+  const words = ownWords(message, sent);
   const automatic = detectAutomatic(message, receivedAt);
   if (automatic?.outOfOffice) {
     const returns = returnDate(`${message.subject}.\n\n${words}`, receivedAt, timezone);
@@ -156,6 +160,7 @@ export function classifyInbound(
     intent: recorded(verdict.intent),
     confidence: settings.enabled === false ? 0 : verdict.confidence,
     unsubscribeRequest: verdict.unsubscribeRequest,
+    unsubscribeDoubtful: verdict.unsubscribeDoubtful,
     ownWords: words,
     threadIds,
   };

@@ -92,3 +92,21 @@ test('more keywords of one side make it surer, of the other side less', (t) => {
   t.true(sure > replyIntent('Interested', '').confidence);
   t.true(mixed < sure);
 });
+
+for (const words of [
+  'How do we opt out of the contract after a year?',
+  'Interested. How many of your users unsubscribe, and do not contact you again?',
+  'We would like to see a demo. By the way, how do I unsubscribe?',
+  'Können Ihre Kunden sich jederzeit abmelden?',
+  'Our lawyers asked whether one can opt out of the agreement.',
+]) {
+  test(`${JSON.stringify(words)} may ask to be left out: for a person to read, never decided`, (t) => {
+    t.like(replyIntent(words, 'Re: Hello'), { unsubscribeRequest: false, unsubscribeDoubtful: true });
+  });
+}
+
+test('a request drowned in a long text is doubtful, alone it is one', (t) => {
+  t.true(replyIntent('Please remove me from your list.', '').unsubscribeRequest);
+  const long = `${'We build houses in the north and sell them in the south. '.repeat(12)}To unsubscribe write to us.`;
+  t.like(replyIntent(long, ''), { unsubscribeRequest: false, unsubscribeDoubtful: true });
+});

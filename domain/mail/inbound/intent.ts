@@ -7,6 +7,7 @@ import {
   UNSUBSCRIBE_KEYWORDS,
   UNSUBSCRIBE_REPLIES,
 } from './keywords.ts';
+import { anyOf } from './patterns.ts';
 
 /** The vocabulary of document 2 (crm_task_intents). */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
@@ -25,6 +26,8 @@ export interface IntentVerdict {
   /** 0 to 1: how much the words speak for the intent. */
   readonly confidence: number;
   readonly unsubscribeRequest: boolean;
+  /** Words of opting out that may mean something else: for a person to look at. */
+  readonly unsubscribeDoubtful: boolean;
 }
 
 interface Span {
@@ -33,7 +36,8 @@ interface Span {
 }
 
 const MAX_READ = 16 * 1024;
-const WORD = /[\p{L}\p{N}]/u;
+/** Letters that belong to a word; Chinese and Japanese have no spaces between words. */
+const WORD = /(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}]/u;
 const NEGATORS: ReadonlySet<string> = new Set([
   'not',
   'no',
@@ -75,6 +79,22 @@ const NEGATORS: ReadonlySet<string> = new Set([
   'nem',
   'soha',
   'nelkul',
+  'ikke',
+  'ingen',
+  'inte',
+  'ej',
+  'inget',
+  'aldrig',
+  'aldri',
+  'ei',
+  'emme',
+  'ilman',
+  'не',
+  'нет',
+  'ни',
+  'ні',
+  'без',
+  'degil',
 ]);
 const DECLINING = /(?:n't|\b(?:not|never|nicht|ne pas|no|non|nao|niet|nie|nem)) (?:want to |wish to |need to |me )?$/;
 /** How many words back a negation reaches: "not at all that interested". */
@@ -90,19 +110,20 @@ const NEGATION_REACH = 4;
  */
 export function replyIntent(words: string, subject: string, settings: ReplyIntentSettings = {}): IntentVerdict {
   const text = fold(words.slice(0, MAX_READ)).replaceAll('\n', ' ').trim();
-  const unsubscribeRequest = asksToBeLeftOut(text, subject);
   const negative = find(text, keywords(settings.negative_keywords, NEGATIVE_KEYWORDS));
   const positive = outside(find(text, keywords(settings.positive_keywords, POSITIVE_KEYWORDS)), negative);
+  const optOut = optOutIn(text, subject, positive.length > 0);
   const refused = positive.filter((span) => isNegated(text, span, NEGATION_REACH));
   const against = negative.filter((span) => !isNegated(text, span, 1)).length + refused.length;
   const favour = positive.length - refused.length;
   const verdict = (intent: ReplyIntent, confidence: number): IntentVerdict => ({
     intent,
     confidence,
-    unsubscribeRequest,
+    unsubscribeRequest: optOut === 'asked',
+    unsubscribeDoubtful: optOut === 'doubtful',
   });
 
-  if (unsubscribeRequest) return verdict('negative', 0.95);
+  if (optOut === 'asked') return verdict('negative', 0.95);
   if (favour > against) return verdict('positive', confidence(favour, against));
   if (against > 0) return verdict('negative', confidence(against, favour));
   const away = find(text, keywords(settings.out_of_office_keywords, OUT_OF_OFFICE_KEYWORDS)).length;
@@ -172,12 +193,59 @@ function isNegated(text: string, { start }: Span, reach: number): boolean {
   return before.some((word) => NEGATORS.has(word) || word.endsWith("n't") || word.endsWith("n'"));
 }
 
-function asksToBeLeftOut(text: string, subject: string): boolean {
+/**
+ * Whether the writer asks to be left out. Asked: the request is all there is, or it is a sentence of its own in a short
+ * reply. Doubtful: words of opting out in a longer text, beside interest, or in a sentence about something else, such as a
+ * contract; those are for a person to read.
+ */
+function optOutIn(text: string, subject: string, interested: boolean): 'asked' | 'doubtful' | null {
   const whole = text.replace(/[^\p{L}\p{N}' -]+/gu, ' ').trim();
   const plain = whole.replace(/(?:^| )(?:please|pls|thanks|thank you|bitte|danke|merci)(?= |$)/g, ' ').trim();
-  if (UNSUBSCRIBE_REPLIES.includes(plain)) return true;
-  if (isUnsubscribeSubject(subject)) return true;
-  return find(text, UNSUBSCRIBE_KEYWORDS).some((span) => !isDeclined(text, span));
+  if (UNSUBSCRIBE_REPLIES.includes(plain) || isUnsubscribeSubject(subject)) return 'asked';
+  const spans = find(text, UNSUBSCRIBE_KEYWORDS).filter((span) => !isDeclined(text, span));
+  if (spans.length === 0) return null;
+  const isShort = lengthInWords(whole) <= MAX_REQUEST_WORDS;
+  const certain = spans.some((span) => isRequest(sentenceAround(text, span)));
+  return isShort && certain && !interested ? 'asked' : 'doubtful';
+}
+
+/** Words of a reply that a request to be left out can dominate, and of the sentence that makes it. */
+const MAX_REQUEST_WORDS = 60;
+const MAX_SENTENCE_WORDS = 25;
+/** What else one can leave, cancel or be taken off. */
+const OTHER_MATTERS = anyOf(
+  [
+    'contracts?|agreements?|clauses?|terms|trial|plans?|subscription plan|pricing|customers?|users|employees|workers|clients|our (?:list|newsletter)|feature|tenants?|invoice|gdpr tool',
+    'vertrag\\p{L}*|kunden|contrats?|clients|contratos?|clientes|contratt[oi]|clienti|klanten|overeenkomst|kontrakt\\p{L}*|avtal\\p{L}*|aftale\\p{L}*|avtale\\p{L}*|sopimu\\p{L}*|umow\\p{L}*|smlouv\\p{L}*|szerzodes\\p{L}*|договор\\p{L}*|контракт\\p{L}*|sozlesme\\p{L}*',
+  ],
+  'u',
+  String.raw`(?<!\p{L})`,
+  String.raw`(?!\p{L})`,
+);
+const MATTERS_WITHOUT_SPACES = /契約|客户|客戶|合同|合約/;
+
+function isRequest(sentence: string): boolean {
+  if (OTHER_MATTERS.test(sentence) || MATTERS_WITHOUT_SPACES.test(sentence)) return false;
+  if (lengthInWords(sentence) > MAX_SENTENCE_WORDS) return false;
+  // "How do I unsubscribe?" asks for it; "do your users unsubscribe often, or do they stay?" does not.
+  return (
+    !sentence.endsWith('?') ||
+    /(?<!\p{L})(?:i|me|us|we|ich|mich|uns|je|moi|me|mi|ik|mij|jeg|mig|meg|jag|minut|mnie|mne|меня|мене|beni)(?!\p{L})/u.test(
+      sentence,
+    )
+  );
+}
+
+function sentenceAround(text: string, { start, end }: Span): string {
+  const before = Math.max(...['.', '!', '?', '。'].map((mark) => text.lastIndexOf(mark, start - 1)));
+  const after = text.slice(end).search(/[.!?。]/);
+  return text.slice(before + 1, after < 0 ? text.length : end + after + 1).trim();
+}
+
+/** Words by spaces; of writing without spaces, every second character counts as one. */
+function lengthInWords(text: string): number {
+  const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
+  return text.split(' ').length + Math.floor(dense / 2);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { MORE_NEGATIVE, MORE_OUT_OF_OFFICE, MORE_POSITIVE, MORE_QUESTION, MORE_UNSUBSCRIBE } from './more-keywords.ts';
+
 /** Built-in keyword lists of reply intent, used where the workspace has none of its own. */
 
 export const POSITIVE_KEYWORDS: readonly string[] = [
@@ -81,6 +83,7 @@ export const POSITIVE_KEYWORDS: readonly string[] = [
   'jól hangzik',
   'szívesen',
   'több információ',
+  ...MORE_POSITIVE,
 ];
 
 export const NEGATIVE_KEYWORDS: readonly string[] = [
@@ -152,6 +155,7 @@ export const NEGATIVE_KEYWORDS: readonly string[] = [
   'nem érdeklődöm',
   'köszönöm nem',
   'nincs szükségünk',
+  ...MORE_NEGATIVE,
 ];
 
 export const QUESTION_KEYWORDS: readonly string[] = [
@@ -197,6 +201,7 @@ export const QUESTION_KEYWORDS: readonly string[] = [
   'pytanie',
   'mennyibe kerül',
   'kérdés',
+  ...MORE_QUESTION,
 ];
 
 export const OUT_OF_OFFICE_KEYWORDS: readonly string[] = [
@@ -229,6 +234,7 @@ export const OUT_OF_OFFICE_KEYWORDS: readonly string[] = [
   'na urlopie',
   'szabadságon',
   'irodán kívül',
+  ...MORE_OUT_OF_OFFICE,
 ];
 
 /** Phrases that ask to be left out of further mail. Not configurable: the request has legal weight. */
@@ -321,6 +327,7 @@ export const UNSUBSCRIBE_KEYWORDS: readonly string[] = [
   'iratkoztasson le',
   'töröljenek',
   'ne írjanak',
+  ...MORE_UNSUBSCRIBE,
 ];
 
 /** Whole replies that are a request to be left out, as subscribers to lists have always written them. */

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { classifyInbound } from './classify.ts';
 import { fixture } from './fixtures/load.ts';
 import { replyIntent } from './intent.ts';
-import { MAX_TEXT, htmlToPlain, parseInbound } from './parse.ts';
+import { htmlToPlain } from './html-text.ts';
+import { MAX_TEXT, parseInbound } from './parse.ts';
 import { stripQuoted } from './quotes.ts';
 import { returnDate } from './return-date.ts';
 

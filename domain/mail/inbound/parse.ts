@@ -1,11 +1,10 @@
-import { convert } from 'html-to-text';
 import { DateTime } from 'luxon';
 import { simpleParser } from 'mailparser';
 import { messageIdsIn } from './fields.ts';
+import { htmlToPlain, MAX_HTML } from './html-text.ts';
 
 /** Longest body text, in characters, that is kept of a message. */
 export const MAX_TEXT = 64 * 1024;
-const MAX_HTML = 256 * 1024;
 const MAX_RAW = 16 * 1024 * 1024;
 const MAX_REPORT_PART = 64 * 1024;
 const MAX_REPORT_PARTS = 10;
@@ -97,26 +96,6 @@ export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
     return isEmptyMultipart(message) ? { ...message, text: bodyAsText(bounded) } : message;
   } catch {
     return describe(await parseMime(headerBlock(bounded)));
-  }
-}
-
-/**
- * Plain text of an HTML body: no link targets, no images, no wrapping.
- *
- * @param skip CSS selectors of elements to leave out
- */
-export function htmlToPlain(html: string, skip: readonly string[] = []): string {
-  const selectors = [
-    { selector: 'a', options: { ignoreHref: true } },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    ...['img', ...skip].map((selector) => ({ selector, format: 'skip' })),
-  ];
-  const limits = { maxInputLength: MAX_HTML, maxDepth: 300, ellipsis: '' };
-  try {
-    return convert(html.slice(0, MAX_HTML), { wordwrap: false, selectors, limits }).slice(0, MAX_TEXT);
-  } catch {
-    // Markup the converter can't walk carries no words a person meant to be read.
-    return '';
   }
 }
 

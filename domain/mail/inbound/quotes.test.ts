@@ -1,6 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { htmlToPlain } from './html-text.ts';
 import { stripQuoted } from './quotes.ts';
+import { withoutSentText } from './sent-lines.ts';
 
 const CASES: readonly (readonly [string, string, string])[] = [
   ['English introduction', 'Yes.\n\nOn Mon, Nov 23, 2026 at 9:00 AM Ann <ann@example.com> wrote:\n> Hi', 'Yes.'],
@@ -71,4 +73,65 @@ test('never returns more than was given, nor a line that was not there', (t) => 
     }),
   );
   t.pass();
+});
+
+const SENT = [
+  'Hi Bob,\n\nWe help warehouses to find every pallet at once: https://ours.example/a\n\nBest,\nAnn\n\nIf you would rather not hear from me again, reply "unsubscribe" and I will not write any more.',
+];
+
+test('what we sent goes wherever it stands, wrapped anew, without marks, with other links', (t) => {
+  const reply = [
+    'Yes, call me.',
+    '',
+    'Hi Bob,',
+    '',
+    'We help warehouses to find every',
+    'pallet at once: https://track.ours.example/c/123',
+    '',
+    'Best,',
+    'Ann',
+    '',
+    'If you would rather not hear from me again, reply "unsubscribe" and I',
+    'will not write any more.',
+  ].join('\n');
+  t.is(withoutSentText(reply, SENT), 'Yes, call me.');
+  t.is(
+    withoutSentText('Hi Bob,\n\nthat is my name too. Best,\nAnn', SENT),
+    'Hi Bob,\n\nthat is my name too. Best,\nAnn',
+  );
+  t.is(withoutSentText(reply, []), reply);
+});
+
+test('what HTML mail marks as quoted goes, answers in between stay', (t) => {
+  const gmail =
+    '<div dir="ltr">Yes, call me.</div><br><div class="gmail_quote"><div class="gmail_attr">On Fri Ann wrote:<br></div><blockquote class="gmail_quote">Hi<div>there</div></blockquote></div>';
+  t.is(stripQuoted(htmlToPlain(gmail, { quotes: 'mark' })), 'Yes, call me.');
+  const between =
+    '<blockquote type="cite">One?</blockquote><div>First.</div><blockquote type="cite">Two?</blockquote><div>Second.</div>';
+  t.is(stripQuoted(htmlToPlain(between, { quotes: 'mark' })).replace(/\n+/g, '\n'), 'First.\nSecond.');
+  const outlook =
+    '<div>Ja, gerne.</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg"><b>Von:</b> Ann</div><div>unsubscribe</div>';
+  t.is(stripQuoted(htmlToPlain(outlook, { quotes: 'mark' })), 'Ja, gerne.');
+  const desktop =
+    '<p>Oui.</p><div style="border:none;border-top:solid #E1E1E1 1.0pt;padding:3pt"><p><b>De :</b> Ann</p></div><p>quoted</p>';
+  t.is(stripQuoted(htmlToPlain(desktop, { quotes: 'mark' })), 'Oui.');
+  t.true(htmlToPlain(desktop).includes('quoted'));
+});
+
+test('a sentence that begins like the line of a phone stays', (t) => {
+  t.is(stripQuoted('Sent from my desk to yours.\nWe should talk.'), 'Sent from my desk to yours.\nWe should talk.');
+});
+
+test('HTML of any nesting costs steps in proportion to its length', (t) => {
+  const steps = (html: string): number => {
+    let count = 0;
+    htmlToPlain(html, { quotes: 'mark', onStep: () => (count += 1) });
+    return count;
+  };
+  for (const unit of ['<div>', '</div>', '<div></p>', '<table><tr><td>', '<b><i></b>', '<blockquote></div>']) {
+    const tags = unit.split('<').length - 1;
+    for (const times of [100, 10_000]) t.true(steps(unit.repeat(times)) <= 2 * tags * times, `${unit} x ${times}`);
+  }
+  t.is(htmlToPlain(`${'<div>'.repeat(20_000)}seen${'</div>'.repeat(20_000)}`), 'seen');
+  t.is(htmlToPlain(`${'</div>'.repeat(20_000)}seen`), 'seen');
 });

@@ -11,19 +11,26 @@ const UNTIL = anyOf(
   [
     String.raw`until|till|til|bis(?: einschliesslich| inkl\.?| inklusive)?(?: zum| am)?`,
     String.raw`jusqu'?(?:a|au|en)|hasta(?: el)?(?: dia)?|(?:fino|sino) a(?:l|ll')?`,
-    String.raw`ate(?: ao?| o)?(?: dia)?|tot|do(?: dnia)?`,
+    String.raw`ate(?: ao?| o)?(?: dia)?|tot|do(?: dnia)?|(?:ind)?til|fram till|till|frem til|до`,
   ],
   'u',
   String.raw`(?<!\p{L})`,
   String.raw`\s(?:(?:and including|including|the|le|el|il|o|dem|den)\s)*$`,
 );
-const THROUGH = /(?<!\p{L})(?:through|thru|t\/m|tot en met)\s(?:the\s)?$/u;
+const THROUGH =
+  /(?<!\p{L})(?:through|thru|t\/m|tot en met|til og med|t\.o\.m\.|till och med|tom|включительно по|по)\s(?:the\s|den\s)?$/u;
+/** Words of ending that stand behind the date; the folded forms. */
+const UNTIL_AFTER =
+  /^\s{0,2}(?:asti|saakka|(?:tarihine|ye|e|a)?\s?kadar|'[a-z]{1,3}\s(?:tarihine )?kadar|迄|まて|为止|為止)/u;
+const THROUGH_AFTER = /^\s{0,2}(?:\([^)]{1,8}\)\s?)?(?:迄|まて)/u;
+const UNTIL_EAST_ASIAN = /(?:至|到|截至)\s?$/u;
+const BACK_EAST_ASIAN = /出社|復帰|戻り|再開|返回|回来|回來|回到|恢复|恢復|上班/u;
 const INCLUSIVE = /einschliesslich|inkl|including|inclus|inclusive|compris|wlacznie|compreso/;
 const TO = /(?:-|(?<!\p{L})(?:to|au|al|a|do|bis|tot)(?: zum| en met)?\s(?:(?:the|le|el|il)\s)?)\s?$/u;
 const FROM = anyOf(
   [
     String.raw`from|since|starting|as of|beginning|ab|seit|vom|von|a partir d(?:u|e|el|o|al)|des le`,
-    String.raw`du|desde(?: el| o)?|dal(?:l')?|vanaf|van|od(?: dnia)?`,
+    String.raw`du|desde(?: el| o)?|dal(?:l')?|vanaf|van|od(?: dnia)?|fra|fran|с|со|з`,
   ],
   'u',
   String.raw`(?<!\p{L})`,
@@ -40,7 +47,7 @@ const NOT = String.raw`(?<!(?<!\p{L})(?:not|nicht|pas|non|no|nao|niet|nie|nem|li
 /** Words that speak of being back, near the date. Stems, so that every inflection counts. */
 const BACK = anyOf(
   [
-    'back|return|resum|zuruck|wieder|ruckkehr|retour|revien|rentr|regres|vuelv|volver|vuelta|reincorpor',
+    'tilbage|tilbake|tillbaka|ater(?:kommer)?|palaan|palaa|takaisin|toissa|zpet|zpatky|vracim|вернусь|вернемся|возвращаюсь|буду снова|на связи|повернусь|повертаюсь|donecegim|donuyorum|geri|back|return|resum|zuruck|wieder|ruckkehr|retour|revien|rentr|regres|vuelv|volver|vuelta|reincorpor',
     'rientr|torn|ritorn|retorn|volt|terug|weer|wrac|wroc|powrot|powroc|ponownie|vissza|ujra',
     `${NOT}(?:available|reachable|erreichbar|verfugbar|disponib|disponiv|bereikbaar|dostepn|elerheto)`,
   ],
@@ -52,7 +59,7 @@ const BACK = anyOf(
  * The day the writer of an away message is back, at its start in their time zone; null when none can be read
  * (document 2, rule on out-of-office holds).
  *
- * Reads English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Hungarian. A date counts
+ * Reads the languages of `quote-words.ts`. A date counts
  * only beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former win.
  * The end of a range, and an end that is said to be included, mean the day after. For dates with two readings
  * see `writtenDates`.
@@ -84,7 +91,7 @@ function inZone(moment: Date, timezone: string): DateTime {
 
 /** Positions where a sentence ends. Dots inside dates ("5. Januar") end nothing. */
 function sentenceBreaks(text: string, dates: readonly WrittenDate[]): number[] {
-  return Array.from(text.matchAll(/\n\s*\n|[.!?;](?=\s|$)/g), ({ index }) => index).filter(
+  return Array.from(text.matchAll(/\n\s*\n|[.!?;](?=\s|$)|[。！？]/g), ({ index }) => index).filter(
     (at) => !dates.some(({ start, end }) => at >= start && at < end),
   );
 }
@@ -107,6 +114,10 @@ function meaningOf(
   const sentenceBefore = text.slice(Math.max(sentenceStart, date.start - 200), date.start);
   const backAfter = nextStart >= sentenceEnd && BACK.test(after);
 
+  if (THROUGH_AFTER.test(after)) return { rank: 2, dayAfter: true };
+  if (UNTIL_AFTER.test(after) || UNTIL_EAST_ASIAN.test(before)) return { rank: 2, dayAfter: false };
+  if (BACK_EAST_ASIAN.test(after.slice(0, 30)) || BACK_EAST_ASIAN.test(before.slice(-20)))
+    return { rank: 3, dayAfter: false };
   if (/^-?(?:ig|eig|jeig|aig)(?!\p{L})/u.test(after)) return { rank: 2, dayAfter: true };
   if (THROUGH.test(before)) return { rank: 2, dayAfter: true };
   if (UNTIL.test(before)) {

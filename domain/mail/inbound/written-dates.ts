@@ -26,7 +26,7 @@ const NUMERIC = [
   String.raw`(?:\k<separator>\s?(?<year>20\d\d|\d\d)(?![\d:]))?\.?(?!\s?(?:uhr|h\b|am\b|pm\b|%))`,
 ].join('');
 const DAY_MONTH = [
-  String.raw`(?<day>\d{1,2})(?:st|nd|rd|th|er|o|\.)?[\s-]{1,3}(?:of\s|de\s|del\s|di\s)?`,
+  String.raw`(?<day>\d{1,2})(?:st|nd|rd|th|er|o|\.)?[\s-]{1,3}(?:of\s|de\s|del\s|di\s|p\.\s?)?`,
   String.raw`(?<month>${MONTH_PATTERN})(?!\p{L})\.?(?:,?[\s-]{1,2}(?:de\s|del\s)?(?<dayYear>20\d\d))?`,
 ].join('');
 const MONTH_DAY = [
@@ -41,17 +41,21 @@ const DATE = anyOf(
     String.raw`(?:(?:the|dem|den|der|le|el|il|dia|o)\s)?\s*)?`,
   ].join(''),
 );
+/** Chinese and Japanese dates stand between characters without spaces. */
+const EAST_ASIAN = /(?:(?<isoYear>20\d\d)年\s?)?(?<isoMonth>\d{1,2})月\s?(?<isoDay>\d{1,2})[日号號]/gu;
 const WEEKDAY = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${WEEKDAY_PATTERN})(?![\p{L}\p{N}])`, 'gu');
 /** Not "good morning" nor "in the morning", for which German and Spanish have the same word. */
 const TOMORROW = anyOf(
-  ['tomorrow|(?<!guten )morgen|demain|(?<!la )manana|domani|amanha|jutro|holnap'],
+  [
+    'i morgen|imorgon|huomenna|zitra|завтра|yarın|tomorrow|(?<!guten )morgen|demain|(?<!la )manana|domani|amanha|jutro|holnap',
+  ],
   'gu',
   String.raw`(?<!\p{L})`,
   String.raw`(?!\p{L})`,
 );
 const NEXT_WEEK = anyOf(
   [
-    'next week|nachste[rn]? woche|kommende[rn]? woche|la semaine prochaine',
+    'next week|naeste uge|næste uge|nasta vecka|neste uke|ensi viikolla|pristi tyden|на следующеи неделе|наступного тижня|gelecek hafta|haftaya|nachste[rn]? woche|kommende[rn]? woche|la semaine prochaine',
     'proxima semana|la semana que viene|(?:la )?(?:prossima settimana|settimana prossima)',
     'volgende week|przyszlym tygodniu|jovo heten',
   ],
@@ -77,6 +81,12 @@ export function writtenDates(text: string, today: DateTime): WrittenDate[] {
     const weekday = WEEKDAYS.get(match.groups?.weekday ?? '') ?? null;
     dates.push({ ...span(match), day: resolve(readings, weekday, today) });
     if (dates.length >= MAX_DATES) return dates;
+  }
+  for (const match of text.matchAll(EAST_ASIAN)) {
+    const { isoYear, isoMonth, isoDay } = match.groups ?? {};
+    const reading = { year: isoYear ? Number(isoYear) : null, month: Number(isoMonth), day: Number(isoDay) };
+    dates.push({ ...span(match), day: resolve([reading], null, today) });
+    if (dates.length >= MAX_DATES) break;
   }
   const relative: WrittenDate[] = [
     ...Array.from(text.matchAll(WEEKDAY), (match) => ({

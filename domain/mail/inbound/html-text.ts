@@ -1,0 +1,201 @@
+import { Tokenizer, TokenizerMode } from 'parse5';
+import type { Token } from 'parse5';
+
+/**
+ * The text of an HTML body, read token by token: the work grows with the length of the source alone, however deep its
+ * elements are nested, and no tree is built.
+ */
+
+/** Longest source (characters) that is read, and longest text that is made of it. */
+export const MAX_HTML = 256 * 1024;
+const MAX_TEXT = 64 * 1024;
+/** Open elements that are kept track of; what is nested deeper counts as part of the innermost of them. */
+const MAX_DEPTH = 500;
+
+export interface HtmlTextOptions {
+  /** `keep` what the message quotes, or `mark` it: one line `>` in its place. */
+  readonly quotes: 'keep' | 'mark';
+  /** Called for every token and every element that is closed: the work, for those who measure it. */
+  readonly onStep?: () => void;
+}
+
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+/** Elements whose text nobody sees. */
+const UNSEEN = new Set([
+  'head',
+  'style',
+  'script',
+  'title',
+  'template',
+  'noscript',
+  'iframe',
+  'object',
+  'svg',
+  'textarea',
+  'select',
+]);
+const BLOCKS = new Set(
+  'address article aside blockquote body center dd div dl dt fieldset footer form h1 h2 h3 h4 h5 h6 header hr html li main ol p pre section table tbody tfoot thead tr ul'.split(
+    ' ',
+  ),
+);
+/** Blocks that stand apart from their neighbours by an empty line. */
+const SPACED = new Set(['p', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'pre']);
+const RAW_TEXT = new Map<string, Tokenizer['state']>([
+  ['title', TokenizerMode.RCDATA],
+  ['textarea', TokenizerMode.RCDATA],
+  ['style', TokenizerMode.RAWTEXT],
+  ['xmp', TokenizerMode.RAWTEXT],
+  ['iframe', TokenizerMode.RAWTEXT],
+  ['noembed', TokenizerMode.RAWTEXT],
+  ['noframes', TokenizerMode.RAWTEXT],
+  ['script', TokenizerMode.SCRIPT_DATA],
+]);
+
+/** Elements that hold what is quoted, the line above it, or a signature, by class (Gmail, Thunderbird, Yahoo, Proton …). */
+const QUOTE_CLASS =
+  /(?:^|\s)(?:gmail_attr|gmail_signature|gmail_signature_prefix|moz-cite-prefix|moz-signature|moz-forward-container|yahoo_quoted|yahoo-quoted-begin|protonmail_quote|protonmail_signature_block\S*|tutanota_quote|zmail_extra|ms-outlook-mobile-reference-message|mail_quote|fastmail_signature|WordSection\d+_quoted|quote|OutlookMessageHeader)(?=\s|$)/i;
+const QUOTE_ID =
+  /^(?:divRplyFwdMsg|Signature|ms-outlook-mobile-signature|yahoo_quoted_\d+|ymail_android_signature|isForwardContent|isReplyContent|mailContentContainer_quote)$/i;
+/** From here on everything is quoted: Outlook puts the message it answers behind one of these, not into it. */
+const QUOTE_FROM_ID =
+  /^(?:divRplyFwdMsg|appendonsend|stopSpelling|mail-editor-reference-message-container|OLK_SRC_BODY_SECTION|replySplit)$/i;
+const QUOTE_FROM_STYLE = /border(?:-top)?:\s?(?:none;\s?border-top:\s?)?solid #(?:e1e1e1|b5c4df|c8c8c8)/i;
+const QUOTE_CUES =
+  /<blockquote|gmail_quote|gmail_attr|moz-cite-prefix|yahoo_quoted|protonmail_quote|tutanota_quote|divRplyFwdMsg|appendonsend|stopSpelling|border-top:\s?solid #(?:e1e1e1|b5c4df)|OLK_SRC_BODY_SECTION|mail-editor-reference/i;
+
+/** Whether an HTML body says itself what it quotes. */
+export function hasQuoteMarks(html: string): boolean {
+  return QUOTE_CUES.test(html.slice(0, MAX_HTML));
+}
+
+/**
+ * Plain text of an HTML body: no link targets, no images, no wrapping, blocks on lines of their own. At most 256 KiB are
+ * read, 64 KiB returned. Never throws.
+ */
+export function htmlToPlain(html: string, { quotes, onStep }: HtmlTextOptions = { quotes: 'keep' }): string {
+  const writer = createWriter();
+  const open: { name: string; hides: boolean }[] = [];
+  const counts = new Map<string, number>();
+  let hidden = 0;
+  let cut = false;
+
+  const startTag = (token: Token.TagToken): void => {
+    onStep?.();
+    const name = token.tagName;
+    const mode = RAW_TEXT.get(name);
+    if (mode !== undefined) tokenizer.state = mode;
+    if (cut) return;
+    const quoting = quotes === 'mark' ? quotingOf(token) : null;
+    if (quoting === 'from') {
+      cut = hidden === 0;
+      if (cut) writer.quote();
+      return;
+    }
+    if (hidden === 0) {
+      if (BLOCKS.has(name)) writer.block(SPACED.has(name));
+      if (name === 'br') writer.lineBreak();
+      if (name === 'li') writer.text('* ');
+      if (name === 'td' || name === 'th') writer.text(' ');
+    }
+    if (VOID.has(name) || token.selfClosing || open.length >= MAX_DEPTH) return;
+    const hides = UNSEEN.has(name) || quoting === 'element';
+    if (hides && hidden === 0 && quoting === 'element') writer.quote();
+    if (hides) hidden += 1;
+    open.push({ name, hides });
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  const endTag = (name: string): void => {
+    onStep?.();
+    if ((counts.get(name) ?? 0) > 0) {
+      // Every element is opened and closed once, so closing those left open inside costs no more than reading them.
+      for (let last = open.pop(); last; last = open.pop()) {
+        onStep?.();
+        counts.set(last.name, (counts.get(last.name) ?? 1) - 1);
+        if (last.hides) hidden -= 1;
+        if (last.name === name) break;
+      }
+    }
+    if (hidden === 0 && !cut && BLOCKS.has(name)) writer.block(SPACED.has(name));
+  };
+  const characters = ({ chars }: Token.CharacterToken): void => {
+    if (hidden === 0 && !cut) writer.text(chars);
+  };
+  const ignore = (): void => undefined;
+  const tokenizer: Tokenizer = new Tokenizer(
+    { sourceCodeLocationInfo: false },
+    {
+      onStartTag: startTag,
+      onEndTag: ({ tagName }) => endTag(tagName),
+      onCharacter: characters,
+      onWhitespaceCharacter: characters,
+      onNullCharacter: ignore,
+      onComment: ignore,
+      onDoctype: ignore,
+      onEof: ignore,
+    },
+  );
+  tokenizer.write(html.slice(0, MAX_HTML), true);
+  return writer.end();
+}
+
+/** Whether an element holds what is quoted, or stands before it. */
+function quotingOf({ tagName, attrs }: Token.TagToken): 'element' | 'from' | null {
+  if (tagName === 'blockquote') return 'element';
+  for (const { name, value } of attrs) {
+    if (name === 'id') {
+      if (QUOTE_FROM_ID.test(value)) return 'from';
+      if (QUOTE_ID.test(value)) return 'element';
+    }
+    if (name === 'class' && QUOTE_CLASS.test(value)) return 'element';
+    if (name === 'style' && tagName === 'div' && QUOTE_FROM_STYLE.test(value)) return 'from';
+  }
+  return null;
+}
+
+/** Collects text as a browser would lay it out: runs of white space are one space, blocks begin on a new line. */
+function createWriter() {
+  const parts: string[] = [];
+  let length = 0;
+  /** Line breaks that are due before the next text. */
+  let due = 0;
+  let space = false;
+  const push = (text: string): void => {
+    if (length >= MAX_TEXT) return;
+    parts.push(text);
+    length += text.length;
+  };
+  const flush = (): void => {
+    if (length > 0 && due > 0) push('\n'.repeat(due));
+    else if (space && length > 0) push(' ');
+    due = 0;
+    space = false;
+  };
+  return {
+    text(raw: string): void {
+      const text = raw.replace(/[^\S\u00a0]+/g, ' ').replaceAll('\u00a0', ' ');
+      const trimmed = text.trim();
+      if (trimmed === '') {
+        space ||= due === 0;
+        return;
+      }
+      if (text.startsWith(' ') && due === 0) space = true;
+      flush();
+      push(trimmed);
+      space = text.endsWith(' ');
+    },
+    block(spaced: boolean): void {
+      due = Math.max(due, spaced ? 2 : 1);
+    },
+    lineBreak(): void {
+      due = Math.min(due + 1, 3);
+    },
+    quote(): void {
+      due = Math.max(due, 1);
+      flush();
+      push('>');
+      due = 1;
+    },
+    end: (): string => parts.join('').slice(0, MAX_TEXT).trim(),
+  };
+}

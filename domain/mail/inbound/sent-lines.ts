@@ -1,0 +1,66 @@
+import { fold } from './fold.ts';
+
+/** Shortest stretch (characters, folded) that is taken for ours by its words alone. */
+const MIN_MATCH = 16;
+/** The same in writing without spaces, which says more in a character. */
+const MIN_DENSE_MATCH = 6;
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Shortest wrapped end of a line of ours. */
+const MIN_PART = 8;
+const MAX_SENT = 64 * 1024;
+
+/**
+ * A reply without the lines that repeat what we sent: our text, our footer and our links, wherever they stand and however
+ * they were wrapped. A short line ("Best,") goes only where it follows lines of ours, and a greeting where they follow it,
+ * since a person may write it too.
+ *
+ * @param sent the texts of our emails to this person, with footer and signature
+ */
+export function withoutSentText(text: string, sent: readonly string[]): string {
+  if (text === '' || sent.length === 0) return text;
+  const ours = ` ${words(sent.join('\n').slice(0, MAX_SENT))} `;
+  const shortOnes = new Set(sent.flatMap((each) => each.split('\n', 2000)).map((line) => words(line)));
+  const greetings = new Set(sent.map((each) => words(each.trimStart().split('\n', 1)[0] ?? '')));
+  const lines = text.split('\n');
+  const marks = lines.map((line): Mark => {
+    const said = words(line.replace(/^[>\s]+/, ''));
+    if (said === '') return line.trim() === '' ? 'blank' : isLinkOnly(line) ? 'short' : 'own';
+    const enough = DENSE.test(said) ? MIN_DENSE_MATCH : MIN_MATCH;
+    if (said.length >= enough && ours.includes(` ${said} `)) return 'ours';
+    const isPart = said.length >= MIN_PART && said.includes(' ') && ours.includes(` ${said} `);
+    if (greetings.has(said)) return 'greeting';
+    return isPart || shortOnes.has(said) ? 'short' : 'own';
+  });
+  const kept = lines.filter((_, at) => {
+    if (marks[at] === 'ours') return false;
+    if (marks[at] === 'greeting') return !neighbour(marks, at, 1);
+    return marks[at] !== 'short' || !neighbour(marks, at, -1);
+  });
+  return kept
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** Whose a line is; `short` and `greeting` are ours where they stand with lines of ours. */
+type Mark = 'ours' | 'short' | 'greeting' | 'blank' | 'own';
+
+/** Whether the nearest line that is neither blank nor short, within a few lines, is one of ours. */
+function neighbour(marks: readonly string[], from: number, step: 1 | -1): boolean {
+  for (let at = from + step, seen = 0; at >= 0 && at < marks.length && seen < 6; at += step, seen += 1) {
+    if (marks[at] === 'ours') return true;
+    if (marks[at] === 'own') return false;
+  }
+  return false;
+}
+
+function isLinkOnly(line: string): boolean {
+  return /^[<(\s]*https?:\/\/\S+[>)\s]*$/.test(line);
+}
+
+/** Letters and digits of a text, folded, without links: wrapping, quoting and link tracking change none of them. */
+function words(text: string): string {
+  return fold(text.replace(/<?https?:\/\/[^\s>]+>?/g, ' '))
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
