@@ -12,6 +12,7 @@ import * as inbox from './0008_inbox.ts';
 import * as runs from './0009_runs.ts';
 import * as reactions from './0010_reactions.ts';
 import * as rateLimits from './0014_rate_limits.ts';
+import * as freeTime from './0015_free_time.ts';
 
 /** All migrations in order. Names are part of the record in every database: never rename, only append. */
 const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
@@ -26,6 +27,7 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0009_runs', up: runs.up },
   { name: '0010_reactions', up: reactions.up },
   { name: '0014_rate_limits', up: rateLimits.up },
+  { name: '0015_free_time', up: freeTime.up },
 ];
 
 const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {

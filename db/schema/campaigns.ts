@@ -69,6 +69,7 @@ export interface CampaignsRow {
   last_status_change_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  launch_epoch: number;
 }
 
 export interface CampaignsInsert {
@@ -136,4 +137,5 @@ export interface CampaignsInsert {
   last_status_change_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+  launch_epoch?: number;
 }

@@ -26,6 +26,7 @@ export interface EnrollmentsRow {
   launched_at: Date | null;
   last_activity_at: Date | null;
   finished_at: Date | null;
+  launch_after: Date;
 }
 
 export interface EnrollmentsInsert {
@@ -52,4 +53,5 @@ export interface EnrollmentsInsert {
   launched_at?: Date | null;
   last_activity_at?: Date | null;
   finished_at?: Date | null;
+  launch_after?: Date;
 }

@@ -49,6 +49,7 @@ export interface MailboxesRow {
   last_slot_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  next_free_at: Date;
 }
 
 export interface MailboxesInsert {
@@ -93,4 +94,5 @@ export interface MailboxesInsert {
   last_slot_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+  next_free_at?: Date;
 }

@@ -7,6 +7,7 @@ import { releaseReservedSends } from '../engine/control/release.ts';
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
+import { announcePoolChange, campaignsOf } from '../engine/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -48,6 +49,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     assertSendAs(before, settings.send_as_email);
     // Sends before mailboxes, the order in which every writer takes them.
     if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
+    const senderOf = await campaignsOf(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0) {
@@ -59,6 +61,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     if (tags) await replaceTags(tx, id, tags);
     if (smtp || imap) await storeServices(ctx, tx, mailbox, { smtp, imap });
     if (status === 'active') await clearHold(tx, id);
+    await tellCampaigns(tx, mailbox, status, tags !== undefined, senderOf);
     announceStatus(tx, mailbox, status);
     await wakeSync(tx);
     tx.audit({
@@ -87,12 +90,33 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     );
     await releaseReservedSends(tx, { mailboxId: id });
     await tx.org.table('sends').where({ mailbox_id: id }).update({ mailbox_id: null });
+    const senderOf = await campaignsOf(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     await tx.org.query(Mailboxes).deleteById(id);
+    await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: 'A mailbox was removed' });
     await wakeSync(tx);
     tx.emit('email_account.removed', { email_account_id: id, email: mailbox.email, provider: mailbox.provider });
     tx.audit({ action: 'delete', entityType: 'email_account', entityId: id, changes: { email: mailbox.email } });
   });
+}
+
+/** Campaigns that may send from the mailbox since the edit, or no longer. A hold that was lifted has been told already. */
+async function tellCampaigns(
+  tx: Tx,
+  before: MailboxRow,
+  status: MailboxRow['status'] | undefined,
+  retagged: boolean,
+  senderOf: Awaited<ReturnType<typeof campaignsOf>>,
+): Promise<void> {
+  const wasActive = before.status === 'active';
+  const isActive = (status ?? before.status) === 'active';
+  if (wasActive === isActive && !retagged) return;
+  const now = isActive ? await campaignsOf(tx, before.id) : [];
+  const then = wasActive ? senderOf : [];
+  const left = then.filter(({ id }) => !now.some((one) => one.id === id));
+  const joined = now.filter(({ id }) => !then.some((one) => one.id === id));
+  await announcePoolChange(tx, before.id, left, { type: 'sender_removed', message: 'A mailbox has left the pool' });
+  await announcePoolChange(tx, before.id, joined, { type: 'sender_back', message: 'A mailbox has joined the pool' });
 }
 
 function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'] | undefined): void {

@@ -19,6 +19,7 @@ export type LauncherCause =
   | 'leads_added'
   | 'lead_released'
   | 'lead_removed'
+  | 'pool'
   | 'emptied';
 
 /** The launcher of one campaign: enrolls due leads as capacity allows, signals runs after edits, notices completion. */

@@ -21,7 +21,7 @@ export type EnrollmentSignals = {
 /** What came back from outside. */
 export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' | 'undeliverable' | 'out_of_office';
 /** What was changed inside. */
-export type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue';
+export type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
 
 /** One contact on its way through one campaign. */
 export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({

@@ -32,6 +32,7 @@ export interface CampaignView {
   entry_delay_minutes: number;
   continuous: boolean;
   control_epoch: number;
+  launch_epoch: number;
   graph_version: number;
   contact_order_by: string;
   contact_order_dir: string;

@@ -20,6 +20,21 @@ export const SENDER_POOL = `chosen as (select mailbox_id, weight, enabled from c
            or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
      )`;
 
+/**
+ * Whether mailbox `m` is a sender of a campaign, beside `left join campaign_senders c` on both: the condition of
+ * {@link SENDER_POOL} for who looks at few mailboxes of many, or at campaigns. Held mailboxes count.
+ */
+export function isSender(campaign: { id: string; tags: string; strategy: string }): string {
+  return `coalesce(c.enabled, true)
+         and (c.mailbox_id is not null
+           or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(${campaign.tags}))
+           or (${campaign.strategy} = 'tags' and cardinality(${campaign.tags}) = 0
+             and not exists (select 1 from campaign_senders chosen where chosen.campaign_id = ${campaign.id})))`;
+}
+
+/** {@link isSender} of the campaign that {@link poolBindings} binds. */
+export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', strategy: ':strategy' });
+
 /** The part of a campaign its sender pool depends on. */
 export interface PoolChoice {
   id: string;

@@ -1,5 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
+import { announcePoolChange, campaignsOf } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 
 /** Why a mailbox rests. `until` null is until a person does something. */
@@ -52,6 +53,11 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
   );
   if (!mailbox) return;
+  const until = hold.until ? `until ${hold.until.toISOString()}` : 'until somebody acts';
+  await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
+    type: 'sender_held',
+    message: `A mailbox rests ${until}: ${TITLES[hold.code]}`,
+  });
   announceHealth(tx, mailboxId, mailbox, { hold_code: hold.code, hold_until: hold.until }, reason);
   const error = { error_code: hold.code, title: TITLES[hold.code], message: reason };
   const known = await tx.org
@@ -86,7 +92,13 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
      where organization_id = :org and mailbox_id = :id and resolved_at is null and (:code::text is null or error_code = :code)`,
     { id: mailboxId, code, now: tx.now },
   );
-  if (mailbox) announceHealth(tx, mailboxId, mailbox, { hold_code: null, hold_until: null }, null);
+  if (mailbox) {
+    announceHealth(tx, mailboxId, mailbox, { hold_code: null, hold_until: null }, null);
+    await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
+      type: 'sender_back',
+      message: 'A mailbox can send again',
+    });
+  }
   return mailbox !== undefined;
 }
 

@@ -46,8 +46,7 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
   const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
   await tx.org.sql(
     `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)
-     update mailboxes m set last_slot_at = (select max(s.slot_at) from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending'))
-     from held where m.id = held.id`,
+     update mailboxes m set next_free_at = 'epoch' from held where m.id = held.id`,
     { ids: mailboxes },
   );
   await countDaily(
@@ -79,10 +78,10 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
     if (other.getTime() - at >= mailbox.gap) break;
     at = Math.max(at, other.getTime() + mailbox.gap);
   }
-  await tx.org.sql(
-    `update mailboxes set last_slot_at = greatest(last_slot_at, :at) where organization_id = :org and id = :id`,
-    { id: email.mailbox_id, at: new Date(at) },
-  );
+  // The time it leaves is free again.
+  await tx.org.sql(`update mailboxes set next_free_at = 'epoch' where organization_id = :org and id = :id`, {
+    id: email.mailbox_id,
+  });
   return new Date(at);
 }
 

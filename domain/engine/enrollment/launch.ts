@@ -5,7 +5,7 @@ import { completeCampaign, pauseCampaign } from '../control/status.ts';
 import { resolveSenders } from '../campaign/sender-pool.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
-import { allocate } from '../sending/allocate.ts';
+import { allocate, type Allocation } from '../sending/allocate.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
@@ -20,9 +20,12 @@ export type Turn = { report: LaunchReport } | { again: true; inMs: number; launc
 
 const BATCH = 100;
 const TELL_PAGE = 500;
+const FREE_PAGE = 5_000;
 const BUSY_MS = 500;
 /** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
 const NAP_MS = 5_000;
+/** How soon a lead that no mailbox matches is asked again; a change of the pool frees it at once. */
+const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A run this late (ms) has lost its way; it is told to look again. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 
@@ -63,6 +66,11 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       );
       return { again: true, inMs: 0, launched: 0 };
     }
+    if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
+      await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
+      return { again: true, inMs: 0, launched: 0 };
+    }
+    if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
     await wakeOverdue(tx, campaign);
     return launchBatch(ctx, tx, campaign);
   });
@@ -105,6 +113,28 @@ async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
   for (const run of runs) signalControl(tx, run, 'overdue');
 }
 
+/**
+ * After an edit, a pause or a change of the pool, leads that were told to come later may be asked at once. Pages through
+ * them; returns whether some may be left.
+ */
+async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
+  if (campaign.launch_epoch >= campaign.control_epoch) return false;
+  const [freed] = await tx.org.sql<{ n: number }>(
+    `with refused as (
+       select id from enrollments
+       where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > :now
+       order by launch_after limit :page for update skip locked
+     ), freed as (
+       update enrollments e set launch_after = 'epoch' from refused where e.id = refused.id returning 1
+     )
+     select count(*)::int as n from freed`,
+    { campaign: campaign.id, now: tx.now, page: FREE_PAGE },
+  );
+  if (freed!.n === FREE_PAGE) return true;
+  await tx.org.table('campaigns').where({ id: campaign.id }).update({ launch_epoch: campaign.control_epoch });
+  return false;
+}
+
 async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Turn> {
   const graph = await readGraph(tx, campaign);
   const step = firstStep(graph.steps);
@@ -114,9 +144,8 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Tu
   if (room <= 0) return untilRoom(tx, nextSlot);
 
   const dueBefore = new Date(tx.now.getTime() - campaign.entry_delay_minutes * MINUTE_MS);
-  const providers = await providersInReach(tx, campaign);
-  const leads = await dueLeads(tx, campaign, dueBefore, providers, Math.min(room, BATCH));
-  if (leads.length === 0) return nothingDue(tx, campaign, providers !== null);
+  const leads = await dueLeads(tx, campaign, dueBefore, Math.min(room, BATCH));
+  if (leads.length === 0) return nothingDue(tx, campaign);
 
   const suppressions = await suppressedAmong(
     tx.org,
@@ -152,34 +181,64 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Tu
     return answer.kind === 'slot' ? [{ lead, mailboxId: answer.mailboxId }] : [];
   });
   await launch(tx, campaign, ready);
-  const refused = answers.find((answer) => answer.kind !== 'slot');
-  if (!refused) return { again: true, inMs: 0, launched: ready.length };
-  return waitFor(ctx, tx, campaign, refused, ready.length);
+  const refusals = open.flatMap((lead, index) => {
+    const answer = answers[index]!;
+    return answer.kind === 'slot' ? [] : [{ lead, answer }];
+  });
+  // What is said to one of its kind alone must not keep the others from being asked.
+  const own = refusals.filter(({ answer }) => answer.kind === 'never' || answer.concerns === 'contact');
+  await postpone(ctx, tx, campaign, own);
+  const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
+  if (!common) return { again: true, inMs: 0, launched: ready.length };
+  return waitFor(ctx, tx, campaign, common.answer, ready.length);
 }
 
-async function waitFor(
+type Refusal = Exclude<Allocation, { kind: 'slot' }>;
+
+/** Lets refused leads wait as rows until their moment, and the others be looked at. */
+async function postpone(
   ctx: Ctx,
   tx: Tx,
   campaign: CampaignView,
-  refused: Exclude<Awaited<ReturnType<typeof allocate>>[number], { kind: 'slot' }>,
-  launched: number,
-): Promise<Turn> {
-  const wait = (at: number, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched, why } });
-  switch (refused.kind) {
+  refusals: readonly { lead: Lead; answer: Refusal }[],
+): Promise<void> {
+  if (refusals.length === 0) return;
+  await tx.org.sql(
+    `update enrollments e set launch_after = t.at from unnest(:ids::uuid[], :at::timestamptz[]) as t(id, at)
+     where e.organization_id = :org and e.id = t.id`,
+    {
+      ids: refusals.map(({ lead }) => lead.id),
+      at: refusals.map(({ answer }) => askAgainAt(ctx, tx, campaign, answer).toISOString()),
+    },
+  );
+}
+
+/**
+ * Half a horizon early, so that the runs are open when their slots come; not before a moment that is that near already,
+ * nor before the day of the slot has begun where the campaign sends.
+ */
+function askAgainAt(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal): Date {
+  const now = tx.now.getTime();
+  switch (refusal.kind) {
     case 'later': {
-      // Half a horizon early, so that the runs are open when their slots come.
-      const at = Math.max(tx.now.getTime() + 1_000, refused.at.getTime() - ctx.config.LAUNCH_HORIZON_MS / 2);
-      return wait(at, refused.why);
+      const at = refusal.at.getTime();
+      const early = new Date(
+        Math.max(now + 1_000, at > now + ctx.config.LAUNCH_HORIZON_MS / 2 ? at - ctx.config.LAUNCH_HORIZON_MS / 2 : at),
+      );
+      const dayBegins = startOfNextDay(campaign.timezone, early);
+      return dayBegins <= refusal.at ? dayBegins : early;
     }
     case 'hold':
-      if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
-        await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
-        return { again: true, inMs: 0, launched };
-      }
-      return wait(tx.now.getTime() + NO_MAILBOX_MS, 'no mailbox can send');
+      return new Date(now + (refusal.concerns === 'contact' ? NO_MATCH_MS : NO_MAILBOX_MS));
     case 'never':
-      return wait(tx.now.getTime() + NO_MAILBOX_MS, 'the schedule has no time left');
+      // The campaign ends before its hour; the end is the launcher's to notice.
+      return campaign.end_date ?? new Date(now + NO_MAILBOX_MS);
   }
+}
+
+async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusal, launched: number): Promise<Turn> {
+  const why = refusal.kind === 'later' ? refusal.why : 'no mailbox can send';
+  return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
 /** First emails under way, and the first slot among them. Campaigns that begin with something else are held to a rate instead. */
@@ -198,21 +257,6 @@ function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
   const ms = Math.min(Math.max((nextSlot?.getTime() ?? 0) - now, BUSY_MS), MINUTE_MS);
   if (ms <= NAP_MS) return { again: true, inMs: ms, launched: 0 };
   return { report: { kind: 'wait', wakeAt: now + ms, launched: 0, why: 'as many first emails under way as allowed' } };
-}
-
-/**
- * The recipients' providers the pool can write to, where mailboxes must match; null when any will do. Leads beyond reach
- * would otherwise stand at the head of the queue and keep all others from being looked at.
- */
-async function providersInReach(tx: Tx, campaign: CampaignView): Promise<string[] | null> {
-  if (campaign.esp_match_mode !== 'strict') return null;
-  const senders = await resolveSenders(tx.org, campaign);
-  const rows = await tx.org.sql<{ provider: string }>(
-    `select distinct case provider when 'smtp_imap' then 'other' else provider end as provider from mailboxes
-     where organization_id = :org and id = any(:ids::uuid[]) and (hold_code is null or hold_until <= :now)`,
-    { ids: senders.map(({ mailboxId }) => mailboxId), now: tx.now },
-  );
-  return rows.length > 0 ? rows.map(({ provider }) => provider) : null;
 }
 
 /** Contacts in mid-campaign who want to send today and have no slot yet; new leads leave them their share. */
@@ -239,32 +283,47 @@ const ORDERS: Record<string, string> = {
   updated_at: 'ct.updated_at',
 };
 
-async function dueLeads(
-  tx: Tx,
-  campaign: CampaignView,
-  dueBefore: Date,
-  providers: readonly string[] | null,
-  limit: number,
-): Promise<Lead[]> {
+/**
+ * Leads that may be launched: those whose own moment has come first, then the others by entry, each from the end of one
+ * index. Another order of the campaign sorts all that may be launched.
+ */
+async function dueLeads(tx: Tx, campaign: CampaignView, dueBefore: Date, limit: number): Promise<Lead[]> {
   const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
   const byField =
     campaign.contact_order_by === 'custom_field' && campaign.contact_order_field
       ? 'ct.custom_fields ->> :field'
       : ORDERS[campaign.contact_order_by];
-  const order = byField
-    ? `${byField} ${direction} nulls last, e.entered_at, e.id`
-    : `e.entered_at ${direction}, e.id ${direction}`;
-  return tx.org.sql<Lead>(
-    `select e.id, e.contact_id, e.mailbox_id,
-       jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
-         'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
-     from enrollments e join contacts ct on ct.id = e.contact_id
-     where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
-       and (e.hold_since is null or e.hold_until <= :now)
-       and (:providers::text[] is null or ct.esp_provider = '' or ct.esp_provider = any(:providers::text[]))
-     order by ${order} limit :limit for update of e skip locked` as `${string}:org${string}`,
-    { campaign: campaign.id, due: dueBefore, now: tx.now, providers, limit, field: campaign.contact_order_field ?? '' },
+  const pick = async (condition: string, order: string, count: number): Promise<Lead[]> =>
+    count <= 0
+      ? []
+      : tx.org.sql<Lead>(
+          `select e.id, e.contact_id, e.mailbox_id,
+             jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
+               'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
+           from enrollments e join contacts ct on ct.id = e.contact_id
+           where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
+             and (e.hold_since is null or e.hold_until <= :now) and ${condition}
+           order by ${order} limit :count for update of e skip locked` as `${string}:org${string}`,
+          {
+            campaign: campaign.id,
+            due: dueBefore,
+            now: tx.now,
+            count,
+            ...(byField ? { field: campaign.contact_order_field ?? '' } : {}),
+          },
+        );
+  if (byField) return pick(`e.launch_after <= :now`, `${byField} ${direction} nulls last, e.entered_at, e.id`, limit);
+  const called = await pick(
+    `e.launch_after > 'epoch' and e.launch_after <= :now`,
+    'e.launch_after, e.entered_at, e.id',
+    limit,
   );
+  const fresh = await pick(
+    `e.launch_after = 'epoch'`,
+    `e.entered_at ${direction}, e.id ${direction}`,
+    limit - called.length,
+  );
+  return [...called, ...fresh];
 }
 
 async function launch(
@@ -292,46 +351,36 @@ async function launch(
   if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
 }
 
-/** No lead is due: some may be later or out of reach, some may be under way, or the campaign is through. */
-async function nothingDue(tx: Tx, campaign: CampaignView, mustMatch: boolean): Promise<Turn> {
-  const [rest] = await tx.org.sql<{ next: Date | null; active: boolean }>(
+/** No lead is due: some may be later, some may be under way, or the campaign is through. */
+async function nothingDue(tx: Tx, campaign: CampaignView): Promise<Turn> {
+  const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
     `select least(
          (select entered_at + :delay * interval '1 minute' from enrollments
-          where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_since is null order by entered_at, id limit 1),
-         (select min(greatest(entered_at + :delay * interval '1 minute', hold_until)) from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after = 'epoch' and hold_since is null
+          order by entered_at, id limit 1),
+         (select launch_after from enrollments
+          where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > 'epoch' and hold_since is null
+          order by launch_after limit 1),
+         (select min(greatest(entered_at + :delay * interval '1 minute', hold_until, launch_after)) from enrollments
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
-        order by signalled_epoch limit 1) is not null as active`,
-    { delay: campaign.entry_delay_minutes, campaign: campaign.id },
+        order by signalled_epoch limit 1) is not null as active,
+       (select waiting_until + :overdue * interval '1 millisecond' from enrollments
+        where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked and waiting_until is not null
+        order by waiting_until limit 1) as "overdueAt"`,
+    { delay: campaign.entry_delay_minutes, campaign: campaign.id, overdue: OVERDUE_MS },
   );
-  const { next, active } = rest!;
-  if (next && next <= tx.now && mustMatch) {
-    return {
-      report: {
-        kind: 'wait',
-        wakeAt: tx.now.getTime() + NO_MAILBOX_MS,
-        launched: 0,
-        why: 'no mailbox matches the leads that are left',
-      },
-    };
+  const { next, active, overdueAt } = rest!;
+  const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched: 0, why } });
+  // Runs end by themselves and say so; the look is for one that cannot.
+  const look = active ? Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS) : Infinity;
+  if (next) {
+    const at = Math.max(next.getTime(), tx.now.getTime() + 1_000);
+    return wait(Math.min(at, look), 'the next lead is due later');
   }
-  if (next)
-    return {
-      report: {
-        kind: 'wait',
-        wakeAt: Math.max(next.getTime(), tx.now.getTime() + 1_000),
-        launched: 0,
-        why: 'the next lead is due later',
-      },
-    };
-  // Runs end by themselves and say so; the look every few minutes is for one that cannot.
-  if (active)
-    return {
-      report: { kind: 'wait', wakeAt: tx.now.getTime() + OVERDUE_MS, launched: 0, why: 'every lead is under way' },
-    };
+  if (active) return wait(look, 'every lead is under way');
   const became = await completeCampaign(tx, campaign.id);
-  if (became === 'busy')
-    return { report: { kind: 'wait', wakeAt: null, launched: 0, why: 'the leads that are left are held' } };
+  if (became === 'busy') return wait(null, 'the leads that are left are held');
   return {
     report: { kind: 'done', why: became === 'idle' ? 'idle until a lead is added' : 'every lead has finished' },
   };

@@ -139,7 +139,7 @@ test.serial('slots lie inside the window, and a closed window says when it opens
 
 test.serial('without a usable mailbox the answer is a hold; an ended campaign never sends', async (t) => {
   const none = await setup(1, [{ status: 'inactive' }]);
-  t.deepEqual(await ask(none, none.candidates), [{ kind: 'hold', why: 'no_mailbox' }]);
+  t.deepEqual(await ask(none, none.candidates), [{ kind: 'hold', why: 'no_mailbox', concerns: 'campaign' }]);
   const ended = await setup(1, [{}], { end_date: new Date('2026-03-01T00:00:00Z') });
   t.deepEqual(await ask(ended, ended.candidates), [{ kind: 'never', why: 'campaign_ended' }]);
 });
@@ -150,7 +150,7 @@ test.serial('a conversation stays with its mailbox', async (t) => {
   const answers = slots(
     await ask(
       given,
-      given.candidates.map((candidate) => ({ ...candidate, stickyMailboxId: own })),
+      given.candidates.map((candidate) => ({ ...candidate, isFirst: false, stickyMailboxId: own })),
     ),
   );
   t.deepEqual([...new Set(answers.map((answer) => answer.mailboxId))], [own]);

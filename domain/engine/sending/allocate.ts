@@ -1,14 +1,31 @@
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
-import { poolBindings, SENDER_POOL } from '../campaign/sender-pool.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
 import { COUNT_DAILY, countBindings, readCounters, type CounterChange } from '../campaign/counters.ts';
 import { recipientZone } from '../../records/schedule/recipient-zone.ts';
 import { rampLevel } from '../../records/schedule/ramp.ts';
-import { nextSlot } from '../../records/schedule/slots.ts';
-import { dayKey, nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
+import { nextSlot, type SlotRequest } from '../../records/schedule/slots.ts';
+import {
+  compileSchedule,
+  dayKey,
+  nextOpening,
+  spansBetween,
+  startOfNextDay,
+  type Schedule,
+} from '../../records/schedule/windows.ts';
+import {
+  freeFrom,
+  lockDecided,
+  lockFree,
+  poolFreeAt,
+  takeSlot,
+  utcDay,
+  type Decided,
+  type Seat,
+  type SeatDay,
+} from './seats.ts';
 
 /** One contact that wants to send one step. */
 export interface Candidate {
@@ -25,35 +42,21 @@ export interface Candidate {
   contactTimezone: string | null;
   /** The contact's first email in this campaign. */
   isFirst: boolean;
-  /** The mailbox the conversation began with; later emails come from it. */
+  /** The mailbox the conversation began with; emails after the first come from it. */
   stickyMailboxId: string | null;
   notBefore: Date | null;
   variantId: string | null;
 }
 
-/** What the allocator answers: a slot, a later moment to ask again, a hold until something changes, or never. */
+/**
+ * What the allocator answers: a slot, a later moment to ask again, a hold until something changes, or never. `concerns` says
+ * who else would get the same answer now: everybody of the campaign, or contacts of this kind only.
+ */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
-  | { kind: 'later'; at: Date; why: string }
-  | { kind: 'hold'; why: 'no_mailbox' }
+  | { kind: 'later'; at: Date; why: string; concerns: 'campaign' | 'contact' }
+  | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
-
-interface MailboxRow {
-  id: string;
-  provider: string;
-  campaign_limit: number;
-  min_wait_time: number;
-  weight: number;
-  /** The latest slot given out, or the latest email that left: whichever is later. */
-  last_at: Date | null;
-}
-
-interface Seat {
-  mailbox: MailboxRow;
-  lastAt: Date | null;
-  /** Slots given out per UTC day, over all campaigns. */
-  used: Map<string, number>;
-}
 
 export interface AllocationLimits {
   /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
@@ -64,206 +67,357 @@ export interface AllocationLimits {
 
 /** Contacts that must wait for another day ask again a little apart, not all in the same second. */
 const SPREAD_MS = 60_000;
+/** Mailboxes locked beside one for each candidate, so that there is a choice by load. */
+const CHOICE = 15;
+/** The longest part of a minimum gap by which it may grow. */
+const SPREAD_SHARE = 0.2;
+/** How soon (ms) to ask again where another transaction holds the mailboxes. */
+const CONTENDED_MS = 1_000;
 
 /**
- * Gives out send slots for one campaign (DESIGN section 3, "Sending"): window, days, dates, caps of campaign and
- * mailbox, ramp, new-lead cap, rotation, provider match, gap per mailbox, send-time optimization. Slots lie within the
- * present campaign-local day. Runs under a lock of the campaign and of its mailboxes, so two callers never take the
- * same slot; `sends` rows and counts are written in the caller's transaction.
+ * Gives out send slots for one campaign: window, days, dates, caps of campaign and mailbox, ramp, new-lead cap, rotation,
+ * provider match, gap per mailbox, send-time optimization. Slots lie within the present campaign-local day. Of the
+ * mailboxes that are free when a contact can be written to, the one with the least load for its weight is taken; a
+ * slot reserved for later leaves the time before it to others. Runs under a lock of the campaign and of the mailboxes it
+ * looks at, so two callers never take the same slot; `sends` rows and counts are written in the caller's transaction.
  */
 export async function allocate(
   tx: Tx,
-  { campaign, settings }: CampaignInEffect,
+  inEffect: CampaignInEffect,
   candidates: readonly Candidate[],
   limits: AllocationLimits = {},
 ): Promise<Allocation[]> {
   if (candidates.length === 0) return [];
+  const { campaign } = inEffect;
   const schedule = scheduleOf(campaign);
-  const now = tx.now;
-  const opening = nextOpening(schedule, now);
+  const opening = nextOpening(schedule, tx.now);
   if (!opening) {
-    const ended = campaign.end_date !== null && campaign.end_date <= now;
+    const ended = campaign.end_date !== null && campaign.end_date <= tx.now;
     return candidates.map(() => ({ kind: 'never', why: ended ? 'campaign_ended' : 'no_window' }));
   }
-  const day = dayKey(schedule, opening);
-  // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
-  const level = await rampToday(tx, campaign, day);
-  // Sent together, and run in this order.
-  const [, seats] = await Promise.all([tx.org.lock(`campaign/${campaign.id}`), seatsOf(tx, campaign)]);
-  if (seats.length === 0) return candidates.map(() => ({ kind: 'hold', why: 'no_mailbox' }));
-
-  const utcDay = opening.toISOString().slice(0, 10);
   const dayEnds = startOfNextDay(campaign.timezone, opening);
-  // A campaign-local day lies on two UTC days, and mailboxes count by UTC day.
-  const lastUtcDay = dayEnds.toISOString().slice(0, 10);
-  const counters = await readCounters(
-    tx.org,
-    [campaign.id, ...seats.map((seat) => seat.mailbox.id)],
-    [day, utcDay, lastUtcDay],
-  );
-  for (const seat of seats) {
-    for (const on of [utcDay, lastUtcDay]) seat.used.set(on, counters.get(`mailbox/${seat.mailbox.id}/${on}`) ?? 0);
-  }
-  const ramp = (cap: number) =>
-    rampLevel(
-      {
-        enabled: campaign.ramp_enabled,
-        start: campaign.ramp_start,
-        increment: campaign.ramp_increment,
-        ceiling: campaign.ramp_ceiling,
-        level,
-        perMailboxCap: cap,
-      },
-      0,
-    );
-  const rampCap = seats.reduce((sum, seat) => sum + ramp(seat.mailbox.campaign_limit), 0);
-  let campaignRoom =
-    Math.min(campaign.daily_limit, rampCap) -
-    (counters.get(`campaign/${campaign.id}/${day}`) ?? 0) -
-    (limits.keepBack ?? 0);
-  let newRoom =
-    campaign.max_new_leads_per_day === 0
-      ? Infinity
-      : campaign.max_new_leads_per_day - (counters.get(`campaign_new/${campaign.id}/${day}`) ?? 0);
-
-  const tomorrow = nextOpening(schedule, dayEnds);
-  const optimize = settings.send_time_optimization;
-  const slots: Record<string, unknown>[] = [];
-  const changes: CounterChange[] = [];
-  const answers = candidates.map((candidate): Allocation => {
-    const nextDay = (why: string): Allocation =>
-      tomorrow
-        ? {
-            kind: 'later',
-            at: new Date(tomorrow.getTime() + Math.floor(share(candidate.enrollmentId, day) * SPREAD_MS)),
-            why,
-          }
-        : { kind: 'never', why: 'campaign_ended' };
-    if (campaignRoom <= 0) return nextDay('the daily limit of the campaign is reached');
-    if (candidate.isFirst && newRoom <= 0) return nextDay('the limit of new leads a day is reached');
-    const pool = fitting(seats, candidate, campaign.esp_match_mode);
-    if (pool.length === 0) return { kind: 'hold', why: 'no_mailbox' };
-    const free = pool.filter((seat) => usedOn(seat, utcDay) < seat.mailbox.campaign_limit);
-    if (free.length === 0) return nextDay('the daily limit of the mailboxes is reached');
-    const seat = free.reduce((best, next) => (before(next, best, utcDay) ? next : best));
-    const draw = draws(candidate.enrollmentId, candidate.stepId);
-    const slot = nextSlot({
-      now,
-      lastSentAt: seat.lastAt,
-      minGapSeconds: seat.mailbox.min_wait_time,
-      schedule,
-      horizonMs: Math.min(limits.horizonMs ?? Infinity, Math.max(0, dayEnds.getTime() - 1 - now.getTime())),
-      notBefore: candidate.notBefore,
-      jitter: draw,
-      ...(optimize.enabled
-        ? {
-            optimize: {
-              hours: optimize.preferred_hours,
-              timezone: recipientZone(
-                optimize.use_contact_timezone ? candidate.contactTimezone : null,
-                candidate.recipient,
-                optimize.default_contact_timezone,
-              ).timezone,
-              weekendWeight: optimize.weekend_weight_multiplier,
-            },
-          }
-        : {}),
-    });
-    if ('never' in slot) return { kind: 'never', why: slot.never === 'ended' ? 'campaign_ended' : 'no_window' };
-    if ('later' in slot) return { kind: 'later', at: slot.later, why: 'the next free time is further ahead' };
-    const slotDay = slot.at.toISOString().slice(0, 10);
-    if (usedOn(seat, slotDay) >= seat.mailbox.campaign_limit)
-      return nextDay('the daily limit of the mailboxes is reached');
-    const sendId = newId();
-    seat.lastAt = slot.at;
-    seat.used.set(slotDay, usedOn(seat, slotDay) + 1);
-    campaignRoom -= 1;
-    if (candidate.isFirst) newRoom -= 1;
-    changes.push({ scope: 'campaign', scopeId: campaign.id, day, by: 1 });
-    changes.push({ scope: 'mailbox', scopeId: seat.mailbox.id, day: slotDay, by: 1 });
-    if (candidate.isFirst) changes.push({ scope: 'campaign_new', scopeId: campaign.id, day, by: 1 });
-    slots.push({
-      id: sendId,
-      enrollment_id: candidate.enrollmentId,
-      step_id: candidate.stepId,
-      step_run_id: candidate.stepRunId,
-      contact_id: candidate.contactId,
-      mailbox_id: seat.mailbox.id,
-      variant_id: candidate.variantId,
-      recipient: candidate.recipient,
-      slot_at: slot.at,
-      is_first: candidate.isFirst,
-      attempts: candidate.attempts,
-    });
-    return { kind: 'slot', sendId, at: slot.at, mailboxId: seat.mailbox.id };
-  });
-
-  if (slots.length > 0) {
-    const moved = seats.filter((seat) => seat.lastAt !== seat.mailbox.last_at);
-    await tx.org.sql(
-      `with slots as (
-         insert into sends (id, organization_id, campaign_id, enrollment_id, step_id, step_run_id, contact_id, mailbox_id, variant_id, state,
-           recipient, slot_at, slot_day, is_first, attempts, created_at, updated_at)
-         select t.id, :org, :campaign, t.enrollment_id, t.step_id, t.step_run_id, t.contact_id, t.mailbox_id, t.variant_id, 'reserved',
-           t.recipient, t.slot_at, :day, t.is_first, t.attempts, :now, :now
-         from jsonb_to_recordset(:slots) as t(id uuid, enrollment_id uuid, step_id uuid, step_run_id uuid, contact_id uuid, mailbox_id uuid,
-           variant_id uuid, recipient text, slot_at timestamptz, is_first boolean, attempts int)
-       ), moved as (
-         update mailboxes m set last_slot_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
-         where m.organization_id = :org and m.id = t.id
-       )
-       ${COUNT_DAILY}`,
-      {
-        campaign: campaign.id,
-        day,
-        now,
-        slots: json(slots),
-        mailboxes: moved.map((seat) => seat.mailbox.id),
-        at: moved.map((seat) => seat.lastAt!.toISOString()),
-        ...countBindings(changes),
-      },
-    );
-  }
+  const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
+  // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
+  const level = await rampToday(tx, campaign, on.day);
+  await tx.org.lock(`campaign/${campaign.id}`);
+  const counters = await readCounters(tx.org, [campaign.id], [on.day]);
+  const round: Round = {
+    tx,
+    ...inEffect,
+    on,
+    level,
+    schedule,
+    horizonMs: Math.min(limits.horizonMs ?? Infinity, Math.max(0, on.until - 1 - tx.now.getTime())),
+    tomorrow: nextOpening(schedule, dayEnds),
+    room: campaign.daily_limit - (counters.get(`campaign/${campaign.id}/${on.day}`) ?? 0) - (limits.keepBack ?? 0),
+    newRoom:
+      campaign.max_new_leads_per_day === 0
+        ? Infinity
+        : campaign.max_new_leads_per_day - (counters.get(`campaign_new/${campaign.id}/${on.day}`) ?? 0),
+    decided: { seats: new Map(), resting: new Map() },
+    pools: new Map(),
+    slots: [],
+    changes: [],
+  };
+  const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
+  round.decided = await lockDecided(tx, campaign, [...new Set(bound)], on);
+  const answers: Allocation[] = [];
+  for (const [index, candidate] of candidates.entries())
+    answers.push(await place(round, candidate, candidates.length - index));
+  if (round.slots.length > 0) await store(round);
   return answers;
 }
 
-/** The campaign's usable mailboxes, locked in one order so that campaigns which share them cannot deadlock. */
-async function seatsOf(tx: Tx, campaign: CampaignInEffect['campaign']): Promise<Seat[]> {
-  const rows = await tx.org.sql<MailboxRow>(
-    `with ${SENDER_POOL}
-     select m.id, m.provider, m.campaign_limit, m.min_wait_time, greatest(pool.weight, 1) as weight,
-       greatest(m.last_slot_at, (select max(s.sent_at) from sends s where s.mailbox_id = m.id)) as last_at
-     from mailboxes m join pool on pool.id = m.id
-     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until <= :now)
-     order by m.id for no key update of m`,
-    { ...poolBindings(campaign), now: tx.now },
-  );
-  return rows.map((mailbox) => ({ mailbox, lastAt: mailbox.last_at, used: new Map() }));
+/** One call of the allocator: what it has read, and what it has given out so far. */
+interface Round extends CampaignInEffect {
+  tx: Tx;
+  on: SeatDay;
+  level: number;
+  schedule: Schedule;
+  horizonMs: number;
+  tomorrow: Date | null;
+  /** Emails the campaign may still send on the day, and first emails among them. */
+  room: number;
+  newRoom: number;
+  decided: Decided;
+  /** Seats found so far, by provider family; '' is any. */
+  pools: Map<string, Pool>;
+  slots: Record<string, unknown>[];
+  changes: CounterChange[];
 }
 
-function usedOn(seat: Seat, day: string): number {
-  return seat.used.get(day) ?? 0;
+interface Pool {
+  seats: Seat[];
+  /** When another mailbox of the pool is free; once asked, nothing more is locked. */
+  rest: { at: Date | null } | undefined | null;
 }
 
-/** Mailboxes this contact may come from. A conversation stays with its mailbox while that is in the pool. */
-function fitting(seats: readonly Seat[], candidate: Candidate, mode: 'off' | 'prefer' | 'strict'): readonly Seat[] {
-  if (candidate.stickyMailboxId) {
-    const own = seats.filter((seat) => seat.mailbox.id === candidate.stickyMailboxId);
-    if (own.length > 0) return own;
+async function place(round: Round, candidate: Candidate, left: number): Promise<Allocation> {
+  const { campaign, on } = round;
+  if (round.room <= 0) return nextDay(round, candidate, 'the daily limit of the campaign is reached', 'campaign');
+  if (candidate.isFirst && round.newRoom <= 0)
+    return nextDay(round, candidate, 'the limit of new leads a day is reached', 'campaign');
+  const wish = nextSlot(request(round, candidate));
+  if ('never' in wish) return { kind: 'never', why: wish.never === 'ended' ? 'campaign_ended' : 'no_window' };
+  const wished = ('at' in wish ? wish.at : wish.later).getTime();
+  if ('later' in wish) {
+    if (on.from > round.tx.now.getTime() + round.horizonMs)
+      return { kind: 'later', at: new Date(on.from), why: 'the sending window is closed', concerns: 'campaign' };
+    // Its own hour may be what it waits for.
+    if (wished >= on.until) return nextDay(round, candidate, 'its time is on another day', 'contact', wish.later);
+    const concerns = round.settings.send_time_optimization.enabled ? 'contact' : 'campaign';
+    return { kind: 'later', at: wish.later, why: 'the next free time is further ahead', concerns };
   }
-  if (mode === 'off' || candidate.espProvider === '') return seats;
-  const same = seats.filter(
-    (seat) => (seat.mailbox.provider === 'smtp_imap' ? 'other' : seat.mailbox.provider) === candidate.espProvider,
-  );
-  return same.length > 0 || mode === 'strict' ? same : seats;
+
+  const own = candidate.isFirst ? null : candidate.stickyMailboxId;
+  if (own) {
+    const rests = round.decided.resting.get(own);
+    if (rests) return { kind: 'later', at: rests, why: 'the mailbox of the conversation rests', concerns: 'contact' };
+    const seat = round.decided.seats.get(own);
+    if (seat) {
+      const slot = slotAt(round, candidate, seat);
+      if (slot.kind === 'slot') return give(round, candidate, seat, slot.at);
+      return slot.at < on.until
+        ? { kind: 'later', at: new Date(slot.at), why: 'the mailbox of the conversation is busy', concerns: 'contact' }
+        : nextDay(round, candidate, 'the daily limit of the mailboxes is reached', 'contact');
+    }
+  }
+
+  const family = campaign.esp_match_mode === 'off' ? '' : candidate.espProvider;
+  const families = family === '' ? [''] : campaign.esp_match_mode === 'strict' ? [family] : [family, ''];
+  let soonest = Infinity;
+  let members = false;
+  for (const one of families) {
+    // A preferred provider is not waited for while another mailbox is free.
+    const atOnce = one !== families.at(-1);
+    const found = await inPool(round, candidate, { family: one, wished, left, atOnce });
+    if ('seat' in found) return give(round, candidate, found.seat, found.at);
+    members ||= found.members;
+    soonest = Math.min(soonest, found.soonest);
+  }
+  const concerns = family === '' ? 'campaign' : 'contact';
+  if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
+  if (soonest >= on.until || soonest === Infinity)
+    return nextDay(round, candidate, 'the daily limit of the mailboxes is reached', concerns);
+  return {
+    kind: 'later',
+    at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),
+    why: 'the next free time is further ahead',
+    concerns: round.settings.send_time_optimization.enabled ? 'contact' : concerns,
+  };
 }
 
-/** Round robin by weight: the mailbox that has given least for its weight today, then the one that rested longest. */
-function before(a: Seat, b: Seat, day: string): boolean {
-  const load = usedOn(a, day) / a.mailbox.weight - usedOn(b, day) / b.mailbox.weight;
-  if (load !== 0) return load < 0;
-  const rest = (a.lastAt?.getTime() ?? 0) - (b.lastAt?.getTime() ?? 0);
-  return rest !== 0 ? rest < 0 : a.mailbox.id < b.mailbox.id;
+/** The seat of a pool that suits a contact best, or when the pool may have one. */
+async function inPool(
+  round: Round,
+  candidate: Candidate,
+  { family, wished, left, atOnce }: { family: string; wished: number; left: number; atOnce: boolean },
+): Promise<{ seat: Seat; at: number } | { members: boolean; soonest: number }> {
+  const { tx, campaign, on } = round;
+  const search = { family: family || null, ramp: rampOf(round), dailyLimit: campaign.daily_limit };
+  let pool = round.pools.get(family);
+  if (!pool) {
+    const held = [...round.pools.values()].flatMap(({ seats }) => seats);
+    const seats = await lockFree(
+      tx,
+      campaign,
+      {
+        ...search,
+        count: left + CHOICE,
+        freeBy: tx.now.getTime() + round.horizonMs,
+        except: [...round.decided.seats.keys(), ...held.map(({ id }) => id)],
+      },
+      on,
+    );
+    const known = [...round.decided.seats.values(), ...held].filter((seat) => family === '' || seat.family === family);
+    pool = { seats: [...seats, ...known], rest: null };
+    round.pools.set(family, pool);
+  }
+  const seats = atOnce ? pool.seats.filter((seat) => freeFrom(seat, wished) <= wished) : pool.seats;
+  const found = best(round, candidate, seats, wished);
+  if ('seat' in found) return found;
+  if (atOnce) return { members: false, soonest: Infinity };
+  if (pool.rest === null) {
+    // What the seats that were looked at know better than their rows is kept, so that they are not looked at in vain again.
+    await storeFreeTimes(round, pool.seats);
+    pool.rest = await poolFreeAt(tx, campaign, { ...search, except: pool.seats.map(({ id }) => id) }, on);
+  }
+  if (!pool.rest) return { members: false, soonest: Infinity };
+  const at = pool.rest.at === null ? Infinity : (nextOpening(round.schedule, pool.rest.at)?.getTime() ?? Infinity);
+  return { members: true, soonest: Math.min(found.soonest, at) };
+}
+
+/** Of the seats free at the wished time the one with the least load, else the one that is free first. */
+function best(
+  round: Round,
+  candidate: Candidate,
+  seats: readonly Seat[],
+  wished: number,
+): { seat: Seat; at: number } | { soonest: number } {
+  const day = utcDay(wished);
+  const ranked = seats
+    .filter((seat) => seat.given < shareOf(round, seat))
+    .map((seat) => ({
+      seat,
+      free: freeFrom(seat, wished),
+      load: (seat.used.get(day) ?? 0) / seat.weight,
+      rested: seat.taken.findLast((at) => at <= wished) ?? 0,
+    }))
+    .sort((a, b) => a.free - b.free || a.load - b.load || a.rested - b.rested || (a.seat.id < b.seat.id ? -1 : 1));
+  let soonest = Infinity;
+  for (const { seat, free } of ranked) {
+    if (free >= soonest) break;
+    const slot = slotAt(round, candidate, seat);
+    if (slot.kind === 'slot') return { seat, at: slot.at };
+    soonest = Math.min(soonest, slot.at);
+  }
+  return { soonest };
+}
+
+/** The slot a seat has for a contact within the horizon, or when it has one (epoch ms; Infinity for not today). */
+function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' | 'later'; at: number } {
+  if (seat.given >= shareOf(round, seat)) return { kind: 'later', at: Infinity };
+  const slot = nextSlot({
+    ...request(round, candidate),
+    minGapSeconds: seat.gapMs / 1000,
+    maxSpreadMs: slack(round, seat),
+    freeFrom: (at, spread) => freeFrom(seat, at, spread),
+  });
+  if ('never' in slot) return { kind: 'later', at: Infinity };
+  return 'at' in slot ? { kind: 'slot', at: slot.at.getTime() } : { kind: 'later', at: slot.later.getTime() };
+}
+
+/** What a mailbox may give the campaign on a day: the smallest of its cap, the daily limit and the ramp. */
+function shareOf(round: Round, seat: Seat): number {
+  return Math.min(seat.cap, round.campaign.daily_limit, rampOf(round)?.level ?? Infinity);
+}
+
+function rampOf({ campaign, level }: Round): { level: number } | null {
+  if (!campaign.ramp_enabled) return null;
+  const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling } = campaign;
+  return { level: rampLevel({ enabled: true, start, increment, ceiling, level, perMailboxCap: 1_000_000 }, 0) };
+}
+
+/**
+ * By how much (ms) gaps may grow without costing an email: what the rest of the day's open time has left over once every
+ * email that may still leave has its gap.
+ */
+function slack({ schedule, on, tx, room }: Round, seat: Seat): number {
+  const from = Math.max(tx.now.getTime(), on.from);
+  let open = 0;
+  for (const span of spansBetween(compileSchedule(schedule), from, on.until)) open += span.to - span.from;
+  const emails = Math.max(1, Math.min(seat.cap - (seat.used.get(utcDay(from)) ?? 0), room));
+  return Math.max(0, Math.min(SPREAD_SHARE * seat.gapMs, open / emails - seat.gapMs));
+}
+
+function request({ tx, schedule, horizonMs, settings }: Round, candidate: Candidate): SlotRequest {
+  const optimize = settings.send_time_optimization;
+  return {
+    now: tx.now,
+    lastSentAt: null,
+    minGapSeconds: 0,
+    schedule,
+    horizonMs,
+    notBefore: candidate.notBefore,
+    jitter: draws(candidate.enrollmentId, candidate.stepId),
+    ...(optimize.enabled
+      ? {
+          optimize: {
+            hours: optimize.preferred_hours,
+            timezone: recipientZone(
+              optimize.use_contact_timezone ? candidate.contactTimezone : null,
+              candidate.recipient,
+              optimize.default_contact_timezone,
+            ).timezone,
+            weekendWeight: optimize.weekend_weight_multiplier,
+          },
+        }
+      : {}),
+  };
+}
+
+function nextDay(
+  { tomorrow, on }: Round,
+  candidate: Candidate,
+  why: string,
+  concerns: 'campaign' | 'contact',
+  at: Date | null = tomorrow,
+): Allocation {
+  if (!at) return { kind: 'never', why: 'campaign_ended' };
+  const apart = Math.floor(share(candidate.enrollmentId, on.day) * SPREAD_MS);
+  return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
+}
+
+function give(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {
+  const { campaign, on, changes } = round;
+  const sendId = newId();
+  takeSlot(seat, at);
+  round.room -= 1;
+  changes.push({ scope: 'campaign', scopeId: campaign.id, day: on.day, by: 1 });
+  changes.push({ scope: 'mailbox', scopeId: seat.id, day: utcDay(at), by: 1 });
+  if (candidate.isFirst) {
+    round.newRoom -= 1;
+    changes.push({ scope: 'campaign_new', scopeId: campaign.id, day: on.day, by: 1 });
+  }
+  round.slots.push({
+    id: sendId,
+    enrollment_id: candidate.enrollmentId,
+    step_id: candidate.stepId,
+    step_run_id: candidate.stepRunId,
+    contact_id: candidate.contactId,
+    mailbox_id: seat.id,
+    variant_id: candidate.variantId,
+    recipient: candidate.recipient,
+    slot_at: new Date(at),
+    is_first: candidate.isFirst,
+    attempts: candidate.attempts,
+  });
+  return { kind: 'slot', sendId, at: new Date(at), mailboxId: seat.id };
+}
+
+async function store(round: Round): Promise<void> {
+  const { tx, campaign, on, slots, changes } = round;
+  const all = [...round.decided.seats.values(), ...[...round.pools.values()].flatMap(({ seats }) => seats)];
+  const changed = [...new Set(all)].filter((seat) => seat.changed);
+  await tx.org.sql(
+    `with slots as (
+       insert into sends (id, organization_id, campaign_id, enrollment_id, step_id, step_run_id, contact_id, mailbox_id, variant_id, state,
+         recipient, slot_at, slot_day, is_first, attempts, created_at, updated_at)
+       select t.id, :org, :campaign, t.enrollment_id, t.step_id, t.step_run_id, t.contact_id, t.mailbox_id, t.variant_id, 'reserved',
+         t.recipient, t.slot_at, :day, t.is_first, t.attempts, :now, :now
+       from jsonb_to_recordset(:slots) as t(id uuid, enrollment_id uuid, step_id uuid, step_run_id uuid, contact_id uuid, mailbox_id uuid,
+         variant_id uuid, recipient text, slot_at timestamptz, is_first boolean, attempts int)
+     ), moved as (
+       update mailboxes m set next_free_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
+       where m.organization_id = :org and m.id = t.id
+     )
+     ${COUNT_DAILY}`,
+    {
+      campaign: campaign.id,
+      day: on.day,
+      now: tx.now,
+      slots: json(slots),
+      mailboxes: changed.map(({ id }) => id),
+      at: changed.map((seat) => freeTime(tx, seat)),
+      ...countBindings(changes),
+    },
+  );
+}
+
+async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<void> {
+  const busy = seats.filter((seat) => !seat.changed && freeFrom(seat, tx.now.getTime()) > tx.now.getTime());
+  if (busy.length === 0) return;
+  await tx.org.sql(
+    `update mailboxes m set next_free_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
+     where m.organization_id = :org and m.id = t.id and m.next_free_at < t.at`,
+    { mailboxes: busy.map(({ id }) => id), at: busy.map((seat) => freeTime(tx, seat)) },
+  );
+}
+
+/** A cap of none is free when it is raised, which says so itself; until then it is looked at once a day. */
+function freeTime(tx: Tx, seat: Seat): string {
+  const now = tx.now.getTime();
+  return new Date(Math.min(freeFrom(seat, now), now + 86_400_000)).toISOString();
 }
 
 /** The ramp level of a sending day; the first to ask on a new day raises it. Others may hold an older view of the campaign. */

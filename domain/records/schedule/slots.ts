@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { meetingSpan, openSpan, weekSpans } from './pattern.ts';
 import type { Span, WeekPattern } from './pattern.ts';
 import { compileSchedule } from './windows.ts';
-import type { Schedule } from './windows.ts';
+import type { CompiledSchedule, Schedule } from './windows.ts';
 import { DAY, HOUR, MINUTE, zoneClock } from './zone.ts';
 
 /** Send-time optimization for one recipient (`send_time_optimization`). */
@@ -17,9 +17,16 @@ export interface SendTimePreference {
 
 export interface SlotRequest {
   readonly now: Date;
-  /** The mailbox's latest send or reserved slot. */
+  /** The mailbox's latest send or reserved slot; null where {@link SlotRequest.freeFrom} says when it is free. */
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
+  /** The most (ms) a gap or an opening is lengthened by; a fifth of the gap unless given, and never more. */
+  readonly maxSpreadMs?: number;
+  /**
+   * The first moment from one on (epoch ms) at which the mailbox may send, by its other slots and its caps; Infinity when
+   * there is none. With the spread (ms) a wait for another slot may be lengthened by.
+   */
+  readonly freeFrom?: (at: number, spreadMs: number) => number;
   readonly schedule: Schedule;
   /** How far ahead of `now` a slot may be reserved. */
   readonly horizonMs: number;
@@ -27,7 +34,7 @@ export interface SlotRequest {
   readonly notBefore: Date | null;
   readonly optimize?: SendTimePreference;
   /**
-   * Uniform in 0 to 1; drawn once for the spread, and once more when a weekend weight asks for it. Seed it by the
+   * Uniform in 0 to 1; drawn once for the spread, and once more where there is a preference. Seed it by the
    * send, so that asking again about the same send draws the same.
    */
   readonly jitter: () => number;
@@ -40,6 +47,10 @@ const SPREAD = 0.2;
 // Two weekly patterns that meet at all do so within a week; a day more covers changes of the clocks.
 const SEARCH = 8 * DAY;
 const MAX_PREFERENCES = 2000;
+/** Rounds in which schedule and mailbox may each name a later time. */
+const MAX_TRIES = 500;
+/** The last moment a Date can hold (epoch ms). */
+const FOREVER = 8.64e15;
 
 /**
  * The next time at which one mailbox may send to one contact: inside the campaign window and dates, not before
@@ -57,24 +68,43 @@ export function nextSlot(request: SlotRequest): Slot {
   if (pattern.spans.length === 0) return { never: 'no_window' };
 
   const gap = Math.ceil(request.minGapSeconds * 1000);
-  const spread = Math.floor(SPREAD * unit(request.jitter()) * gap);
+  const spread = Math.floor(Math.min(SPREAD * gap, request.maxSpreadMs ?? Infinity) * unit(request.jitter()));
+  const weekend = optimize ? request.jitter() : 0;
   const gapEnds = lastSentAt === null ? -Infinity : lastSentAt.getTime() + gap + spread;
-  const earliest = Math.max(now.getTime(), notBefore?.getTime() ?? -Infinity, gapEnds, from);
-  if (earliest >= until) return { never: 'ended' };
+  let earliest = Math.max(now.getTime(), notBefore?.getTime() ?? -Infinity, gapEnds, from);
+  for (let tries = 0; ; tries += 1) {
+    if (earliest >= until) return { never: 'ended' };
+    const at = openFrom(request, { pattern, from, until }, earliest, spread, weekend);
+    if (at === null) return { never: 'ended' };
+    const free = request.freeFrom?.(at, spread) ?? at;
+    // Nobody needs the exact time of what lies beyond the horizon.
+    if (free > now.getTime() + request.horizonMs || tries === MAX_TRIES)
+      return { later: new Date(Math.min(Math.max(at, free), FOREVER)) };
+    if (free <= at) return { at: new Date(at) };
+    earliest = free;
+  }
+}
 
+/** The first moment from `earliest` on that suits campaign and recipient; null when the campaign ends before. */
+function openFrom(
+  { optimize }: SlotRequest,
+  { pattern, from, until }: CompiledSchedule,
+  earliest: number,
+  spread: number,
+  weekend: number,
+): number | null {
   const plain = openSpan(pattern, earliest)!;
   // Searched from the plain slot, so that asking again at that slot searches the same days.
-  const met = optimize && preferredSpan(pattern, optimize, request.jitter, Math.max(earliest, plain.from));
+  const met = optimize && preferredSpan(pattern, optimize, weekend, Math.max(earliest, plain.from));
   const { span, preference } = met ?? { span: plain, preference: null };
   const opens = Math.max(span.from, from);
-  if (opens >= until) return { never: 'ended' };
+  if (opens >= until) return null;
 
-  let at = Math.max(earliest, opens);
+  const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
   // A stretch can also begin where an open one was merely cut; only a real opening is shifted.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
-  if (at < shifted && !openBefore()) at = shifted;
-  return at > now.getTime() + request.horizonMs ? { later: new Date(at) } : { at: new Date(at) };
+  return at < shifted && !openBefore() ? shifted : at;
 }
 
 /**
@@ -101,10 +131,10 @@ function unit(value: number): number {
 function preferredSpan(
   pattern: WeekPattern,
   { hours, timezone, weekendWeight }: SendTimePreference,
-  jitter: () => number,
+  draw: number,
   from: number,
 ): { span: Span; preference: WeekPattern } | null {
-  const weekends = weekendWeight >= 1 || jitter() < weekendWeight;
+  const weekends = weekendWeight >= 1 || draw < weekendWeight;
   for (const withWeekends of weekends ? [true] : [false, true]) {
     const preference = preferencePattern(timezone, hours, withWeekends);
     const span = meetingSpan(pattern, preference, from, from + SEARCH);

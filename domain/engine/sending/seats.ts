@@ -1,0 +1,251 @@
+import type { Tx } from '../../kernel/transact.ts';
+import { IS_SENDER, poolBindings } from '../campaign/sender-pool.ts';
+import type { CampaignView } from '../campaign/campaign-view.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Mail provider family of a mailbox, as contacts have it. */
+const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
+const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now))`;
+
+/** A locked mailbox with everything that decides when it may send. */
+export interface Seat {
+  id: string;
+  /** Provider family, as contacts have it. */
+  family: string;
+  cap: number;
+  weight: number;
+  gapMs: number;
+  /** Slots given out and not sent yet, and the latest email that left; epoch ms, ascending. */
+  taken: number[];
+  /** Emails per UTC day (YYYY-MM-DD), over all campaigns. */
+  used: Map<string, number>;
+  /** Emails it has given this campaign on the day in question. */
+  given: number;
+  /** Slots were given out since the seat was read. */
+  changed: boolean;
+}
+
+/** The campaign day slots are given out for. */
+export interface SeatDay {
+  /** Campaign-local, YYYY-MM-DD. */
+  day: string;
+  /** Epoch ms. */
+  from: number;
+  until: number;
+}
+
+interface SeatRow {
+  id: string;
+  family: string;
+  cap: number;
+  weight: number;
+  gap_seconds: number;
+  last_sent_at: Date | null;
+  taken: number[] | null;
+  used: Record<string, number> | null;
+  given: number;
+}
+
+/** What has become of mailboxes that conversations began with. */
+export interface Decided {
+  seats: Map<string, Seat>;
+  /** Those that rest for a while, until when. */
+  resting: Map<string, Date>;
+}
+
+/**
+ * Locks mailboxes that contacts are bound to, in one order. One that rests comes back; one that has left the pool, or
+ * waits for a person, is in neither list.
+ */
+export async function lockDecided(
+  tx: Tx,
+  campaign: CampaignView,
+  ids: readonly string[],
+  on: SeatDay,
+): Promise<Decided> {
+  if (ids.length === 0) return { seats: new Map(), resting: new Map() };
+  const rows = await tx.org.sql<{ id: string; rests: boolean; hold_until: Date | null }>(
+    `select m.id, ${RESTS} as rests, m.hold_until
+     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER}
+     order by m.id for no key update of m`,
+    { ...poolBindings(campaign), ids, now: tx.now },
+  );
+  const usable = rows.filter((row) => !row.rests).map(({ id }) => id);
+  const seats = await readSeats(tx, campaign, usable, on);
+  const resting = rows.flatMap((row) => (row.rests && row.hold_until ? [[row.id, row.hold_until] as const] : []));
+  return { seats: new Map(seats.map((seat) => [seat.id, seat])), resting: new Map(resting) };
+}
+
+/** Which mailboxes a search is for. */
+export interface SeatSearch {
+  /** Provider family they must have; null takes any. */
+  family: string | null;
+  /** How many are wanted. */
+  count: number;
+  /** Free by this moment at the latest (epoch ms). */
+  freeBy: number;
+  /** What a mailbox may give the campaign on the day. */
+  ramp: { level: number } | null;
+  dailyLimit: number;
+  /** Locked already. */
+  except: readonly string[];
+}
+
+/** Mailboxes of the organization looked at, by free time, before the pool itself is gone through: for each one wanted. */
+const PROBE = 4;
+
+/**
+ * Locks mailboxes of the pool that are free soonest, those that have rested longest first. Others' locks are passed
+ * over, never waited for, except for the very last one when there is no other.
+ */
+export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<Seat[]> {
+  const bindings = {
+    ...poolBindings(campaign),
+    now: tx.now,
+    family: search.family,
+    count: search.count,
+    freeBy: new Date(search.freeBy),
+    day: on.day,
+    limit: search.dailyLimit,
+    level: search.ramp?.level ?? null,
+    except: search.except,
+  };
+  const everybody = campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0;
+  const lock = (text: string, more: Record<string, number> = {}) =>
+    tx.org.sql<{ id: string }>(text as `${string}:org${string}`, { ...bindings, ...more });
+  let rows = await lock(
+    `${byTime(!everybody)} for no key update of m skip locked`,
+    everybody ? {} : { probe: search.count * PROBE },
+  );
+  // The pool is a small part of the organization's mailboxes, or has little room left.
+  if (rows.length < search.count && !everybody) rows = await lock(`${byPool()} for no key update of m skip locked`);
+  if (rows.length === 0 && search.except.length === 0)
+    rows = await lock(`${everybody ? byTime(false) : byPool()} for no key update of m`, { count: 1 });
+  return readSeats(
+    tx,
+    campaign,
+    rows.map(({ id }) => id),
+    on,
+  );
+}
+
+const MAY_GIVE = `m.status = 'active' and not ${RESTS} and m.next_free_at <= :freeBy and m.campaign_limit > 0
+       and (:family::text is null or ${FAMILY} = :family) and not (m.id = any(:except::uuid[]))
+       and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
+         < least(m.campaign_limit, :limit::int, :level::int)`;
+
+/** Goes through all mailboxes of the organization by free time, and stops when enough are found, or after `probe` of them. */
+function byTime(probing: boolean): string {
+  const near = `m.id in (select p.id from mailboxes p where p.organization_id = :org and p.status = 'active' and p.next_free_at <= :freeBy
+         order by p.next_free_at limit :probe)`;
+  return `select m.id from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org ${probing ? `and ${near}` : ''} and ${MAY_GIVE} and ${IS_SENDER}
+     order by m.next_free_at limit :count`;
+}
+
+/** Goes through the mailboxes of the pool. */
+function byPool(): string {
+  return `select m.id from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org and m.id in (
+         select mailbox_id from campaign_senders where campaign_id = :campaign
+         union select mailbox_id from mailbox_tags where label_id = any(:tags::uuid[]))
+       and ${MAY_GIVE} and ${IS_SENDER} order by m.next_free_at limit :count`;
+}
+
+/**
+ * When the first mailbox of the pool will be free, beside those already looked at, one that rests included; undefined when
+ * the pool holds none. Nothing is locked.
+ */
+export async function poolFreeAt(
+  tx: Tx,
+  campaign: CampaignView,
+  search: Pick<SeatSearch, 'family' | 'ramp' | 'dailyLimit' | 'except'>,
+  on: SeatDay,
+): Promise<{ at: Date | null } | undefined> {
+  const [row] = await tx.org.sql<{ members: number; at: Date | null }>(
+    `select count(*)::int as members,
+       min(greatest(m.next_free_at, case when ${RESTS} then m.hold_until end)) filter (
+         where not (m.id = any(:except::uuid[])) and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
+           < least(m.campaign_limit, :limit::int, :level::int)) as at
+     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+       and (:family::text is null or ${FAMILY} = :family) and ${IS_SENDER}`,
+    {
+      ...poolBindings(campaign),
+      now: tx.now,
+      family: search.family,
+      day: on.day,
+      limit: search.dailyLimit,
+      level: search.ramp?.level ?? null,
+      except: search.except,
+    },
+  );
+  return row!.members === 0 ? undefined : { at: row!.at };
+}
+
+/** Reads locked mailboxes. A statement of its own: what was read beside a row waited for would be older than its lock. */
+async function readSeats(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Seat[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.org.sql<SeatRow>(
+    `select m.id, ${FAMILY} as family, m.campaign_limit as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
+       (select max(s.sent_at) from sends s where s.mailbox_id = m.id) as last_sent_at,
+       (select array_agg(extract(epoch from s.slot_at)::float8 * 1000) from sends s
+        where s.mailbox_id = m.id and s.state in ('reserved', 'sending')) as taken,
+       (select jsonb_object_agg(d.day, d.count) from daily_counters d
+        where d.scope_id = m.id and d.scope = 'mailbox' and d.day between :first::date and :last::date) as used,
+       (select count(*)::int from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id) as given
+     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where m.organization_id = :org and m.id = any(:ids::uuid[])`,
+    { campaign: campaign.id, ids, day: on.day, first: utcDay(on.from - DAY_MS), last: utcDay(on.until + DAY_MS) },
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    family: row.family,
+    cap: row.cap,
+    weight: row.weight,
+    gapMs: row.gap_seconds * 1000,
+    taken: [...(row.taken ?? []).map(Math.round), ...(row.last_sent_at ? [row.last_sent_at.getTime()] : [])].sort(
+      (a, b) => a - b,
+    ),
+    used: new Map(Object.entries(row.used ?? {})),
+    given: row.given,
+    changed: false,
+  }));
+}
+
+/**
+ * The first moment from `at` (epoch ms) on that keeps the seat's gap to all its slots and its cap of the UTC day. A wait
+ * for another slot grows by the spread where that leaves the next slot its gap. At most a few days are searched.
+ */
+export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
+  const { taken, gapMs, cap, used } = seat;
+  if (cap <= 0) return Infinity;
+  let free = at;
+  for (let days = 0; days < 4; days += 1) {
+    for (const [index, other] of taken.entries()) {
+      if (Math.abs(free - other) >= gapMs) continue;
+      const next = taken[index + 1] ?? Infinity;
+      const spread = other + gapMs + spreadMs <= next - gapMs ? spreadMs : 0;
+      free = other + gapMs + spread;
+    }
+    if ((used.get(utcDay(free)) ?? 0) < cap) return free;
+    free = (Math.floor(free / DAY_MS) + 1) * DAY_MS;
+  }
+  return free;
+}
+
+/** Takes a slot of a seat (epoch ms). */
+export function takeSlot(seat: Seat, at: number): void {
+  const place = seat.taken.findLastIndex((other) => other <= at) + 1;
+  seat.taken.splice(place, 0, at);
+  seat.used.set(utcDay(at), (seat.used.get(utcDay(at)) ?? 0) + 1);
+  seat.given += 1;
+  seat.changed = true;
+}
+
+/** The UTC day of a moment (epoch ms), YYYY-MM-DD. */
+export function utcDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,196 @@
+import { seeded, type Random } from '../faults/random.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A mailbox of a drawn world. */
+export interface MailboxSpec {
+  /** Campaign emails per UTC day. */
+  cap: number;
+  gapSeconds: number;
+  provider: 'gmail' | 'outlook' | 'smtp_imap';
+}
+
+/** A step after the first email. */
+export type StepSpec =
+  | { kind: 'email'; waitDays: number; thread: boolean }
+  | { kind: 'wait'; minutes: number }
+  | { kind: 'event'; name: string; timeoutMinutes: number };
+
+/** A campaign of a drawn world. */
+export interface CampaignSpec {
+  timezone: string;
+  /** Bit 0 = Monday. */
+  days: number;
+  start: string;
+  end: string;
+  startsAt: number | null;
+  endsAt: number | null;
+  dailyLimit: number;
+  /** 0 is no limit. */
+  maxNewPerDay: number;
+  ramp: { start: number; increment: number; ceiling: number } | null;
+  espMatch: 'off' | 'prefer' | 'strict';
+  /** Preferred hours of send-time optimization; null is off. */
+  hours: number[] | null;
+  entryDelayMinutes: number;
+  prioritizeNew: boolean;
+  /** Places in the list of mailboxes of an explicit pool; null sends from all. */
+  pool: number[] | null;
+  steps: StepSpec[];
+}
+
+/** A contact who enters a campaign. */
+export interface LeadSpec {
+  campaign: number;
+  /** Epoch ms. */
+  at: number;
+  timezone: string;
+  /** Provider family of the address; empty when unknown. */
+  provider: '' | 'gmail' | 'outlook' | 'other';
+}
+
+/** Something that happens to a world while it runs, at a moment in epoch ms. */
+export type Happening = { at: number } & (
+  | { kind: 'hold' | 'outage' | 'password'; mailbox: number; until: number }
+  | { kind: 'pause' | 'resume'; campaign: number }
+  | { kind: 'limit'; campaign: number; dailyLimit: number }
+  | { kind: 'reply' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead'; lead: number }
+);
+
+/** Everything about one world: what exists and what will happen. The same seed draws the same world. */
+export interface WorldSpec {
+  seed: number;
+  /** Epoch ms; a round hour. */
+  from: number;
+  until: number;
+  mailboxes: MailboxSpec[];
+  campaigns: CampaignSpec[];
+  leads: LeadSpec[];
+  happenings: Happening[];
+}
+
+const ZONES = [
+  'UTC',
+  'Europe/Budapest',
+  'America/New_York',
+  'America/Los_Angeles',
+  'Australia/Sydney',
+  'Asia/Kolkata',
+  'Asia/Tokyo',
+  'Pacific/Auckland',
+];
+
+// Days near which clocks change in Europe, America or Australia, and ordinary ones.
+const STARTS = ['2026-03-05', '2026-03-26', '2026-04-02', '2026-06-10', '2026-10-01', '2026-10-23', '2026-10-30'];
+
+/** Draws a small world. `busy` lets things happen to it; without, it only sends. */
+export function drawWorld(seed: number, busy: boolean): WorldSpec {
+  const random = seeded(seed);
+  const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
+  const from = Date.parse(`${random.pick(STARTS)}T00:00:00Z`) + whole(0, 23) * HOUR;
+  const until = from + whole(2, 4) * DAY;
+  const mailboxes = Array.from({ length: whole(1, 4) }, (): MailboxSpec => ({
+    cap: whole(2, 6),
+    gapSeconds: random.pick([0, 60, 600, 600, 1800, 5400]),
+    provider: random.pick(['gmail', 'outlook', 'smtp_imap']),
+  }));
+  const campaigns = Array.from({ length: whole(1, 3) }, () =>
+    drawCampaign(random, whole, mailboxes, from, until, busy),
+  );
+  const capacity = mailboxes.reduce((sum, { cap }) => sum + cap, 0) * ((until - from) / DAY);
+  const leads = Array.from({ length: Math.ceil(capacity * random.pick([0.4, 0.8, 1.3])) }, (): LeadSpec => ({
+    campaign: whole(0, campaigns.length - 1),
+    at: random.next() < 0.6 ? from : Math.floor(random.between(from, until - 6 * HOUR)),
+    timezone: random.pick(ZONES),
+    provider: random.pick(['', 'gmail', 'outlook', 'other']),
+  }));
+  const happenings = busy ? drawHappenings(random, whole, { from, until, mailboxes, campaigns, leads }) : [];
+  return { seed, from, until, mailboxes, campaigns, leads, happenings };
+}
+
+function drawCampaign(
+  random: Random,
+  whole: (from: number, to: number) => number,
+  mailboxes: readonly MailboxSpec[],
+  from: number,
+  until: number,
+  busy: boolean,
+): CampaignSpec {
+  const chance = (share: number): boolean => random.next() < share;
+  const optimized = chance(0.2);
+  const [start, end] = optimized
+    ? ['00:00', '00:00']
+    : random.pick([
+        ['09:00', '17:00'],
+        ['00:00', '00:00'],
+        ['08:30', '11:00'],
+        ['22:00', '04:00'],
+        ['06:00', '21:30'],
+      ] as const);
+  const steps: StepSpec[] = [];
+  if (chance(0.5)) {
+    if (busy && chance(0.3)) steps.push({ kind: 'wait', minutes: whole(1, 2000) });
+    if (busy && chance(0.3)) steps.push({ kind: 'event', name: 'signed-up', timeoutMinutes: whole(60, 1440) });
+    steps.push({ kind: 'email', waitDays: whole(0, 1), thread: chance(0.7) });
+  }
+  const pool = chance(0.3) ? mailboxes.map((_, index) => index).filter(() => chance(0.6)) : null;
+  return {
+    timezone: random.pick(ZONES),
+    days: chance(0.7) ? 127 : 0b0011111,
+    start,
+    end,
+    startsAt: chance(0.15) ? from + whole(1, 30) * HOUR : null,
+    endsAt: chance(0.1) ? until - whole(1, 30) * HOUR : null,
+    dailyLimit: chance(0.4) ? whole(2, 10) : 50,
+    maxNewPerDay: chance(0.2) ? whole(1, 5) : 0,
+    ramp: chance(0.2) ? { start: whole(1, 2), increment: whole(1, 3), ceiling: whole(4, 8) } : null,
+    espMatch: random.pick(['off', 'off', 'off', 'prefer', 'strict']),
+    hours: optimized ? [9, 10, 11, 14, 15, 16] : null,
+    entryDelayMinutes: chance(0.2) ? whole(1, 600) : 0,
+    prioritizeNew: chance(0.3),
+    pool: pool && pool.length > 0 ? pool : null,
+    steps,
+  };
+}
+
+function drawHappenings(
+  random: Random,
+  whole: (from: number, to: number) => number,
+  { from, until, mailboxes, campaigns, leads }: Omit<WorldSpec, 'seed' | 'happenings'>,
+): Happening[] {
+  const when = (): number => Math.floor(random.between(from + HOUR, until - HOUR));
+  const happenings: Happening[] = [];
+  for (let n = whole(1, 6); n > 0; n -= 1) {
+    const at = when();
+    const mailbox = whole(0, mailboxes.length - 1);
+    const campaign = whole(0, campaigns.length - 1);
+    const lead = whole(0, leads.length - 1);
+    switch (random.pick(['hold', 'outage', 'password', 'pause', 'limit', 'lead', 'lead', 'lead'] as const)) {
+      case 'hold':
+        happenings.push({ at, kind: 'hold', mailbox, until: at + whole(1, 20) * HOUR });
+        break;
+      case 'outage':
+        happenings.push({ at, kind: 'outage', mailbox, until: at + whole(1, 40) * MINUTE });
+        break;
+      case 'password':
+        happenings.push({ at, kind: 'password', mailbox, until: at + whole(1, 10) * HOUR });
+        break;
+      case 'pause':
+        happenings.push({ at, kind: 'pause', campaign }, { at: at + whole(1, 12) * HOUR, kind: 'resume', campaign });
+        break;
+      case 'limit':
+        happenings.push({ at, kind: 'limit', campaign, dailyLimit: whole(3, 20) });
+        break;
+      case 'lead':
+        happenings.push({
+          at,
+          kind: random.pick(['reply', 'unsubscribe', 'suppress', 'remove', 'event', 'holdLead']),
+          lead,
+        });
+        break;
+    }
+  }
+  return happenings.sort((a, b) => a.at - b.at);
+}

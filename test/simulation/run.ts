@@ -1,0 +1,340 @@
+import { ManualClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { updateCampaign } from '../../domain/campaigns/update.ts';
+import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
+import { signalLauncher } from '../../domain/engine/control/signals.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { applyUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { systemCtx, type Ctx } from '../../domain/kernel/context.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { pauseLead, removeLead } from '../../domain/leads/hold.ts';
+import { publishEvent } from '../../domain/product-events/publish.ts';
+import { addSuppressions } from '../../domain/suppressions/entries.ts';
+import type { TestDeps } from '../harness/database.ts';
+import { replyTo } from '../harness/inbound.ts';
+import { buildWorld, type Built } from './build.ts';
+import type { Happening, WorldSpec } from './draw.ts';
+import { checkHour, Ledger, type Fault, type Letter } from './ledger.ts';
+
+const HOUR = 3_600_000;
+/** Turns of one actor at one moment after which it is taken to spin. */
+const SPIN = 300;
+
+/** What came of a world. */
+export interface Outcome {
+  spec: WorldSpec;
+  built: Built;
+  letters: Letter[];
+  faults: Fault[];
+  ledger: Ledger;
+  /** Turns of launchers and runs: what waiting costs. */
+  turns: { launcher: number; run: number };
+}
+
+/** One launcher or run, as Temporal would keep it: when it wakes, and what it then does. */
+interface Actor {
+  /** Epoch ms; null waits for a nudge. */
+  at: number | null;
+  /** The email it delivers when it wakes. */
+  sendId: string | null;
+  spins: number;
+  spunAt: number;
+}
+
+/**
+ * Plays a world from its beginning to its end: the verbs are those of production, the clock is moved from event to
+ * event, and what workflows do (wait, ask again, deliver, be nudged) is done here from the outbox.
+ */
+export async function playWorld(base: TestDeps, spec: WorldSpec): Promise<Outcome> {
+  const clock = new ManualClock(new Date(spec.from));
+  const deps: TestDeps = { ...base, clock };
+  const built = await buildWorld(deps, spec);
+  const simulation = new Simulation(deps, clock, spec, built);
+  await simulation.play();
+  return simulation.outcome();
+}
+
+class Simulation {
+  readonly #ctx: Ctx;
+  readonly #deps: TestDeps;
+  readonly #clock: ManualClock;
+  readonly #spec: WorldSpec;
+  readonly #built: Built;
+  readonly #actors = new Map<string, Actor>();
+  readonly #ledger: Ledger;
+  readonly #smtp: SmtpSender;
+  readonly #turns = { launcher: 0, run: 0 };
+  /** Arrivals and happenings that are still to come, soonest first. */
+  readonly #script: { at: number; act: () => Promise<void> }[] = [];
+  #uid = 0;
+
+  constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built) {
+    this.#deps = deps;
+    this.#clock = clock;
+    this.#spec = spec;
+    this.#built = built;
+    this.#ctx = systemCtx(deps, built.organizationId, 'simulation');
+    this.#ledger = new Ledger(spec, built);
+    this.#smtp = {
+      enter: () => Promise.resolve({ leave: () => {} }),
+      verify: () => Promise.resolve({ kind: 'ok' }),
+      send: (pool, _target, envelope, raw) =>
+        Promise.resolve(this.#handOver(pool.split('/')[0]!, envelope.to[0]!, raw)),
+      close: () => Promise.resolve(),
+    };
+    const arrivals = new Map<number, number[]>();
+    for (const [index, { at }] of built.leads.entries()) arrivals.set(at, [...(arrivals.get(at) ?? []), index]);
+    for (const [at, leads] of arrivals) this.#script.push({ at, act: () => this.#arrive(leads) });
+    for (const happening of spec.happenings)
+      this.#script.push({ at: happening.at, act: () => this.#happen(happening) });
+    this.#script.sort((a, b) => a.at - b.at);
+  }
+
+  outcome(): Outcome {
+    return {
+      spec: this.#spec,
+      built: this.#built,
+      letters: this.#ledger.letters,
+      faults: this.#ledger.faults,
+      ledger: this.#ledger,
+      turns: this.#turns,
+    };
+  }
+
+  async play(): Promise<void> {
+    let hour = Math.floor(this.#spec.from / HOUR);
+    let active = false;
+    for (const { id } of this.#built.campaigns) this.#wake(`campaign/${id}`, this.#spec.from);
+    for (;;) {
+      const script = this.#script[0];
+      let key: string | undefined;
+      let at = script?.at ?? Infinity;
+      for (const [name, actor] of this.#actors) {
+        if (actor.at !== null && (actor.at < at || (actor.at === at && key !== undefined && name < key))) {
+          key = name;
+          at = actor.at;
+        }
+      }
+      if (Math.floor(Math.min(at, this.#spec.until) / HOUR) > hour && active) {
+        await checkHour(this.#deps.db, this.#ledger, this.#wakes());
+        active = false;
+      }
+      if (at >= this.#spec.until) break;
+      hour = Math.floor(at / HOUR);
+      active = true;
+      this.#clock.set(new Date(Math.max(at, this.#clock.now().getTime())));
+      if (key === undefined) {
+        this.#script.shift();
+        await script!.act();
+      } else await this.#turn(key, this.#actors.get(key)!);
+      await this.#relay();
+    }
+    this.#clock.set(new Date(this.#spec.until));
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+
+  /** When every open launcher and run looks again. */
+  #wakes(): Map<string, number | null> {
+    return new Map([...this.#actors].map(([key, actor]) => [key, actor.at]));
+  }
+
+  #wake(key: string, at: number): void {
+    this.#actors.set(key, { spins: 0, spunAt: 0, ...this.#actors.get(key), at, sendId: null });
+  }
+
+  async #turn(key: string, actor: Actor): Promise<void> {
+    if (actor.spunAt === this.#now()) actor.spins += 1;
+    else Object.assign(actor, { spins: 0, spunAt: this.#now() });
+    if (actor.spins > SPIN) throw new Error(`${key} spins at ${this.#clock.now().toISOString()}`);
+    const [kind, campaignId, contactId] = key.split('/') as ['campaign' | 'enrollment', string, string];
+    this.#turns[kind === 'campaign' ? 'launcher' : 'run'] += 1;
+    if (kind === 'campaign') return this.#launch(key, campaignId, actor);
+    return this.#run(key, { campaignId, contactId }, actor);
+  }
+
+  async #launch(key: string, campaignId: string, actor: Actor): Promise<void> {
+    const turn = await launchTurn(this.#ctx, campaignId);
+    if ('again' in turn) actor.at = this.#now() + turn.inMs;
+    else if (turn.report.kind === 'done') this.#actors.delete(key);
+    else actor.at = turn.report.wakeAt;
+  }
+
+  async #run(key: string, run: { campaignId: string; contactId: string }, actor: Actor): Promise<void> {
+    if (actor.sendId !== null) {
+      const delivery = await deliverSend(this.#ctx, { smtp: this.#smtp }, actor.sendId);
+      if ('retryInMs' in delivery) actor.at = this.#now() + delivery.retryInMs;
+      else if ('retryAt' in delivery) actor.at = delivery.retryAt;
+      else actor.sendId = null;
+      return;
+    }
+    const decision = await advanceEnrollment(this.#ctx, run);
+    switch (decision.kind) {
+      case 'done':
+        this.#actors.delete(key);
+        return;
+      case 'sleep':
+        actor.at = decision.until === null ? null : Math.max(decision.until, this.#now());
+        return;
+      case 'send':
+        actor.at = decision.at ?? this.#now();
+        actor.sendId = decision.sendId;
+        return;
+      case 'call':
+        throw new Error('no step of a simulation asks an app');
+    }
+  }
+
+  /** Does what the relay and Temporal do with what the last transaction intends. */
+  async #relay(): Promise<void> {
+    const { rows } = (await this.#deps.db.raw(
+      `delete from outbox where split_part(workflow_id, '/', 2) = any(?::text[]) returning id, kind, workflow_id, payload`,
+      [this.#built.campaigns.map(({ id }) => id)],
+    )) as { rows: { id: string; kind: string; workflow_id: string; payload: { workflowType?: string } }[] };
+    for (const { kind, workflow_id: key, payload } of rows.sort((a, b) => Number(a.id) - Number(b.id))) {
+      const open = this.#actors.has(key);
+      // A signal without a start reaches an open run or none; a start leaves an open run alone.
+      if (kind === 'cancel' || (open ? kind === 'start' : payload.workflowType === undefined)) continue;
+      this.#wake(key, this.#now());
+    }
+  }
+
+  #handOver(mailboxId: string, to: string, raw: Buffer): SmtpOutcome {
+    const mailbox = this.#built.mailboxes.indexOf(mailboxId);
+    const now = this.#now();
+    const during = (kind: Happening['kind']): boolean =>
+      this.#spec.happenings.some(
+        (happening) =>
+          happening.kind === kind &&
+          'mailbox' in happening &&
+          happening.mailbox === mailbox &&
+          happening.at <= now &&
+          now < happening.until,
+      );
+    if (during('outage')) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+    if (during('password'))
+      return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
+    this.#ledger.record(now, mailbox, to, raw);
+    return { kind: 'accepted', response: '250 taken', rejected: [] };
+  }
+
+  async #arrive(leads: readonly number[]): Promise<void> {
+    const { organizationId } = this.#built;
+    const now = this.#clock.now();
+    const rows = leads.map((index) => this.#built.leads[index]!);
+    await this.#deps.db('enrollments').insert(
+      rows.map((lead) => ({
+        id: lead.enrollment,
+        organization_id: organizationId,
+        campaign_id: lead.campaign,
+        contact_id: lead.contact,
+        entered_at: now,
+        last_activity_at: now,
+      })),
+    );
+    await transact(this.#ctx, async (tx) => {
+      for (const campaign of new Set(rows.map((row) => row.campaign))) signalLauncher(tx, campaign, 'leads_added');
+    });
+  }
+
+  async #happen(happening: Happening): Promise<void> {
+    try {
+      await this.#act(happening);
+    } catch (error) {
+      // A person may be refused: no such lead any more, nobody left to write to.
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+
+  async #act(happening: Happening): Promise<unknown> {
+    const ctx = this.#ctx;
+    const { mailboxes, campaigns, leads } = this.#built;
+    switch (happening.kind) {
+      case 'hold':
+        return transact(ctx, (tx) =>
+          holdMailbox(tx, mailboxes[happening.mailbox]!, {
+            code: 'sender_refused',
+            reason: 'too many',
+            until: new Date(happening.until),
+          }),
+        );
+      case 'password':
+        // Somebody enters the new one at the end.
+        this.#later(happening.until, () =>
+          transact(ctx, (tx) => clearHold(tx, mailboxes[happening.mailbox]!)).then(() => undefined),
+        );
+        return;
+      case 'outage':
+        return;
+      case 'pause':
+        this.#ledger.setActive(happening.campaign, false, happening.at);
+        return stopCampaign(ctx, campaigns[happening.campaign]!.id);
+      case 'resume':
+        this.#ledger.setActive(happening.campaign, true, happening.at);
+        return startCampaign(ctx, campaigns[happening.campaign]!.id);
+      case 'limit':
+        this.#ledger.setLimit(happening.campaign, happening.dailyLimit, happening.at);
+        return updateCampaign(ctx, campaigns[happening.campaign]!.id, { daily_limit: happening.dailyLimit });
+      case 'suppress': {
+        const lead = leads[happening.lead]!;
+        this.#ledger.leave(happening.lead, happening.at);
+        return addSuppressions(ctx, [{ value: lead.email }], 'asked');
+      }
+      case 'remove': {
+        const lead = leads[happening.lead]!;
+        await removeLead(ctx, lead.campaign, lead.contact);
+        this.#ledger.leave(happening.lead, happening.at);
+        return;
+      }
+      case 'holdLead': {
+        const lead = leads[happening.lead]!;
+        return pauseLead(ctx, lead.campaign, lead.contact, {
+          until: new Date(happening.at + 5 * HOUR),
+          reason: 'asked to wait',
+        });
+      }
+      case 'event':
+        return publishEvent(ctx, {
+          name: 'signed-up',
+          contactId: leads[happening.lead]!.contact,
+          data: {},
+        } as never);
+      case 'reply':
+      case 'unsubscribe':
+        return this.#answer(happening.kind, happening.lead);
+    }
+  }
+
+  /** A person answers the latest email they got; who got none has nothing to answer. */
+  async #answer(kind: 'reply' | 'unsubscribe', index: number): Promise<void> {
+    const lead = this.#built.leads[index]!;
+    const letter = this.#ledger.letters.filter(({ to }) => to === lead.email).at(-1);
+    if (!letter) return;
+    const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
+    this.#ledger.leave(index, this.#now());
+    if (kind === 'unsubscribe') {
+      const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
+      await transact(this.#ctx, (tx) => applyUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
+      return;
+    }
+    const raw = replyTo({ messageId: letter.messageId, from: mailbox.email, to: lead.email }, 'Yes, call me tomorrow.');
+    await recordInbound(this.#ctx, mailbox, raw, {
+      folder: 'INBOX',
+      uidValidity: 1,
+      uid: (this.#uid += 1),
+      receivedAt: this.#clock.now(),
+    });
+  }
+
+  #later(at: number, act: () => Promise<void>): void {
+    this.#script.push({ at, act });
+    this.#script.sort((a, b) => a.at - b.at);
+  }
+}
