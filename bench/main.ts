@@ -15,6 +15,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   oauth: () => import('./oauth.ts'),
   webhooks: () => import('./webhooks.ts'),
   isolation: () => import('./isolation.ts'),
+  reactions: () => import('./reactions.ts'),
 };
 
 const { values, positionals } = parseArgs({

@@ -68,7 +68,8 @@ export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<DueStream[]> {
-  const { rows } = await across(db, 'engine').run<DueStream>( // In any order: of several processes each begins elsewhere.
+  const { rows } = await across(db, 'engine').run<DueStream>(
+    // In any order: of several processes each begins elsewhere.
     `select subscriber, organization_id from reaction_streams
      where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
      order by random() limit ${MAX_DUE}`,

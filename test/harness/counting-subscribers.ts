@@ -1,0 +1,79 @@
+import { newId } from '../../lib/ids.ts';
+import { declareSubscriber, type Subscriber } from '../../domain/reactions/subscriber.ts';
+import { rawDb, type RawDb } from './database.ts';
+import { createEffects, recordEffects } from './reactions.ts';
+
+/** The event the counting subscribers take; nothing else in a bench or test world emits it. */
+export const COUNTED_EVENT = 'team.member_role_changed';
+
+/** Three shapes of reactions: a row per event, counts folded from a batch, and a batch of rows that keeps the order. */
+export const COUNTING_SUBSCRIBERS: readonly Subscriber[] = [
+  declareSubscriber({
+    name: 'counting_tasks',
+    types: [COUNTED_EVENT],
+    startsFrom: 'now',
+    apply: (tx, event) =>
+      rawDb(tx.trx)
+        .raw('insert into counting_tasks (id, organization_id, event_id, position) values (?, ?, ?, ?)', [
+          newId(),
+          event.organizationId,
+          event.id,
+          event.position,
+        ])
+        .then(() => undefined),
+  }),
+  declareSubscriber({
+    name: 'counting_facts',
+    types: [COUNTED_EVENT],
+    startsFrom: 'now',
+    applyBatch: (tx, events) =>
+      rawDb(tx.trx)
+        .raw(
+          `insert into counting_facts (organization_id, day, events) values (?, ?, ?)
+           on conflict (organization_id, day) do update set events = counting_facts.events + excluded.events`,
+          [tx.org.organizationId, tx.now.toISOString().slice(0, 10), events.length],
+        )
+        .then(() => undefined),
+  }),
+  declareSubscriber({
+    name: 'counting_ledger',
+    types: [COUNTED_EVENT],
+    startsFrom: 'now',
+    applyBatch: (tx, events) => recordEffects(tx, 'counting_ledger', events),
+  }),
+];
+
+/** The tables of the counting subscribers; no constraint would hide that something was done twice. */
+export async function createReactionTables(db: RawDb): Promise<void> {
+  await createEffects(db);
+  await db.raw(`
+    create table counting_tasks (seq bigint generated always as identity, id uuid primary key, organization_id uuid not null, event_id uuid not null, position bigint not null);
+    create table counting_facts (organization_id uuid not null, day date not null, events bigint not null, primary key (organization_id, day));
+  `);
+}
+
+export interface Ledger {
+  events: number;
+  /** By subscriber: effects, those that were done twice or more, and those done before an earlier one. */
+  tasks: { effects: number; repeated: number; misplaced: number };
+  facts: { effects: number };
+  ledger: { effects: number; repeated: number; misplaced: number };
+}
+
+/** Counts effects against events. */
+export async function readLedger(db: RawDb): Promise<Ledger> {
+  const rows = async (table: string, where: string) => {
+    const { rows: found } = (await db.raw(
+      `select count(*)::int as effects, (count(*) - count(distinct event_id))::int as repeated, count(*) filter (where position <= before)::int as misplaced
+       from (select event_id, position, lag(position) over (partition by organization_id order by seq) as before from ${table} where ${where}) done`,
+    )) as { rows: { effects: number; repeated: number; misplaced: number }[] };
+    return found[0]!;
+  };
+  const [events, tasks, facts, ledger] = await Promise.all([
+    db('domain_events').where({ type: COUNTED_EVENT }).count({ n: '*' }).first(),
+    rows('counting_tasks', 'true'),
+    db('counting_facts').sum({ n: 'events' }).first(),
+    rows('effects', `subscriber = 'counting_ledger'`),
+  ]);
+  return { events: Number(events!.n), tasks, facts: { effects: Number(facts!.n ?? 0) }, ledger };
+}

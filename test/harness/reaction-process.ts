@@ -1,0 +1,42 @@
+/**
+ * A worker process with nothing but reactions: three subscribers that keep what they have done in tables of the test
+ * (`createReactionTables`). It says so over IPC once it works, and works until it is stopped or killed.
+ */
+import { connect } from '../../db/connection.ts';
+import type { Deps } from '../../domain/kernel/context.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { loadConfig } from '../../lib/config/index.ts';
+import { createKeyring } from '../../lib/crypto.ts';
+import { createEgress } from '../../lib/egress/index.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { startReactions } from '../../workers/reactions.ts';
+import { COUNTING_SUBSCRIBERS } from './counting-subscribers.ts';
+
+const config = loadConfig();
+const noTemporal = () => Promise.reject(new Error('this process has no Temporal'));
+const deps: Deps = {
+  db: connect({ url: config.PRIMARY_DB, name: `heron-${process.env.PROCESS_NAME ?? 'reactions'}`, prepared: true }),
+  config,
+  clock: systemClock,
+  log: silentLogger,
+  keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+  egress: createEgress({ allowUnsafe: false }),
+  systemMail: { send: () => Promise.resolve(), close() {} },
+  workflows: {
+    execute: noTemporal,
+    health: noTemporal,
+    isOpen: noTemporal,
+    openRuns() {
+      throw new Error('this process has no Temporal');
+    },
+  },
+};
+const reactions = await startReactions(deps, createMetrics(), COUNTING_SUBSCRIBERS);
+process.once('SIGTERM', () => {
+  void reactions
+    .stop()
+    .then(() => deps.db.destroy())
+    .then(() => process.exit(0));
+});
+process.send!({ port: 0 });
