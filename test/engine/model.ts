@@ -129,9 +129,10 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
   async function run(enrollmentId: string): Promise<{ until: number | null; done: boolean }> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
     if (decision.kind === 'done') return { until: null, done: true };
-    if (decision.kind === 'sleep') return { until: decision.until, done: false };
+    if (decision.kind === 'wait' || decision.kind === 'waitForEvent' || decision.kind === 'hold')
+      return { until: decision.until, done: false };
     if (decision.kind === 'call') throw new Error('no step of the model asks an app');
-    if (decision.at !== null && decision.at > clock.now().getTime()) return { until: decision.at, done: false };
+    if (decision.kind === 'slot') return { until: decision.at, done: false };
     const delivery = await deliverSend(ctx, { smtp }, decision.sendId);
     return { until: 'retryAt' in delivery ? delivery.retryAt : clock.now().getTime(), done: false };
   }

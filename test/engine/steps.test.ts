@@ -48,7 +48,7 @@ const minutes = (n: number) => clock.advance(n * 60_000);
 test.serial('a wait takes its minutes, and asking early changes nothing', async (t) => {
   const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 90 } }]);
   const first = await advance(given);
-  t.like(first, { kind: 'sleep', state: 'waiting', until: MONDAY.getTime() + 90 * 60_000 });
+  t.like(first, { kind: 'wait', until: MONDAY.getTime() + 90 * 60_000 });
   minutes(89);
   t.deepEqual(await advance(given), first);
   minutes(1);
@@ -87,9 +87,9 @@ async function settle({ tenant, contactId }: Lead, data: Record<string, unknown>
 
 test.serial('an event resumes the wait and its data is there for later steps', async (t) => {
   const given = await lead([waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
-  t.like(await advance(given), { kind: 'sleep', where: 'step 1 of 2, waiting for order.paid' });
+  t.like(await advance(given), { kind: 'waitForEvent', where: 'step 1 of 2, waiting for order.paid' });
   t.is(await settle(given, { total: 42 }), 1);
-  t.like(await advance(given), { kind: 'sleep', where: 'step 2 of 2, waiting' });
+  t.like(await advance(given), { kind: 'wait', where: 'step 2 of 2, waiting' });
   t.deepEqual((await row('enrollments', { id: given.enrollmentId })).app_values, { order: { total: 42 } });
 });
 
@@ -125,7 +125,7 @@ test.serial('a step that is edited is read afresh by contacts who have not passe
     .update({ action: JSON.stringify({ type: 'wait', wait_minutes: 30 }) });
   await world.deps.db('campaigns').where({ id: given.campaignId }).update({ graph_version: 2 });
   minutes(10);
-  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 40 * 60_000 });
+  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 40 * 60_000 });
 });
 
 test.serial('an email step reserves a slot once, however often it is asked', async (t) => {
@@ -143,12 +143,12 @@ test.serial('follow-ups wait their days after the step before', async (t) => {
   ]);
   await advance(given);
   minutes(1);
-  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
+  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
 });
 
 test.serial('the entry delay holds the first email', async (t) => {
   const given = await lead([{ subject: 'S', body_plain: 'b' }], { entry_delay_minutes: 30 });
-  t.like(await advance(given), { kind: 'sleep', until: MONDAY.getTime() + 30 * 60_000 });
+  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 30 * 60_000 });
 });
 
 test.serial('a suppressed contact is never given a slot', async (t) => {
@@ -174,7 +174,7 @@ test.serial('a hold stops a contact and its end lets it go on', async (t) => {
     .db('enrollments')
     .where({ id: given.enrollmentId })
     .update({ hold_since: MONDAY, hold_until: until, hold_source: 'manual' });
-  t.like(await advance(given), { kind: 'sleep', state: 'held', until: until.getTime() });
+  t.like(await advance(given), { kind: 'hold', state: 'held', until: until.getTime() });
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0, 'the slot went back');
   minutes(60);
   t.is((await advance(given)).kind, 'send');

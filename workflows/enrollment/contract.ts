@@ -35,15 +35,52 @@ export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
 /** Arguments of an enrollment run. */
 export type EnrollmentArgs = ArgsOf<typeof enrollmentWorkflow>;
 
-/** What PostgreSQL has decided this contact does next. Times are epoch milliseconds. */
+/**
+ * What PostgreSQL has decided this contact does next. Times are epoch milliseconds. `where` says it for people: the step,
+ * and what it waits for. `step` is the step alone, where the contact stands at one.
+ */
 export type Decision =
-  /** Send a reserved email: once its slot has come, or (null) now. */
-  | { kind: 'send'; sendId: string; at: number | null; where: string }
-  /** Ask the customer's app. */
-  | { kind: 'call'; stepRunId: string; where: string }
-  /** Wait until a time, or (null) until somebody says "look again". */
-  | { kind: 'sleep'; until: number | null; state: 'waiting' | 'held' | 'blocked'; where: string }
-  | { kind: 'done'; outcome: string };
+  | ({ where: string; step: string | null } & (Wait | WaitForEvent | Slot | Hold | Send | Call))
+  | Done;
+
+/** Let time pass: a wait step, the day of an email, the next time the allocator has something to give. */
+export interface Wait {
+  kind: 'wait';
+  until: number;
+}
+/** Wait for a product event of this contact, until its deadline where it has one. */
+export interface WaitForEvent {
+  kind: 'waitForEvent';
+  eventName: string;
+  until: number | null;
+}
+/** An email has a slot: send it at that time. */
+export interface Slot {
+  kind: 'slot';
+  sendId: string;
+  at: number;
+}
+/** An email is due: send it now, or settle what a dead worker left of it. */
+export interface Send {
+  kind: 'send';
+  sendId: string;
+}
+/** Ask the customer's app. */
+export interface Call {
+  kind: 'call';
+  stepRunId: string;
+}
+/** Stand still: the campaign is paused, the contact is held, no mailbox can send, or somebody has to act (`blocked`). */
+export interface Hold {
+  kind: 'hold';
+  until: number | null;
+  state: 'held' | 'blocked';
+}
+/** The contact has finished. */
+export interface Done {
+  kind: 'done';
+  outcome: string;
+}
 
 /** Activities of this family, as the workflow sees them. */
 export interface EnrollmentActivities {

@@ -3,116 +3,173 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  defineSignal,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { blockedReason } from '../blocked.ts';
 import { waitUntil } from '../interruptible.ts';
-import {
-  NUDGE,
-  type Decision,
-  type EnrollmentActivities,
-  type EnrollmentArgs,
-  type EnrollmentSignals,
+import { resourceQueue } from '../queues.ts';
+import type {
+  Call,
+  Decision,
+  EnrollmentActivities,
+  EnrollmentArgs,
+  Hold,
+  Send,
+  Slot,
+  Wait,
+  WaitForEvent,
 } from './contract.ts';
+import { asDecision, type ArgsOfEarlierReleases } from './earlier.ts';
+import { listenForHints, type Hints } from './hints.ts';
+import { showDecisions } from './show.ts';
+
+/** What every part of the sequence is given. */
+interface Run {
+  args: EnrollmentArgs;
+  hints: Hints;
+  /** Begun by an earlier release: its recorded commands are kept. */
+  earlier: boolean;
+  show(decision: Decision): void;
+}
+
+type Shown = { where: string };
+
+/**
+ * One contact's way through a campaign: wait, wait for an event, send at a slot, call an app, stand still, until done.
+ * Which of them comes next is PostgreSQL's decision; this run takes the time it needs, does it, and asks again. A signal
+ * is a hint that something has changed and makes it ask early, so one that is lost or repeated only delays.
+ */
+export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): Promise<string> {
+  const hints = listenForHints();
+  const earlier = args.enrollmentId !== undefined;
+  const run: Run = { args: own(args), hints, earlier, show: showDecisions(hints, earlier) };
+  for (;;) {
+    run.hints.take();
+    const decision = await decide(run);
+    run.show(decision);
+    switch (decision.kind) {
+      case 'wait':
+        await wait(run, decision);
+        break;
+      case 'waitForEvent':
+        await waitForEvent(run, decision);
+        break;
+      case 'slot':
+        await sendAtSlot(run, decision);
+        break;
+      case 'send':
+        await send(run, decision);
+        break;
+      case 'call':
+        await call(run, decision);
+        break;
+      case 'hold':
+        await hold(run, decision);
+        break;
+      case 'done':
+        // A lead that was removed may have been added again meanwhile; the hint of its launch says so.
+        if (run.earlier || !run.hints.any()) return decision.outcome;
+    }
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof enrollment>(run.args);
+    }
+  }
+}
 
 const local = proxyLocalActivities<EnrollmentActivities>({
   startToCloseTimeout: '30s',
+  summary: 'what comes next?',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
 });
 
 // While the database is away. Its retries are the server's and leave no trace in the history, however long that takes.
 const patient = proxyActivities<EnrollmentActivities>({
   startToCloseTimeout: '30s',
-  summary: 'ask again what comes next',
+  summary: 'what comes next? (asked again)',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 
-const MAIL = {
-  startToCloseTimeout: '5m',
-  // A task that never reached its worker comes back this soon; one that did and is slow is told that another has the email.
-  heartbeatTimeout: '10s',
-  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
-} as const;
-
-const APP = {
-  startToCloseTimeout: '1m',
-  heartbeatTimeout: '15s',
-  retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
-} as const;
-
-const nudge = defineSignal(NUDGE);
-const event = defineSignal<[EnrollmentSignals['event']]>('event');
-const reply = defineSignal<[EnrollmentSignals['reply']]>('reply');
-const control = defineSignal<[EnrollmentSignals['control']]>('control');
-const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
-const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
-
-/**
- * One contact's way through a campaign. It decides nothing itself: PostgreSQL says what comes next, this run waits for
- * it, does it, and asks again. A lost or repeated nudge therefore only delays.
- */
-export async function enrollment(args: EnrollmentArgs): Promise<string> {
-  let nudges = 0;
-  let shown = '';
-  for (const hint of [nudge, event, reply, control, retry])
-    setHandler(hint, () => {
-      nudges += 1;
-    });
-
-  const show = (decision: Exclude<Decision, { kind: 'done' }>) => {
-    const until = decision.kind === 'sleep' ? decision.until : decision.kind === 'send' ? decision.at : null;
-    setCurrentDetails(until === null ? decision.where : `${decision.where} until ${new Date(until).toISOString()}`);
-    const state = decision.kind === 'sleep' ? decision.state : 'active';
-    // Only what an operator filters by is worth an event in the history.
-    if (state !== shown && ((state !== 'waiting' && state !== 'active') || shown === 'held' || shown === 'blocked')) {
-      upsertSearchAttributes([{ key: stateAttribute, value: state }]);
-    }
-    shown = state;
-  };
-
-  for (;;) {
-    const seen = nudges;
-    const interrupted = () => nudges !== seen;
-    const decision = await advance(args);
-    if (decision.kind === 'done') {
-      setCurrentDetails(`finished: ${decision.outcome}`);
-      return decision.outcome;
-    }
-    show(decision);
-    if (decision.kind === 'sleep') await waitUntil(decision.until, interrupted, decision.where);
-    if (decision.kind === 'call') {
-      const { callApp } = proxyActivities<EnrollmentActivities>({ ...APP, summary: decision.where });
-      await callApp({ organizationId: args.organizationId, stepRunId: decision.stepRunId });
-    }
-    if (decision.kind === 'send') {
-      if (decision.at !== null) await waitUntil(decision.at, interrupted, decision.where);
-      if (!interrupted()) {
-        const { deliverSend } = proxyActivities<EnrollmentActivities>({ ...MAIL, summary: decision.where });
-        // An email in a worker's hands is settled whatever happens to the run: nobody else would.
-        await CancellationScope.nonCancellable(() =>
-          deliverSend({ organizationId: args.organizationId, sendId: decision.sendId }),
-        );
-      }
-    }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof enrollment>(args);
-    }
+/** Asks PostgreSQL. A question that keeps failing for another reason than an absent database blocks the contact. */
+async function decide({ args }: Run): Promise<Decision> {
+  try {
+    return asDecision(await local.advanceEnrollment(args));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
+  try {
+    return asDecision(await patient.advanceEnrollment(args));
+  } catch (error) {
+    return { kind: 'hold', until: null, state: 'blocked', where: blockedReason(error), step: null };
   }
 }
 
-async function advance({ organizationId, campaignId, contactId }: EnrollmentArgs): Promise<Decision> {
+/** Time passes: a wait step, the day of an email, the next time mail may go out. */
+async function wait({ hints }: Run, { until, where }: Wait & Shown): Promise<void> {
+  await waitUntil(until, hints.any, where);
+}
+
+/** The contact's product event, or its deadline: whichever PostgreSQL saw first. */
+async function waitForEvent({ hints }: Run, { until, where }: WaitForEvent & Shown): Promise<void> {
+  await waitUntil(until, hints.any, where);
+}
+
+/** The email leaves at its slot, unless something has changed by then. */
+async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promise<void> {
+  await waitUntil(at, run.hints.any, where);
+  if (!run.hints.any()) await send(run, { kind: 'send', sendId, where });
+}
+
+/** Sends one email. Once a worker has it, it is settled whatever happens to the run: nothing else would settle it. */
+async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
+  const { deliverSend } = proxyActivities<EnrollmentActivities>({
+    ...queue(run, 'mail'),
+    summary: where,
+    startToCloseTimeout: '5m',
+    // A task that never reached its worker comes back this soon; one whose worker is slow finds the email claimed.
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  await CancellationScope.nonCancellable(() =>
+    orHold(run, () => deliverSend({ organizationId: run.args.organizationId, sendId })),
+  );
+}
+
+/** Asks the customer's app; its answer is stored with the step. */
+async function call(run: Run, { stepRunId, where }: Call & Shown): Promise<void> {
+  const { callApp } = proxyActivities<EnrollmentActivities>({
+    ...queue(run, 'apps'),
+    summary: where,
+    startToCloseTimeout: '1m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '5m' },
+  });
+  await orHold(run, () => callApp({ organizationId: run.args.organizationId, stepRunId }));
+}
+
+/** Stands still until a person or the campaign changes something, or until its time. */
+async function hold({ hints }: Run, { until, where }: Hold & Shown): Promise<void> {
+  await waitUntil(until, hints.any, where);
+}
+
+/** Work that kept failing has blocked the contact in PostgreSQL: stands still until it is retried. */
+async function orHold(run: Run, work: () => Promise<unknown>): Promise<void> {
   try {
-    return await local.advanceEnrollment({ organizationId, campaignId, contactId });
+    await work();
   } catch (error) {
-    if (isCancellation(error)) throw error;
-    return patient.advanceEnrollment({ organizationId, campaignId, contactId });
+    const blocked = { kind: 'hold', until: null, state: 'blocked', where: blockedReason(error), step: null } as const;
+    run.show(blocked);
+    await hold(run, blocked);
   }
+}
+
+function queue({ earlier }: Run, resource: 'mail' | 'apps'): { taskQueue?: string } {
+  return earlier ? {} : { taskQueue: resourceQueue(workflowInfo().taskQueue, resource) };
+}
+
+function own({ organizationId, campaignId, contactId }: EnrollmentArgs): EnrollmentArgs {
+  return { organizationId, campaignId, contactId };
 }

@@ -1,14 +1,15 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { resourceQueue } from '../queues.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs, MailboxCheckResult } from './contract.ts';
 
-const { checkMailbox } = proxyActivities<MailboxCheckActivities>({
-  startToCloseTimeout: '30s',
-  scheduleToCloseTimeout: '40s',
-  summary: 'sign in to SMTP and IMAP',
-  retry: { initialInterval: '200ms', maximumAttempts: 2 },
-});
-
-/** Somebody is waiting for the answer, so it ends within the caller's patience, whatever the servers do. */
+/** A person waits for the answer, so it ends in time whatever the servers do. */
 export async function mailboxCheck(args: MailboxCheckArgs): Promise<MailboxCheckResult> {
+  const { checkMailbox } = proxyActivities<MailboxCheckActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'interactive'),
+    summary: 'sign in to SMTP and IMAP',
+    startToCloseTimeout: '30s',
+    scheduleToCloseTimeout: '40s',
+    retry: { initialInterval: '200ms', maximumAttempts: 2 },
+  });
   return checkMailbox(args);
 }

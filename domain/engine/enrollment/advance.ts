@@ -24,7 +24,7 @@ const MAX_HOPS = 100;
 const CALL_MS = 15 * 60_000;
 
 /**
- * Moves a contact as far as it can go now and says what its run does next (DESIGN section 3). The enrollment is locked,
+ * Moves a contact as far as it can go now and says what its run does next. The enrollment is locked,
  * so a reply, an event, a pause and this decision come one after another, whoever is first.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
@@ -90,7 +90,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
       // An email in a worker's hands is waited for: what it is settled as comes before the next one.
       if (snapshot.send?.state === 'sending')
         return say(tx, snapshot, 'a step that was removed', {
-          kind: 'send',
+          kind: 'slot',
           sendId: snapshot.send.id,
           at: snapshot.send.slot_at,
         });
@@ -114,7 +114,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
       continue;
     }
     if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
-    return say(tx, snapshot, place(graph, step), verdict);
+    return say(tx, snapshot, stepLabel(graph, step), verdict);
   }
   throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
 }
@@ -214,39 +214,45 @@ async function giveBack(tx: Tx, snapshot: Snapshot): Promise<void> {
   snapshot.send = null;
 }
 
-/** "step 3 of 5 (Follow-up)": how people find the place. */
-function place(graph: Graph, step: EngineStep): string {
+/** "step 3 of 5 (Follow-up)", for people. */
+export function stepLabel(graph: Pick<Graph, 'steps'>, step: EngineStep): string {
   const number = graph.steps.findIndex(({ id }) => id === step.id) + 1;
   return `step ${number} of ${graph.steps.length}${step.name ? ` (${step.name})` : ''}`;
 }
 
+/** The decision for the run, and the same in the enrollment's row. */
 function say(
   tx: Tx,
   snapshot: Snapshot,
-  at: string,
+  step: string,
   verdict: Exclude<Verdict, { kind: 'passed' | 'finished' }>,
 ): Decision {
+  const at = (what: string) => ({ step, where: `${step}, ${what}` });
   switch (verdict.kind) {
-    case 'send':
-      show(snapshot, `${at}: the email has its slot`, verdict.at, false);
-      return {
-        kind: 'send',
-        sendId: verdict.sendId,
-        at: verdict.at > tx.now ? verdict.at.getTime() : null,
-        where: `${at}, sending`,
-      };
+    case 'slot': {
+      const { sendId, at: slot } = verdict;
+      show(snapshot, `${step}: the email has its slot`, slot, false);
+      return slot > tx.now
+        ? { kind: 'slot', sendId, at: slot.getTime(), ...at('the email has its slot') }
+        : { kind: 'send', sendId, ...at('sending') };
+    }
     case 'call':
       // By then it has answered, or somebody looks why not (launch.ts).
-      show(snapshot, `${at}: asking the app`, new Date(tx.now.getTime() + CALL_MS), false);
-      return { kind: 'call', stepRunId: snapshot.run!.id, where: `${at}, asking the app` };
-    case 'sleep':
-      show(snapshot, `${at}: ${verdict.why}`, verdict.until, verdict.state === 'blocked');
-      return {
-        kind: 'sleep',
-        until: verdict.until?.getTime() ?? null,
-        state: verdict.state,
-        where: `${at}, ${verdict.why}`,
-      };
+      show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS), false);
+      return { kind: 'call', stepRunId: snapshot.run!.id, ...at('asking the app') };
+    case 'wait':
+      show(snapshot, `${step}: ${verdict.why}`, verdict.until, false);
+      return { kind: 'wait', until: verdict.until.getTime(), ...at(verdict.why) };
+    case 'waitForEvent': {
+      const { eventName, until } = verdict;
+      show(snapshot, `${step}: waiting for ${eventName}`, until, false);
+      return { kind: 'waitForEvent', eventName, until: until?.getTime() ?? null, ...at(`waiting for ${eventName}`) };
+    }
+    case 'hold': {
+      const { until, why, state } = verdict;
+      show(snapshot, `${step}: ${why}`, until, state === 'blocked');
+      return { kind: 'hold', until: until?.getTime() ?? null, state, ...at(why) };
+    }
   }
 }
 
@@ -254,7 +260,7 @@ async function held(tx: Tx, snapshot: Snapshot, why: string, until: Date | null)
   await releaseReservedSends(tx, { enrollmentIds: [snapshot.enrollment.id] });
   show(snapshot, why, until, snapshot.enrollment.blocked);
   await store(tx, snapshot);
-  return { kind: 'sleep', until: until?.getTime() ?? null, state: 'held', where: why };
+  return { kind: 'hold', until: until?.getTime() ?? null, state: 'held', where: why, step: null };
 }
 
 /** Keeps what the contact waits for where the API and the operator read it. Temporal's own text is never asked. */

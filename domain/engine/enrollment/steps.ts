@@ -16,9 +16,11 @@ import type { EngineContact, EngineStep, Graph, Snapshot } from './snapshot.ts';
 /** What a step says when a contact stands at it. */
 export type Verdict =
   | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown> }
-  | { kind: 'send'; sendId: string; at: Date }
+  | { kind: 'slot'; sendId: string; at: Date }
   | { kind: 'call' }
-  | { kind: 'sleep'; until: Date | null; why: string; state: 'waiting' | 'held' | 'blocked' }
+  | { kind: 'wait'; until: Date; why: string }
+  | { kind: 'waitForEvent'; eventName: string; until: Date | null }
+  | { kind: 'hold'; until: Date | null; why: string; state: 'held' | 'blocked' }
   | { kind: 'finished'; state: FinalState; reason: string };
 
 /** How often (ms) a contact without a usable mailbox asks again; a mailbox coming back tells nobody. */
@@ -27,7 +29,7 @@ export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
-    return { kind: 'sleep', until: null, why: 'blocked until somebody retries it', state: 'blocked' };
+    return { kind: 'hold', until: null, why: 'blocked until somebody retries it', state: 'blocked' };
   if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
   if (!step.action) return { kind: 'passed', outcome: 'done' };
   return atAction(tx, snapshot, step, step.action);
@@ -37,13 +39,13 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
   const { send, campaign, contact, enrollment } = snapshot;
   if (send) {
     if (send.state === 'reserved' || send.state === 'sending')
-      return { kind: 'send', sendId: send.id, at: send.slot_at };
+      return { kind: 'slot', sendId: send.id, at: send.slot_at };
     if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: 'the email bounced' };
     if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: 'the email could not be sent' };
     return { kind: 'passed', outcome: send.state === 'skipped' ? 'skipped' : 'sent' };
   }
   const due = dueAt(snapshot, step);
-  if (due > tx.now) return { kind: 'sleep', until: due, why: 'waiting for its day', state: 'waiting' };
+  if (due > tx.now) return { kind: 'wait', until: due, why: 'waiting for its day' };
   const suppressions: Suppressions = snapshot.suppressed
     ? await suppressedAmong(tx.org, [contact.email], tx.now)
     : new Map();
@@ -54,12 +56,12 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
   switch (answer!.kind) {
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
-      return { kind: 'send', sendId: answer!.sendId, at: answer!.at };
+      return { kind: 'slot', sendId: answer!.sendId, at: answer!.at };
     case 'later':
-      return { kind: 'sleep', until: answer!.at, why: answer!.why, state: 'waiting' };
+      return { kind: 'wait', until: answer!.at, why: answer!.why };
     case 'hold':
       return {
-        kind: 'sleep',
+        kind: 'hold',
         until: new Date(tx.now.getTime() + NO_MAILBOX_MS),
         why: 'no mailbox can send',
         state: 'held',
@@ -67,7 +69,7 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
     case 'never':
       return answer!.why === 'campaign_ended'
         ? { kind: 'finished', state: 'completed', reason: 'the campaign has ended' }
-        : { kind: 'sleep', until: null, why: 'the campaign has no sending window', state: 'held' };
+        : { kind: 'hold', until: null, why: 'the campaign has no sending window', state: 'held' };
   }
 }
 
@@ -158,9 +160,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
       return { kind: 'call' };
     case 'wait': {
       const until = new Date(run!.started_at.getTime() + action.wait_minutes * MINUTE_MS);
-      return until > tx.now
-        ? { kind: 'sleep', until, why: 'waiting', state: 'waiting' }
-        : { kind: 'passed', outcome: 'elapsed' };
+      return until > tx.now ? { kind: 'wait', until, why: 'waiting' } : { kind: 'passed', outcome: 'elapsed' };
     }
     case 'wait_for_event':
       return atWait(tx, snapshot, action);
@@ -250,8 +250,7 @@ async function atWait(
     wait.state = settled!.state;
     wait.event_data = settled!.data;
   }
-  if (wait.state === 'open')
-    return { kind: 'sleep', until: wait.deadline, why: `waiting for ${wait.event_name}`, state: 'waiting' };
+  if (wait.state === 'open') return { kind: 'waitForEvent', eventName: wait.event_name, until: wait.deadline };
   if (wait.state === 'timed_out') return { kind: 'passed', outcome: 'timeout' };
   return { kind: 'passed', outcome: 'event', output: wait.event_data ?? {} };
 }

@@ -1,0 +1,14 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+
+/** Type of the failure with which an activity gives up that kept failing: PostgreSQL shows its object as blocked. */
+export const BLOCKED = 'blocked';
+
+/** Why an activity gave up, for people. Rethrows whatever else it failed with. */
+export function blockedReason(error: unknown): string {
+  if (isBlocked(error)) return error.cause.message;
+  throw error;
+}
+
+function isBlocked(error: unknown): error is ActivityFailure & { cause: ApplicationFailure } {
+  return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === BLOCKED;
+}

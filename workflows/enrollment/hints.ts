@@ -1,0 +1,41 @@
+import { defineSignal, setHandler } from '@temporalio/workflow';
+import { NUDGE, type EnrollmentSignals } from './contract.ts';
+
+/** Signals that came since the run last asked what comes next. */
+export interface Hints {
+  /** Whether one came. */
+  any(): boolean;
+  /** From now on counts what comes later: the run asks now. */
+  take(): void;
+  /** What the latest one said, for people; empty before the first. */
+  latest(): string;
+}
+
+const event = defineSignal<[EnrollmentSignals['event']]>('event');
+const reply = defineSignal<[EnrollmentSignals['reply']]>('reply');
+const control = defineSignal<[EnrollmentSignals['control']]>('control');
+const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
+const nudge = defineSignal(NUDGE);
+
+/** Takes the signals of an enrollment. The Temporal UI shows each with its cause and the id of what caused it. */
+export function listenForHints(): Hints {
+  let came = false;
+  let latest = '';
+  const hint = (what: string): void => {
+    came = true;
+    latest = what;
+  };
+  setHandler(event, ({ eventId }) => hint(`event ${eventId}`));
+  setHandler(reply, ({ cause }) => hint(cause.replaceAll('_', ' ')));
+  setHandler(control, ({ cause }) => hint(cause));
+  setHandler(retry, ({ cause }) => hint(`retried by the ${cause}`));
+  // From earlier releases.
+  setHandler(nudge, () => hint('nudge'));
+  return {
+    any: () => came,
+    take() {
+      came = false;
+    },
+    latest: () => latest,
+  };
+}

@@ -1,0 +1,38 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { Decision } from './contract.ts';
+import type { Hints } from './hints.ts';
+
+const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
+
+/**
+ * Says in the Temporal UI what the run waits for and until when. What operators filter or read lists by costs an event
+ * and is written only when it changes: whether the run is held or blocked (State) and its step (memo).
+ */
+export function showDecisions(hints: Hints, earlier: boolean): (decision: Decision) => void {
+  let state = (!earlier && workflowInfo().typedSearchAttributes.get(stateAttribute)) || 'active';
+  let step = workflowInfo().memo?.step;
+
+  return (decision) => {
+    if (decision.kind === 'done') return setCurrentDetails(`finished: ${decision.outcome}`);
+    const until = untilOf(decision);
+    const latest = hints.latest();
+    setCurrentDetails(
+      decision.where +
+        (until === null ? '' : ` until ${new Date(until).toISOString()}`) +
+        (latest && `\n\nLast signal: ${latest}`),
+    );
+    const now = decision.kind === 'hold' ? decision.state : 'active';
+    if (now !== state) upsertSearchAttributes([{ key: stateAttribute, value: now }]);
+    state = now;
+    if (earlier || decision.step === null || decision.step === step) return;
+    step = decision.step;
+    upsertMemo({ step });
+  };
+}
+
+/** Until when (epoch ms) the run waits; null where only a signal ends it, or nothing is waited for. */
+function untilOf(decision: Exclude<Decision, { kind: 'done' }>): number | null {
+  if (decision.kind === 'slot') return decision.at;
+  return decision.kind === 'send' || decision.kind === 'call' ? null : decision.until;
+}
