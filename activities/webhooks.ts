@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeliveryEngine } from '../domain/delivery/engine.ts';
 import { attemptDelivery } from '../domain/delivery/retry.ts';
 import { runBatch } from '../domain/delivery/run-batch.ts';
@@ -7,6 +7,8 @@ import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract
 import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
 
 const HEARTBEAT_MS = 3_000;
+/** An attempt that is due already comes this soon (ms); zero would mean the retry policy's own delay. */
+const MIN_WAIT_MS = 10;
 
 /** Activities of webhook runs. A receiver may take its time; the heartbeat tells a slow receiver from a dead worker. */
 export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchActivities & WebhookDeliveryActivities {
@@ -17,6 +19,17 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
       if (context.cancellationSignal.aborted)
         throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
       return report;
+    },
+
+    async deliverWebhook(args) {
+      const report = await beating(() => attemptDelivery(engine, args));
+      if (report.state === 'settled') return { why: report.why };
+      throw ApplicationFailure.create({
+        message: report.why,
+        type: 'delivery_waits',
+        category: ApplicationFailureCategory.BENIGN,
+        nextRetryDelay: Math.max(MIN_WAIT_MS, report.at - Date.now()),
+      });
     },
 
     attemptDelivery: (args) => beating(() => attemptDelivery(engine, args)),

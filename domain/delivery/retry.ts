@@ -46,7 +46,8 @@ export async function attemptDelivery(
         'batch_id',
       ) as Promise<DeliveryState | undefined>;
   const before = await look();
-  if (!before || isSettled(before)) return reportOf(before, clock.now());
+  const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
+  if (!before || isSettled(before) || early) return reportOf(before, clock.now());
   // The place comes first: what waits for one has not been attempted.
   const place = await lanes.enter(before.endpoint_id, 'retry');
   if (!place)

@@ -1,7 +1,13 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
+/** Signals of an import. */
+export type ContactImportSignals = {
+  /** An import that kept failing is to go on behind its checkpoint. */
+  retry: { cause: 'operator' | 'sweep' };
+};
+
 /** One CSV file on its way into the contacts of a workspace. */
-export const contactImportWorkflow = defineWorkflow()({
+export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   type: 'contactImport',
   kind: 'contact-import',
   parts: ['importId'],

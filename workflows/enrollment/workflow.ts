@@ -126,7 +126,7 @@ async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promis
 /** Sends one email. Once a worker has it, it is settled whatever happens to the run: nothing else would settle it. */
 async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
   const { deliverSend } = proxyActivities<EnrollmentActivities>({
-    ...queue(run, 'mail'),
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary: where,
     startToCloseTimeout: '5m',
     // A task that never reached its worker comes back this soon; one whose worker is slow finds the email claimed.
@@ -141,7 +141,7 @@ async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
 /** Asks the customer's app; its answer is stored with the step. */
 async function call(run: Run, { stepRunId, where }: Call & Shown): Promise<void> {
   const { callApp } = proxyActivities<EnrollmentActivities>({
-    ...queue(run, 'apps'),
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
     summary: where,
     startToCloseTimeout: '1m',
     heartbeatTimeout: '15s',
@@ -164,10 +164,6 @@ async function orHold(run: Run, work: () => Promise<unknown>): Promise<void> {
     run.show(blocked);
     await hold(run, blocked);
   }
-}
-
-function queue({ earlier }: Run, resource: 'mail' | 'apps'): { taskQueue?: string } {
-  return earlier ? {} : { taskQueue: resourceQueue(workflowInfo().taskQueue, resource) };
 }
 
 function own({ organizationId, campaignId, contactId }: EnrollmentArgs): EnrollmentArgs {

@@ -3,7 +3,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 /** Signals of a delivery. */
 export type WebhookDeliverySignals = {
   /** The delivery was asked for again (`redelivery`), or the sweep found it forgotten: attempt it now. */
-  hurry: { cause: 'redelivery' | 'sweep' };
+  hurry: { cause: 'redelivery' | 'operator' | 'sweep' };
 };
 
 /** A delivery whose first attempt failed, or that was asked for again: attempts by the retry schedule until it settles. */
@@ -22,6 +22,11 @@ export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { s
 
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookDeliveryActivities {
-  /** Makes the attempt that is due, if one is, and says what comes next. */
-  attemptDelivery(args: { organizationId: string; deliveryId: string }): Promise<DeliveryReport>;
+  /**
+   * Makes the attempt that is due and fails, with the time of the next one as its retry delay, until the delivery is
+   * settled. `why` names kinds and numbers, no addresses.
+   */
+  deliverWebhook(args: WebhookDeliveryArgs): Promise<{ why: string }>;
+  /** One attempt, if one is due. Called by runs of earlier releases. */
+  attemptDelivery(args: WebhookDeliveryArgs): Promise<DeliveryReport>;
 }

@@ -1,36 +1,65 @@
-import { defineSignal, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { waitUntil } from '../interruptible.ts';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { blockedReason } from '../blocked.ts';
 import { resourceQueue } from '../queues.ts';
 import type { WebhookDeliveryActivities, WebhookDeliveryArgs, WebhookDeliverySignals } from './contract.ts';
+import { byTimers, type ArgsOfEarlierReleases } from './earlier.ts';
 
-const hurry = defineSignal<[WebhookDeliverySignals['hurry']?]>('hurry');
+const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
-/** One delivery with its retry schedule. `at` (epoch ms) is what runs of earlier releases were started with. The attempts and their times are in PostgreSQL; this run keeps the time. */
-export async function webhookDelivery({
-  organizationId,
-  deliveryId,
-  at = 0,
-}: WebhookDeliveryArgs & { at?: number }): Promise<string> {
-  const { attemptDelivery } = proxyActivities<WebhookDeliveryActivities>({
-    // A receiver that hangs takes no slot from anybody else.
-    taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
-    startToCloseTimeout: '2m',
-    heartbeatTimeout: '10s',
-    summary: 'the attempt that is due',
-    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-  });
+/**
+ * One delivery with its retry schedule: one activity, which the server retries when PostgreSQL says the next attempt is due,
+ * until the delivery is settled. Asked for again (`hurry`), the waiting activity is cancelled and begun anew, which attempts
+ * at once; one in the middle of a request finishes that first.
+ */
+export async function webhookDelivery(args: WebhookDeliveryArgs & ArgsOfEarlierReleases): Promise<string> {
+  const { organizationId, deliveryId, at } = args;
+  if (at !== undefined) return byTimers({ organizationId, deliveryId, at });
+
   let hurried = false;
+  let attempts: CancellationScope | undefined;
   setHandler(hurry, () => {
     hurried = true;
+    attempts?.cancel();
   });
-  let next = at;
   for (;;) {
-    await waitUntil(next, () => hurried, 'the next attempt');
     hurried = false;
-    const report = await attemptDelivery({ organizationId, deliveryId });
-    setCurrentDetails(report.why);
-    if (report.state === 'waiting') next = report.at;
-    else if (!hurried) return report.why;
-    else next = 0;
+    attempts = new CancellationScope();
+    setCurrentDetails(
+      'attempts by the retry schedule: the pending activity shows the last one and when the next is due',
+    );
+    try {
+      const { why } = await attempts.run(() => attemptUntilSettled({ organizationId, deliveryId }));
+      setCurrentDetails(why);
+      if (!hurried) return why;
+    } catch (error) {
+      if (CancellationScope.current().consideredCancelled) throw error;
+      if (hurried && error instanceof ActivityFailure) continue;
+      setCurrentDetails(blockedReason(error));
+      await condition(() => hurried);
+    }
   }
+}
+
+function attemptUntilSettled(args: WebhookDeliveryArgs): Promise<{ why: string }> {
+  const { deliverWebhook } = proxyActivities<WebhookDeliveryActivities>({
+    // A receiver that hangs takes no slot from other work.
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),
+    summary: 'attempts by the retry schedule',
+    startToCloseTimeout: '2m',
+    heartbeatTimeout: '10s',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    // For attempts that could not be made; one that was made says itself when the next is due.
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  return deliverWebhook(args);
 }

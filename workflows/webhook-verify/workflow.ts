@@ -9,18 +9,19 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { waitUntil } from '../interruptible.ts';
+import { resourceQueue } from '../queues.ts';
 import type { WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
-
-const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
-  startToCloseTimeout: '30s',
-  summary: 'send a challenge',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-});
 
 const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
 
 /** Verification of an application's endpoint. Whether it is verified stands in PostgreSQL; this run keeps asking. */
 export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
+  const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
+    summary: 'send a challenge',
+    startToCloseTimeout: '30s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
   let arms = 0;
   setHandler(armed, () => {
     arms += 1;
