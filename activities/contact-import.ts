@@ -1,5 +1,6 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { orBlock } from './blocking.ts';
 import { failImport, runImport } from '../domain/imports/run.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { AppError } from '../lib/errors.ts';
@@ -12,17 +13,22 @@ export function createContactImportActivities(deps: Deps): ContactImportActiviti
   return {
     async importContacts({ organizationId, importId }) {
       const context = Context.current();
-      try {
-        await runImport(ctxOf(organizationId), importId, {
-          onProgress: (rows) => context.heartbeat(rows),
-          signal: context.cancellationSignal,
-        });
-      } catch (error) {
-        if (error instanceof AppError && error.status < 500 && error.code !== 'conflict') {
-          throw ApplicationFailure.nonRetryable(error.message, 'import_refused');
+      await orBlock(deps, organizationId, async (reached) => {
+        try {
+          await runImport(ctxOf(organizationId), importId, {
+            onProgress(rows) {
+              reached(rows);
+              context.heartbeat(rows);
+            },
+            signal: context.cancellationSignal,
+          });
+        } catch (error) {
+          if (error instanceof AppError && error.status < 500 && error.code !== 'conflict') {
+            throw ApplicationFailure.nonRetryable(error.message, 'import_refused');
+          }
+          throw error;
         }
-        throw error;
-      }
+      });
     },
 
     abandonImport: ({ organizationId, importId, reason }) => failImport(ctxOf(organizationId), importId, reason),

@@ -1,5 +1,6 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { orBlock } from './blocking.ts';
 import { callApp } from '../domain/app-connections/call.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../domain/engine/enrollment/launch.ts';
@@ -35,14 +36,12 @@ export function createEngineActivities(
   };
   return {
     advanceEnrollment: ({ organizationId, campaignId, contactId }) =>
-      advanceEnrollment(ctxOf(organizationId), { campaignId, contactId }),
+      orBlock(deps, organizationId, () => advanceEnrollment(ctxOf(organizationId), { campaignId, contactId })),
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();
-      const delivery = await deliverSend(
-        ctxOf(organizationId),
-        { smtp, copies, heartbeat: () => context.heartbeat() },
-        sendId,
+      const delivery = await orBlock(deps, organizationId, () =>
+        deliverSend(ctxOf(organizationId), { smtp, copies, heartbeat: () => context.heartbeat() }, sendId),
       );
       if ('retryInMs' in delivery) {
         metrics.targetBusy.inc({ resource: 'mail' });
@@ -69,7 +68,9 @@ export function createEngineActivities(
       const context = Context.current();
       // An app may take its time; the heartbeat tells a slow app from a dead worker.
       const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      const result = await callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse));
+      const result = await orBlock(deps, organizationId, () =>
+        callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
+      );
       if (result.outcome === 'busy') {
         metrics.targetBusy.inc({ resource: 'apps' });
         throw ApplicationFailure.create({
@@ -93,7 +94,7 @@ export function createEngineActivities(
       const until = Date.now() + LAUNCHER_TURN_MS;
       let launched = 0;
       for (;;) {
-        const turn = await launchTurn(ctx, campaignId);
+        const turn = await orBlock(deps, organizationId, () => launchTurn(ctx, campaignId));
         if ('report' in turn)
           return turn.report.kind === 'wait'
             ? { ...turn.report, launched: launched + turn.report.launched }

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Deps } from '../domain/kernel/context.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
+import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 
@@ -26,6 +27,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
     },
 
     async sweepExpired() {
+      const retried = await retryDueRuns(deps);
+      if (retried > 0) deps.log.warn({ retried }, 'blocked runs were retried');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };
     },
   };

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { orBlock } from './blocking.ts';
 import type { DeliveryEngine } from '../domain/delivery/engine.ts';
 import { attemptDelivery } from '../domain/delivery/retry.ts';
 import { runBatch } from '../domain/delivery/run-batch.ts';
@@ -22,7 +23,9 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
     },
 
     async deliverWebhook(args) {
-      const report = await beating(() => attemptDelivery(engine, args));
+      const report = await orBlock(engine.deps, args.organizationId, () =>
+        beating(() => attemptDelivery(engine, args)),
+      );
       if (report.state === 'settled') return { why: report.why };
       throw ApplicationFailure.create({
         message: report.why,

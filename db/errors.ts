@@ -45,14 +45,22 @@ export function isDeadlock(error: unknown): boolean {
   return native(error)?.code === DEADLOCK;
 }
 
-/** PostgreSQL's classes for connections that fail (08) and a server that goes down or is not up yet (57P). */
-const CONNECTION_LOST = /^(08|57P)/;
+/** PostgreSQL's classes for connections that fail (08), a server without room for another (53300) and one that goes down or is not up yet (57P). */
+const CONNECTION_LOST = /^(08|57P|53300)/;
 
 /** Whether a statement failed because the database could not be reached or the connection broke, whatever the statement. */
 export function isConnectionLost(error: unknown): boolean {
   const { code, name, message } = native(error) ?? ({} as PgError);
   if (code !== undefined) return CONNECTION_LOST.test(code) || /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code);
   return name === 'KnexTimeoutError' || /^Connection (terminated|ended)|^Client has encountered/.test(message ?? '');
+}
+
+/** What kind of failure it was, without values: a code and a constraint of PostgreSQL, else the name of the error. */
+export function errorKind(error: unknown): string {
+  const pg = native((error as { cause?: unknown }).cause ?? error) ?? native(error);
+  if (pg?.code && /^[0-9A-Z]{5}$/.test(pg.code))
+    return `PostgreSQL ${pg.code}${pg.constraint ? ` (${pg.constraint})` : ''}`;
+  return (error as Error).name || 'Error';
 }
 
 /** Turns a database error into the {@link AppError} its constraint stands for; anything else comes back unchanged. */

@@ -1,7 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-
-/** Type of the failure with which an activity gives up that kept failing: PostgreSQL shows its object as blocked. */
-export const BLOCKED = 'blocked';
+import { BLOCKED } from './contract.ts';
 
 /** Why an activity gave up, for people. Rethrows whatever else it failed with. */
 export function blockedReason(error: unknown): string {

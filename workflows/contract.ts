@@ -7,6 +7,9 @@ import type { Resource } from './queues.ts';
  */
 export const PRIORITY = { interactive: 1, timely: 2, standard: 3, bulk: 4, upkeep: 5 } as const;
 
+/** Type of the failure with which an activity gives up that kept failing: PostgreSQL shows its object as blocked. */
+export const BLOCKED = 'blocked';
+
 /** The kind of work a run does, see {@link PRIORITY}. */
 export type Work = keyof typeof PRIORITY;
 

@@ -11,6 +11,7 @@ import * as engine from './0007_engine.ts';
 import * as inbox from './0008_inbox.ts';
 import * as runs from './0009_runs.ts';
 import * as reactions from './0010_reactions.ts';
+import * as blockedRuns from './0013_blocked_runs.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
 
@@ -26,6 +27,7 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0008_inbox', up: inbox.up },
   { name: '0009_runs', up: runs.up },
   { name: '0010_reactions', up: reactions.up },
+  { name: '0013_blocked_runs', up: blockedRuns.up },
   { name: '0014_rate_limits', up: rateLimits.up },
   { name: '0015_free_time', up: freeTime.up },
 ];

@@ -69,6 +69,7 @@ export interface CampaignsRow {
   last_status_change_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  blocked_reason: string | null;
   launch_epoch: number;
 }
 
@@ -137,5 +138,6 @@ export interface CampaignsInsert {
   last_status_change_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+  blocked_reason?: string | null;
   launch_epoch?: number;
 }

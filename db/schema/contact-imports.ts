@@ -25,6 +25,7 @@ export interface ContactImportsRow {
   started_at: Date | null;
   ended_at: Date | null;
   updated_at: Date;
+  blocked_reason: string | null;
 }
 
 export interface ContactImportsInsert {
@@ -48,4 +49,5 @@ export interface ContactImportsInsert {
   started_at?: Date | null;
   ended_at?: Date | null;
   updated_at: Date;
+  blocked_reason?: string | null;
 }

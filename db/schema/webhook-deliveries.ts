@@ -20,6 +20,7 @@ export interface WebhookDeliveriesRow {
   secret_id: string | null;
   created_at: Date;
   updated_at: Date;
+  blocked_reason: string | null;
 }
 
 export interface WebhookDeliveriesInsert {
@@ -42,4 +43,5 @@ export interface WebhookDeliveriesInsert {
   secret_id?: string | null;
   created_at: Date;
   updated_at: Date;
+  blocked_reason?: string | null;
 }

@@ -40,7 +40,7 @@ export async function failImport(ctx: Ctx, importId: string, reason: string): Pr
 async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | undefined> {
   return transact(ctx, async (tx) => {
     await tx.org.sql(
-      `update contact_imports set status = 'running', started_at = coalesce(started_at, :now), updated_at = :now
+      `update contact_imports set status = 'running', blocked_reason = null, started_at = coalesce(started_at, :now), updated_at = :now
        where organization_id = :org and id = :id and status in ('queued', 'running')`,
       { id: importId, now: tx.now },
     );

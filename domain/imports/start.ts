@@ -1,7 +1,7 @@
 import { ContactImports, type ColumnMapping, type ContactImportRow } from '../../db/models/contact-import.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { start } from '../../temporal/dispatch.ts';
+import { signalOpen, start } from '../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { assertKnown } from '../leads/membership.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
@@ -110,6 +110,9 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
       .findById(id)
       .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
     announceEnd(tx, job, 'cancelled');
+    // A run that is blocked looks again and ends.
+    const args = { organizationId: tx.org.organizationId, importId: id };
+    tx.intend(signalOpen(contactImportWorkflow, args, 'retry', { cause: 'operator' }));
     tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });
     return tx.org.query(ContactImports).findById(id).throwIfNotFound();
   });

@@ -23,6 +23,7 @@ export async function enqueueRedelivery(
       secret_id: null,
       next_attempt_at: tx.now,
       error_reason: null,
+      blocked_reason: null,
       updated_at: tx.now,
       earlier_attempts: tx.org.raw('attempt_count'),
       max_attempts: tx.org.raw('attempt_count + :more::int', { more: ctx.config.WEBHOOK_MAX_ATTEMPTS }),

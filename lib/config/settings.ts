@@ -168,6 +168,8 @@ export const settingsSchema = z.object({
   LAUNCH_MAX_IN_FLIGHT: count.min(1).default(200),
   /** How far ahead (ms) the launcher opens workflows for leads whose first slot is reserved. */
   LAUNCH_HORIZON_MS: count.min(1000).default(600_000),
+  /** After this long (ms) of failures without progress a run is shown as blocked and waits to be retried. While the database is away nothing counts. */
+  RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
   /** After this long (ms) an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
   SEND_CLAIM_MS: count.min(1000).default(90_000),
   /** How often (ms) a mailbox without IDLE is polled for new mail. */

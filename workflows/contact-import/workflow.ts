@@ -8,7 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { BLOCKED } from '../blocked.ts';
+import { BLOCKED } from '../contract.ts';
 import { resourceQueue } from '../queues.ts';
 import type { ContactImportActivities, ContactImportArgs, ContactImportSignals } from './contract.ts';
 

@@ -31,6 +31,8 @@ export interface CampaignView {
   prioritize_new_leads: boolean;
   entry_delay_minutes: number;
   continuous: boolean;
+  /** Why the launcher stands still; null while it works. */
+  blocked_reason: string | null;
   control_epoch: number;
   launch_epoch: number;
   graph_version: number;

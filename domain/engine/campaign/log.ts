@@ -28,6 +28,7 @@ export type CampaignLogType =
   | 'send_failed'
   | 'send_uncertain'
   | 'step_retried'
+  | 'run_blocked'
   | 'tracking_domain_verified'
   | 'mailbox_refused'
   | 'opt_out_doubtful'

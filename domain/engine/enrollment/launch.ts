@@ -12,6 +12,7 @@ import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
+import { replayDeadLetter } from '../../records/dead-letters.ts';
 import { readGraph, type EngineContact } from './snapshot.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 
@@ -50,6 +51,8 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       | CampaignView
       | undefined;
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
+    // Whatever made it look again, it works now.
+    if (campaign.blocked_reason) await unblock(tx, campaign.id);
     const telling = await tellRuns(tx, campaign);
     if (telling.left) return { again: true, inMs: telling.told > 0 ? 0 : BUSY_MS, launched: 0 };
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
@@ -74,6 +77,11 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
     await wakeOverdue(tx, campaign);
     return launchBatch(ctx, tx, campaign);
   });
+}
+
+async function unblock(tx: Tx, campaignId: string): Promise<void> {
+  await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
+  await replayDeadLetter(tx, 'campaign_launch', campaignId);
 }
 
 /**

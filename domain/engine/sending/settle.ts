@@ -9,6 +9,7 @@ import { EVENTS_CHANNEL } from '../../kernel/events.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
+import { addDeadLetter } from '../../records/dead-letters.ts';
 
 /** A send in hand: only the holder of the token may settle it. */
 export interface Hold {
@@ -294,16 +295,14 @@ async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLett
     .where({ id: row.step_run_id! })
     .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
   if (deadLetterLimit !== null) {
-    await tx.org.insert('dead_letters', {
-      id: newId(),
-      task_id: row.id,
-      task_type: 'campaign_email',
-      payload: json({ campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id }),
-      last_error: reason.slice(0, 500),
+    await addDeadLetter(tx, {
+      taskId: row.id,
+      taskType: 'campaign_email',
+      payload: { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id },
+      error: reason,
       attempts: row.attempts,
-      max_attempts: deadLetterLimit,
-      created_at: tx.now,
-      updated_at: tx.now,
+      maxAttempts: deadLetterLimit,
+      nextRetryAt: null,
     });
   }
   if (row.campaign_id)

@@ -1,0 +1,61 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { blockRun, failureKind, isPassing } from '../domain/system/blocked-runs.ts';
+import { BLOCKED } from '../workflows/contract.ts';
+
+/** What a failing attempt of an activity hands on to the next, as details of its last heartbeat. */
+interface Failing {
+  failingSince: number;
+  position: number;
+}
+
+/**
+ * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress in
+ * between, its run is shown as blocked in PostgreSQL and the activity gives up, so that the run waits to be retried instead
+ * of looking healthy for ever. An absent database and what the work says itself (an ApplicationFailure) do not count.
+ * Histories get the kind of a failure; its text, which may hold values, is for the log.
+ * @param work gets a function to call with how far it has come, where that can be said
+ */
+export async function orBlock<T>(
+  deps: Deps,
+  organizationId: string,
+  work: (reached: (position: number) => void) => Promise<T>,
+): Promise<T> {
+  const { workflowExecution, isLocal, activityType } = activityInfo();
+  const context = Context.current();
+  const workflowId = workflowExecution?.workflowId ?? '';
+  const before = failingOf(context.info.heartbeatDetails);
+  let since = before?.failingSince;
+  let position = before?.position ?? 0;
+  try {
+    return await work((reached) => {
+      if (reached <= position) return;
+      position = reached;
+      since = undefined;
+    });
+  } catch (error) {
+    if (isSaid(error) || context.cancellationSignal.aborted) throw error;
+    deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
+    const failure = ApplicationFailure.create({ message: failureKind(error), type: 'unexpected' });
+    if (isLocal || isPassing(error)) throw failure;
+    const now = Date.now();
+    if (now - (since ?? now) < deps.config.RUN_BLOCK_AFTER_MS) {
+      context.heartbeat({ failingSince: since ?? now, position } satisfies Failing);
+      throw failure;
+    }
+    const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
+    deps.log.error({ workflowId, reason, failingSince: new Date(since!) }, 'a run is blocked');
+    throw ApplicationFailure.nonRetryable(reason, BLOCKED);
+  }
+}
+
+function failingOf(details: unknown): Failing | undefined {
+  return typeof details === 'object' && details !== null && 'failingSince' in details
+    ? (details as Failing)
+    : undefined;
+}
+
+function isSaid(error: unknown): boolean {
+  return error instanceof ApplicationFailure || error instanceof CancelledFailure;
+}

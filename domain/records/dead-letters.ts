@@ -1,0 +1,49 @@
+import { json } from '../../db/connection.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/** Work that gave up. */
+export interface GivenUp {
+  /** The row whose work it was. */
+  taskId: string;
+  taskType: string;
+  /** Ids that lead to it. */
+  payload: Record<string, string | null>;
+  /** Why, for people: at most 500 characters are kept. */
+  error: string;
+  attempts: number;
+  /** How often it may be tried; 0 when nothing bounds it. */
+  maxAttempts: number;
+  /** When the platform tries again by itself; null when only a person does. */
+  nextRetryAt: Date | null;
+}
+
+/** Records work that gave up as a dead letter. A task has one pending dead letter: a later one updates it. */
+export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
+  await tx.org.sql(
+    `insert into dead_letters (id, organization_id, task_id, task_type, payload, last_error, attempts, max_attempts, next_retry_at, created_at, updated_at)
+     values (:id, :org, :task, :type, :payload, :error, :attempts, :max, :next, :now, :now)
+     on conflict (task_type, task_id) where status = 'pending' do update
+       set payload = excluded.payload, last_error = excluded.last_error, attempts = excluded.attempts, max_attempts = excluded.max_attempts,
+         next_retry_at = excluded.next_retry_at, updated_at = excluded.updated_at`,
+    {
+      id: newId(),
+      task: given.taskId,
+      type: given.taskType,
+      payload: json(given.payload),
+      error: given.error.slice(0, 500),
+      attempts: given.attempts,
+      max: given.maxAttempts,
+      next: given.nextRetryAt,
+      now: tx.now,
+    },
+  );
+}
+
+/** Marks the pending dead letter of a task as replayed: the task has been started again. */
+export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
+  await tx.org
+    .table('dead_letters')
+    .where({ task_type: taskType, task_id: taskId, status: 'pending' })
+    .update({ status: 'replayed', replayed_at: tx.now, next_retry_at: null, updated_at: tx.now });
+}

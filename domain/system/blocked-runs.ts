@@ -1,0 +1,203 @@
+import { errorKind, isConnectionLost } from '../../db/errors.ts';
+import { signal } from '../../temporal/dispatch.ts';
+import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
+import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
+import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
+import { signalRetry } from '../engine/control/signals.ts';
+import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { addDeadLetter, replayDeadLetter } from '../records/dead-letters.ts';
+
+/** Who has a blocked run go on. */
+export type RetryCause = 'operator' | 'sweep';
+
+/** What shows in PostgreSQL that a kind of run stands still, and how one is told to go on. */
+interface Family {
+  taskType: string;
+  /** Says so in the row of the run; its id, or undefined when it is gone or has ended. */
+  block(tx: Tx, workflowId: string, reason: string): Promise<string | undefined>;
+  /** Takes it back and signals the run; false when the row is gone. */
+  retry(tx: Tx, taskId: string, cause: RetryCause): Promise<boolean>;
+  owns(workflowId: string): boolean;
+}
+
+const FIRST_RETRY_MS = 15 * 60_000;
+const LONGEST_RETRY_MS = 86_400_000;
+/** After so many blocks in a row of one run only a person retries it: some three days. */
+const MAX_RETRIES = 8;
+const PAGE = 500;
+
+/** Whether a failure says nothing of the work: PostgreSQL could not be reached. Such work goes on by itself. */
+export function isPassing(error: unknown): boolean {
+  return isConnectionLost(error);
+}
+
+/** What kind of failure it was, without values: fit for histories and lists. */
+export function failureKind(error: unknown): string {
+  return errorKind(error);
+}
+
+/**
+ * Shows a run that keeps failing as blocked, with the reason, and records it as a dead letter that the sweep retries after
+ * 15 minutes, doubling, up to a day, eight times. The reason names kinds of failure, no values.
+ * @returns the reason
+ */
+export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Promise<string> {
+  const reason = `blocked: it kept failing (${errorKind(error)})`;
+  const family = FAMILIES.find((each) => each.owns(workflowId));
+  if (!family) return reason;
+  await transact(ctx, async (tx) => {
+    const taskId = await family.block(tx, workflowId, reason);
+    if (!taskId) return;
+    const [past] = await tx.org.sql<{ times: number }>(
+      `select coalesce(max(attempts), 0)::int as times from dead_letters
+       where organization_id = :org and task_type = :type and task_id = :task and updated_at > :since`,
+      { type: family.taskType, task: taskId, since: new Date(tx.now.getTime() - 2 * LONGEST_RETRY_MS) },
+    );
+    const times = past!.times + 1;
+    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (times - 1), LONGEST_RETRY_MS);
+    await addDeadLetter(tx, {
+      taskId,
+      taskType: family.taskType,
+      payload: { workflow_id: workflowId },
+      error: reason,
+      attempts: times,
+      maxAttempts: MAX_RETRIES,
+      nextRetryAt: times < MAX_RETRIES ? new Date(tx.now.getTime() + waitMs) : null,
+    });
+  });
+  return reason;
+}
+
+/** Has blocked runs go on whose time has come. Returns how many. */
+export async function retryDueRuns(deps: Deps): Promise<number> {
+  const due = (await deps
+    .db('dead_letters')
+    .where({ status: 'pending' })
+    .where('next_retry_at', '<=', deps.clock.now())
+    .whereIn(
+      'task_type',
+      FAMILIES.map(({ taskType }) => taskType),
+    )
+    .orderBy('next_retry_at')
+    .limit(PAGE)
+    .select('organization_id', 'task_type', 'task_id')) as DueLetter[];
+  for (const letter of due) await retry(deps, letter, 'sweep');
+  return due.length;
+}
+
+/**
+ * Has one blocked run go on now.
+ * @param workflowId its workflow id, as in the dead letter and the Temporal UI
+ * @returns false when it is not blocked
+ */
+export async function retryRun(deps: Deps, workflowId: string): Promise<boolean> {
+  const letter = (await deps
+    .db('dead_letters')
+    .where({ status: 'pending' })
+    .whereRaw(`payload ->> 'workflow_id' = ?`, [workflowId])
+    .first('organization_id', 'task_type', 'task_id')) as DueLetter | undefined;
+  if (letter) await retry(deps, letter, 'operator');
+  return letter !== undefined;
+}
+
+interface DueLetter {
+  organization_id: string;
+  task_type: string;
+  task_id: string;
+}
+
+async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<void> {
+  const family = FAMILIES.find(({ taskType }) => taskType === letter.task_type);
+  await transact(systemCtx(deps, letter.organization_id, 'retry'), async (tx) => {
+    await family?.retry(tx, letter.task_id, cause);
+    await replayDeadLetter(tx, letter.task_type, letter.task_id);
+  });
+}
+
+const FAMILIES: readonly Family[] = [
+  {
+    taskType: 'enrollment_run',
+    owns: (workflowId) => enrollmentWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { campaignId, contactId } = enrollmentWorkflow.partsOf(workflowId)!;
+      const [row] = await tx.org.sql<{ id: string }>(
+        `update enrollments set blocked = true, waiting_for = :reason, waiting_until = null
+         where organization_id = :org and campaign_id = :campaign and contact_id = :contact and state = 'active' returning id`,
+        { campaign: campaignId, contact: contactId, reason },
+      );
+      if (row) await logCampaign(tx, campaignId, 'run_blocked', `A contact is ${reason}`, { contact_id: contactId });
+      return row?.id;
+    },
+    async retry(tx, id, cause) {
+      const [run] = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
+        `update enrollments set blocked = false where organization_id = :org and id = :id and state = 'active' returning campaign_id, contact_id`,
+        { id },
+      );
+      if (run) signalRetry(tx, run, { cause, stepRunId: null });
+      return run !== undefined;
+    },
+  },
+  {
+    taskType: 'campaign_launch',
+    owns: (workflowId) => campaignWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { campaignId } = campaignWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: reason });
+      if (changed > 0) await logCampaign(tx, campaignId, 'run_blocked', `The launcher is ${reason}`);
+      return changed > 0 ? campaignId : undefined;
+    },
+    async retry(tx, campaignId, cause) {
+      const changed = await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
+      const args = { organizationId: tx.org.organizationId, campaignId };
+      if (changed > 0) tx.intend(signal(campaignWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'contact_import',
+    owns: (workflowId) => contactImportWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { importId } = contactImportWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('contact_imports')
+        .where({ id: importId })
+        .whereIn('status', ['queued', 'running'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? importId : undefined;
+    },
+    async retry(tx, importId, cause) {
+      const changed = await tx.org
+        .table('contact_imports')
+        .where({ id: importId })
+        .update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, importId };
+      if (changed > 0) tx.intend(signal(contactImportWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'webhook_delivery',
+    owns: (workflowId) => webhookDeliveryWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { deliveryId } = webhookDeliveryWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('webhook_deliveries')
+        .where({ id: deliveryId })
+        .whereIn('status', ['pending', 'in_flight', 'failed'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? deliveryId : undefined;
+    },
+    async retry(tx, deliveryId, cause) {
+      const changed = await tx.org
+        .table('webhook_deliveries')
+        .where({ id: deliveryId })
+        .update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, deliveryId };
+      if (changed > 0) tx.intend(signal(webhookDeliveryWorkflow, args, 'hurry', { cause }));
+      return changed > 0;
+    },
+  },
+];

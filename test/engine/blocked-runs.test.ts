@@ -1,0 +1,210 @@
+import test from 'ava';
+import { connect } from '../../db/connection.ts';
+import { errorKind, isConnectionLost } from '../../db/errors.ts';
+import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
+import { call, createWorld, type World } from '../harness/world.ts';
+
+let world: World;
+let mail: MailWorld;
+let engine: Engine;
+let tenant: Tenant & { apiKey: string };
+
+test.before(async () => {
+  [world, mail] = await Promise.all([
+    createWorld({ env: { RUN_BLOCK_AFTER_MS: '1000', WEBHOOK_RETRY_BASE_MS: '200' } }),
+    startMailWorld(),
+  ]);
+  engine = await startEngine(world);
+  tenant = await world.tenant();
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await mail?.stop();
+  await world?.close();
+});
+
+const PATIENCE_MS = 30_000;
+const REASON = /^blocked: it kept failing \(PostgreSQL P0001\)$/;
+
+/** Makes every write to a table fail that a condition on its new row names. Returns what ends it. */
+async function breakWrites(
+  table: string,
+  operation: 'insert' | 'update',
+  condition: string,
+): Promise<() => Promise<void>> {
+  const name = `broken_${table}`;
+  await world.deps.db.raw(
+    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'a person@secret.example is in the way'; end $$`,
+  );
+  await world.deps.db.raw(
+    `create trigger ${name} before ${operation} on ${table} for each row when (${condition}) execute function ${name}()`,
+  );
+  return async () => {
+    await world.deps.db.raw(`drop function ${name} cascade`);
+  };
+}
+
+const letterOf = (workflowId: string, status: 'pending' | 'replayed') =>
+  eventually(
+    () =>
+      world.deps.db('dead_letters').whereRaw(`payload ->> 'workflow_id' = ?`, [workflowId]).where({ status }).first(),
+    PATIENCE_MS,
+  );
+const isRunning = async (workflowId: string) =>
+  (await engine.temporal.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+
+async function campaignOf(name: string, steps: Parameters<typeof createCampaign>[2]) {
+  const { organizationId } = tenant;
+  const email = `${name}@sender.example.com`;
+  const box = await mail.addMailbox({ email, password: 'secret' });
+  await createMailbox(world.deps, organizationId, email, { smtp: box.smtp, imap: box.imap });
+  const { campaignId } = await createCampaign(world.deps, organizationId, steps);
+  const contactId = await createContact(world.deps.db, world.deps.clock.now(), organizationId, {
+    email: `${name}@lead.example.org`,
+  });
+  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
+  return { organizationId, campaignId, contactId, enrollmentId: enrollmentId! };
+}
+
+test.serial(
+  'a contact whose decision keeps failing is blocked with the reason, and goes on when an operator retries it',
+  async (t) => {
+    t.timeout(PATIENCE_MS * 3);
+    const { organizationId, campaignId, contactId, enrollmentId } = await campaignOf('decision', [
+      {
+        kind: 'action',
+        action: { type: 'wait_for_event', wait_event_name: 'paid', timeout_minutes: 60, on_timeout: 'continue' },
+      },
+    ]);
+    const repair = await breakWrites('waits', 'insert', `new.campaign_id = '${campaignId}'`);
+    await engine.launch(organizationId, campaignId);
+    const workflowId = `enrollment/${campaignId}/${contactId}`;
+    const letter = await letterOf(workflowId, 'pending');
+    t.like(letter, {
+      task_type: 'enrollment_run',
+      task_id: enrollmentId,
+      attempts: 1,
+      organization_id: organizationId,
+    });
+    t.regex(letter.last_error, REASON);
+    t.true(letter.next_retry_at > new Date());
+    const row = await world.deps.db('enrollments').where({ id: enrollmentId }).first();
+    t.is(row.blocked, true);
+    t.regex(row.waiting_for, REASON);
+    const shown = await eventually(async () => {
+      const { searchAttributes } = await engine.temporal.workflow.getHandle(workflowId).describe();
+      return searchAttributes.State?.[0] as string | undefined;
+    }, PATIENCE_MS);
+    t.is(shown, 'blocked');
+    t.true(await isRunning(workflowId), 'it waits');
+
+    await repair();
+    t.true(await retryRun(world.deps, workflowId));
+    await eventually(
+      () => world.deps.db('waits').where({ enrollment_id: enrollmentId, state: 'open' }).first(),
+      PATIENCE_MS,
+    );
+    t.like(await world.deps.db('enrollments').where({ id: enrollmentId }).first(), {
+      blocked: false,
+      waiting_for: 'step 1 of 1: waiting for paid',
+    });
+    await letterOf(workflowId, 'replayed');
+    t.false(await retryRun(world.deps, workflowId), 'nothing is blocked any more');
+  },
+);
+
+test.serial('a launcher that keeps failing is blocked, and the sweep retries it', async (t) => {
+  t.timeout(PATIENCE_MS * 3);
+  const { organizationId, campaignId, enrollmentId } = await campaignOf('launcher', [
+    { subject: 'S', body_plain: 'b' },
+  ]);
+  const repair = await breakWrites('sends', 'insert', `new.campaign_id = '${campaignId}'`);
+  await engine.launch(organizationId, campaignId);
+  const letter = await letterOf(`campaign/${campaignId}`, 'pending');
+  t.like(letter, { task_type: 'campaign_launch', task_id: campaignId });
+  t.regex((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, REASON);
+  t.is(await retryDueRuns(world.deps), 0, 'its time has not come');
+
+  await repair();
+  await world.deps
+    .db('dead_letters')
+    .where({ id: letter.id })
+    .update({ next_retry_at: new Date(0) });
+  t.is(await retryDueRuns(world.deps), 1);
+  await eventually(
+    () => world.deps.db('enrollments').where({ id: enrollmentId, state: 'completed' }).first(),
+    PATIENCE_MS,
+  );
+  t.is((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, null);
+  await letterOf(`campaign/${campaignId}`, 'replayed');
+});
+
+test.serial('an import that keeps failing is blocked, and goes on behind its checkpoint', async (t) => {
+  t.timeout(PATIENCE_MS * 3);
+  const repair = await breakWrites('contacts', 'insert', `new.email = 'p1500@import.example'`);
+  const body = new FormData();
+  const rows = Array.from({ length: 1600 }, (_, n) => `p${n}@import.example`);
+  body.append('file', new Blob([`email\n${rows.join('\n')}\n`]), 'people.csv');
+  body.append('options', '{}');
+  const { id } = (await call(world, 'POST', '/v1/contacts/import', { token: tenant.apiKey, body })).body;
+  await letterOf(`contact-import/${id}`, 'pending');
+  const job = () => world.deps.db('contact_imports').where({ id }).first();
+  const stuck = await job();
+  t.like(stuck, { status: 'running', total: 1000 });
+  t.regex(stuck.blocked_reason, REASON);
+
+  await repair();
+  t.true(await retryRun(world.deps, `contact-import/${id}`));
+  await eventually(async () => (await job()).status === 'completed', PATIENCE_MS);
+  t.like(await job(), { imported: 1600, blocked_reason: null });
+});
+
+test.serial('a delivery that cannot be attempted is blocked, and attempted when it is retried', async (t) => {
+  t.timeout(PATIENCE_MS * 3);
+  const receiver = await startReceiver({ respond: ({ index }) => ({ status: index === 1 ? 500 : 204 }) });
+  const endpoint = await createEndpoint(world.deps, tenant.organizationId, receiver.url);
+  const repair = await breakWrites(
+    'webhook_deliveries',
+    'update',
+    `new.endpoint_id = '${endpoint.id}' and new.attempt_count = 2`,
+  );
+  await emitEvents(world.deps, tenant.organizationId, 1);
+  const row = () => world.deps.db('webhook_deliveries').where({ endpoint_id: endpoint.id }).first();
+  const failed = await eventually(async () => {
+    const delivery = await row();
+    return delivery?.blocked_reason ? delivery : undefined;
+  }, PATIENCE_MS);
+  t.like(failed, { status: 'failed', attempt_count: 1 });
+  t.regex(failed.blocked_reason, REASON);
+  const workflowId = `webhook-delivery/${failed.id}`;
+  await letterOf(workflowId, 'pending');
+
+  await repair();
+  t.true(await retryRun(world.deps, workflowId));
+  await eventually(async () => (await row()).status === 'delivered', PATIENCE_MS);
+  t.is((await row()).blocked_reason, null);
+  await receiver.stop();
+});
+
+test('an absent database is told from a failing statement, and kinds of failure hold no values', async (t) => {
+  const nowhere = connect({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
+  t.true(isConnectionLost(await t.throwsAsync(async () => nowhere.raw('select 1'))));
+  await nowhere.destroy();
+  const { db } = world.deps;
+  const killed = connect({ url: world.deps.config.PRIMARY_DB, max: 1 });
+  t.true(
+    isConnectionLost(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))),
+  );
+  await killed.destroy();
+  const broken = await t.throwsAsync(async () =>
+    db('labels').insert({ id: '00000000-0000-4000-8000-000000000000', name: 'person@secret.example' }),
+  );
+  t.false(isConnectionLost(broken));
+  t.regex(errorKind(broken), /^PostgreSQL [0-9A-Z]{5}/);
+  t.is(errorKind(new TypeError('person@secret.example')), 'TypeError');
+});
