@@ -1,3 +1,4 @@
+import { across } from '../../db/across.ts';
 import { errorKind, isConnectionLost } from '../../db/errors.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
@@ -73,17 +74,11 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
 
 /** Has blocked runs go on whose time has come. Returns how many. */
 export async function retryDueRuns(deps: Deps): Promise<number> {
-  const due = (await deps
-    .db('dead_letters')
-    .where({ status: 'pending' })
-    .where('next_retry_at', '<=', deps.clock.now())
-    .whereIn(
-      'task_type',
-      FAMILIES.map(({ taskType }) => taskType),
-    )
-    .orderBy('next_retry_at')
-    .limit(PAGE)
-    .select('organization_id', 'task_type', 'task_id')) as DueLetter[];
+  const due = await across(deps.db, 'maintenance').sql<DueLetter>(
+    `select organization_id, task_type, task_id from dead_letters
+     where status = 'pending' and next_retry_at <= :now and task_type = any(:types) order by next_retry_at limit :page`,
+    { now: deps.clock.now(), types: FAMILIES.map(({ taskType }) => taskType), page: PAGE },
+  );
   for (const letter of due) await retry(deps, letter, 'sweep');
   return due.length;
 }
@@ -94,11 +89,11 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
  * @returns false when it is not blocked
  */
 export async function retryRun(deps: Deps, workflowId: string): Promise<boolean> {
-  const letter = (await deps
-    .db('dead_letters')
-    .where({ status: 'pending' })
-    .whereRaw(`payload ->> 'workflow_id' = ?`, [workflowId])
-    .first('organization_id', 'task_type', 'task_id')) as DueLetter | undefined;
+  const [letter] = await across(deps.db, 'operator').sql<DueLetter>(
+    `select organization_id, task_type, task_id from dead_letters
+     where status = 'pending' and payload ->> 'workflow_id' = :workflowId limit 1`,
+    { workflowId },
+  );
   if (letter) await retry(deps, letter, 'operator');
   return letter !== undefined;
 }

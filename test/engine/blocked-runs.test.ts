@@ -1,5 +1,5 @@
 import test from 'ava';
-import { connect } from '../../db/connection.ts';
+import { connectRaw } from '../../db/connection.ts';
 import { errorKind, isConnectionLost } from '../../db/errors.ts';
 import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
@@ -192,11 +192,11 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
 });
 
 test('an absent database is told from a failing statement, and kinds of failure hold no values', async (t) => {
-  const nowhere = connect({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
+  const nowhere = connectRaw({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
   t.true(isConnectionLost(await t.throwsAsync(async () => nowhere.raw('select 1'))));
   await nowhere.destroy();
   const { db } = world.deps;
-  const killed = connect({ url: world.deps.config.PRIMARY_DB, max: 1 });
+  const killed = connectRaw({ url: world.deps.config.PRIMARY_DB, max: 1 });
   t.true(
     isConnectionLost(await t.throwsAsync(async () => killed.raw('select pg_terminate_backend(pg_backend_pid())'))),
   );
