@@ -28,7 +28,7 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const REASON = /^blocked: it kept failing \(PostgreSQL P0001\)$/;
 
 /** Makes every write to a table fail that a condition on its new row names. Returns what ends it. */
