@@ -180,11 +180,14 @@ class Simulation {
       case 'done':
         this.#actors.delete(key);
         return;
-      case 'sleep':
+      case 'wait':
+      case 'waitForEvent':
+      case 'hold':
         actor.at = decision.until === null ? null : Math.max(decision.until, this.#now());
         return;
+      case 'slot':
       case 'send':
-        actor.at = decision.at ?? this.#now();
+        actor.at = decision.kind === 'slot' ? decision.at : this.#now();
         actor.sendId = decision.sendId;
         return;
       case 'call':
