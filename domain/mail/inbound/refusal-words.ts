@@ -164,7 +164,7 @@ const MOVED = anyOf(
 const UNKNOWN_DOMAIN = anyOf(
   [
     String.raw`\b(?:host|domain|hostname)(?: or domain)?(?: name)?s?(?: [\w-]+(?:\.[\w-]+)+)?[^.\n:]{0,24}(?:unknown|not found|could not be found|couldn['’]t be found|not exist|does ?n[o'’]t exist|non-?existent|not (?:be )?resolve|isn['’]t valid|is invalid)|(?:unknown|no such|invalid|non-?existent|bad|illegal) (?:(?:destination|recipient|mail) )?(?:host|domain)\b(?! name of)|nxdomain`,
-    String.raw`unrout(?:e?able|able) (?:mail )?(?:address|domain)|illegal host\/domain|point to non-existent|name or service not known|(?:cannot|can't|could(?:n['’]t| not)|unable to) find (?:any |an? |the )?(?:mx|hosts?\b|mail exchanger|mail server|domain)|not known in (?:the )?(?:dns|internet)|no mx (?:record|host)?s? ?(?:found )?for|no (?:mx|mail exchanger|a) records?|host found but no data record|domain[^.\n]{0,30}(?:no longer|not) (?:registered|in service|hosted)|not a valid (?:internet )?domain`,
+    String.raw`unrout(?:e?able|able) (?:mail )?(?:address|domain)|illegal host\/domain|point to non-existent|name or service not known|(?:cannot|can't|could(?:n['’]t| not)|unable to) find (?:any |an? |the )?(?:mx|hosts?\b|mail exchanger|mail server|domain)|not known in (?:the )?(?:dns|internet)|no mx (?:record|host)?s? ?(?:found )?for|no (?:mx|mail exchanger|a) records?|host found but no data record|(?:no|has no) valid mx|unable to (?:resolve|find) (?:the )?(?:mx|mail (?:host|server|exchanger)|domain)|no (?:mx|mail exchanger)s? or a|domain[^.\n]{0,30}(?:no longer|not) (?:registered|in service|hosted)|not a valid (?:internet )?domain`,
   ],
   'i',
 );
@@ -178,7 +178,7 @@ const REFUSES_ALL_MAIL = anyOf(
 const NOT_IN_DIRECTORY = anyOf(
   [
     String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user`,
-    String.raw`couldn['’]t be found or is unable to receive|because the address couldn['’]t be found|wasn['’]t found at|email address (?:you entered )?(?:couldn['’]t|could not) be found|recip(?:ient)?notfound|nosuchuser|no mailbox here by that name|user[^.\n]{0,60} not listed in`,
+    String.raw`couldn['’]t be found or is unable to receive|because the address couldn['’]t be found|wasn['’]t found at|email address (?:you entered )?(?:couldn['’]t|could not) be found|recip(?:ient)?notfound|nosuchuser|no mailbox here by that name|user[^.\n]{0,60} not listed in|name was not found at the remote site|does not exist at the organization|address could not be found\. perhaps the recipient moved|recipient name[^.\n]{0,20} not (?:found|recogni[sz]ed)`,
     String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:[([]|\d\.|$)|requested mail action aborted, mailbox not found|utilisateur inconnu|adresse (?:destinataire |du destinataire )?(?:inconnue|invalide)|empf[aä]nger (?:unbekannt|nicht gefunden)|unbekannter (?:empf[aä]nger|benutzer)|destinatario (?:desconocido|inesistente|no existe)|usuario (?:desconocido|inexistente|no existe)|usu[aá]rio (?:desconhecido|inexistente)|utente (?:sconosciuto|inesistente)|onbekende gebruiker|nieznany u[zż]ytkownik`,
   ],
   'i',
@@ -189,7 +189,7 @@ const UNKNOWN_USER = anyOf(
     String.raw`no (?:such|valid|matching)\b[^.\n]{0,20}(?:user|recipient|address|mail ?box|person|account|name|alias|mail drop|inbox)|no (?:mail ?box|user|account|one|record)[^.\n]{0,20}(?:here|by that name|with that|of that|found|there)`,
     String.raw`${WHO}s?\b[^.\n]{0,80}(?:not (?:be )?found|${NOT} (?:exists?|have|known|recogni[sz]ed|listed|hosted|valid|registered|receive|match)|unknown|wasn['’]t found|isn['’]t found|could ?n[o'’]t be found|non-?existent|invalid|gone|terminated|deleted|removed|closed|cancell?ed|no longer (?:available|in use|valid|active|exist|on|with|used|accept|work))`,
     String.raw`(?:invalid|bad|incorrect|non-?existent|nonexistent|undeliverable|wrong|illegal) (?:recipient|address|user|mail ?box|e-?mail|destination|local|rcpt|username)|not (?:a )?(?:valid|known|our) (?:user|recipient|mail ?box|address|customer|account|local)|is not a (?:valid )?(?:user|mailbox|known|local)|not (?:listed|found) in|not a member of|does ?n[o'’]t have an? [^.\n]{0,60}account|recipientnotfound|recipnotfound|nosuchuser|no longer (?:employed|with)`,
-    String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|ambiguous|no mailbox|not our customer|delivery to the following recipients? failed permanently`,
+    String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|ambiguous|no mailbox|not our customer|recipient (?:is )?not in directory|(?:recipient|address|user) (?:can ?not|could not|can['’]t) be (?:verified|found|resolved)|does not live here|unable to (?:find|locate|verify) (?:the )?(?:user|recipient|mailbox|address)|non-local user`,
   ],
   'i',
 );
