@@ -1,3 +1,4 @@
+import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAppConnection } from '../domain/app-connections/connections.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
@@ -14,6 +15,8 @@ const BODY = 'Hi {{.FirstName}}, I saw what {{.Company}} does in {{.City}}. Woul
 const NOISY = { mailboxes: 20, gapSeconds: 8, imap: 10 };
 /** How long (ms) the noise goes on before the others start. */
 const HEAD_START_MS = 10_000;
+/** More processes than this wait for each core: what is measured is the rest of the machine, not Heron. */
+const BUSY_PER_CORE = 4;
 /** An email that has not left this long (ms) after its slot counts as that late. */
 const PATIENCE_MS = 120_000;
 
@@ -30,29 +33,36 @@ export async function run(context: BenchContext): Promise<BenchResult> {
 
   await others(context, sink, 3);
   const quiet = await others(context, sink, leads);
+  const quietLoad = loadavg()[0]!;
   context.log(`quiet: ${describe(quiet)}`);
   await makeNoise(context, sink, hang, crowd, calls);
   await sleep(HEAD_START_MS);
   const { open: hanging } = await hang.ask<{ open: number }>('open');
   const noisy = await others(context, sink, leads);
+  const noisyLoad = loadavg()[0]!;
   context.log(`noisy: ${describe(noisy)}, ${hanging} connections hung as it began`);
 
+  const isBusy = Math.max(quietLoad, noisyLoad) > BUSY_PER_CORE * cpus().length;
   const ratio = percentile(noisy, 0.99) / percentile(quiet, 0.99);
   return {
     figures: [
       { label: `slot to sent, ${OTHERS} tenants with ${leads} leads each, quiet`, value: describe(quiet) },
       { label: `the same while a twentieth hangs and launches ${crowd} leads`, value: describe(noisy) },
       { label: 'connections that hung as it began', value: String(hanging) },
+      {
+        label: 'load of the machine at the end, quiet and noisy',
+        value: `${quietLoad.toFixed(1)} and ${noisyLoad.toFixed(1)}${isBusy ? ': busy with other work, the ratio says little' : ''}`,
+      },
     ],
     targets: [
       {
         what: "the others' p99 from slot to sent, against the quiet run",
         target: '<= 1.5 x',
         got: `${ratio.toFixed(2)} x`,
-        met: ratio <= 1.5,
+        met: ratio <= 1.5 && !isBusy,
       },
     ],
-    raw: { leads, crowd, calls, quiet, noisy, hanging },
+    raw: { leads, crowd, calls, quiet, noisy, hanging, quietLoad, noisyLoad },
   };
 }
 

@@ -34,7 +34,10 @@ export async function writeReport(names: readonly string[]): Promise<void> {
   const sections: string[] = [];
   for (const name of names) {
     const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);
-    if (text) sections.push(section(JSON.parse(text) as StoredResult));
+    if (!text) continue;
+    // What the same bench found before the work it measures; kept by hand, from a run of that commit.
+    const before = await readFile(`${RESULTS}${name}-before.json`, 'utf8').catch(() => undefined);
+    sections.push(section(JSON.parse(text) as StoredResult, before ? (JSON.parse(before) as StoredResult) : undefined));
   }
   await writeFile(
     REPORT,
@@ -50,7 +53,10 @@ export async function writeReport(names: readonly string[]): Promise<void> {
   );
 }
 
-function section({ name, takenAt, machine: where, versions, figures, targets }: StoredResult): string {
+function section(
+  { name, takenAt, machine: where, versions, figures, targets }: StoredResult,
+  before: StoredResult | undefined,
+): string {
   return [
     `## ${name}`,
     '',
@@ -61,6 +67,8 @@ function section({ name, takenAt, machine: where, versions, figures, targets }: 
     '| what | value |',
     '|---|---|',
     ...figures.map(({ label, value }) => `| ${label} | ${value} |`),
+    ...(before?.figures ?? []).map(({ label, value }) => `| before: ${label} | ${value} |`),
+    ...(before?.targets ?? []).map(({ what, got }) => `| before: ${what} | ${got} |`),
     '',
     '| target | wanted | got | |',
     '|---|---|---|---|',
