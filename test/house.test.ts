@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -305,6 +306,67 @@ test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
     [],
   );
 });
+
+test('comments and documents state rules themselves; they cite no document that is not here', async (t) => {
+  // Released migrations are never edited, and this file names what it looks for.
+  const exempt = /^db\/migrations\/000[1-8]_|^test\/house\.test\.ts$/;
+  const files = [...(await sourceFiles(ROOT)), ...(await markdownFiles(ROOT))];
+  const found: string[] = [];
+  for (const file of files) {
+    const name = relative(ROOT, file).replaceAll('\\', '/');
+    if (exempt.test(name)) continue;
+    found.push(...citations(await readFile(file, 'utf8')).map((text) => `${name}: ${text}`));
+  }
+  t.deepEqual(found, []);
+  const planted = '/** A rule (contract 2, "Campaign"; supplement part 3). See DECISIONS 6 and DESIGN section 3. */';
+  t.is(citations(planted).length, 4);
+});
+
+/** Citations of documents outside this repository. */
+function citations(text: string): string[] {
+  return (
+    text.match(/\bcontract \d\b|\bsupplement(?: parts? \d|,| [A-Z])|\bDECISIONS \d|\bDESIGN (?:section|\d)/g) ?? []
+  );
+}
+
+test('every path that a document names is there', async (t) => {
+  const missing: string[] = [];
+  let named = 0;
+  for (const file of await markdownFiles(ROOT)) {
+    for (const path of pathsIn(await readFile(file, 'utf8'))) {
+      named += 1;
+      const places = [ROOT, dirname(file), join(ROOT, 'domain')].map((place) => join(place, path));
+      if (!places.some((place) => existsSync(place))) missing.push(`${relative(ROOT, file)}: ${path}`);
+    }
+  }
+  t.deepEqual(missing, []);
+  t.true(named > 50, `${named} paths`);
+  t.deepEqual(pathsIn('`api/x.ts` and [it](docs/y.md#part), not `a/b` or `lib/*.ts` or [that](https://x.example)'), [
+    'api/x.ts',
+    'docs/y.md',
+  ]);
+});
+
+/** Files and folders of this repository that a text names, as code or as a link; patterns and what a build makes aside. */
+function pathsIn(markdown: string): string[] {
+  const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)+)`/g)].map(([, path]) => path!);
+  const links = [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)].map(([, path]) => path!);
+  const isOurs = (path: string) =>
+    /^(?:api|domain|workflows|activities|workers|temporal|db|lib|local|deploy|examples|bench|docs|test)\//.test(path);
+  return [...inCode.filter(isOurs), ...links];
+}
+
+async function markdownFiles(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const nested = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : markdownFiles(path);
+      return extname(entry.name) === '.md' ? [path] : [];
+    }),
+  );
+  return nested.flat();
+}
 
 async function sourceFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });

@@ -3,8 +3,8 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { bounceOf, complaintOf, unsubscribeOf } from '../engine/outcomes/effects.ts';
-import { replyOf } from '../engine/outcomes/reply.ts';
+import { recordBounce, recordComplaint, recordUnsubscribe } from '../engine/outcomes/effects.ts';
+import { recordReply } from '../engine/outcomes/reply.ts';
 import { storableText } from '../engine/outcomes/storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../engine/outcomes/subject.ts';
 
@@ -61,13 +61,13 @@ export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void>
 async function apply(tx: Tx, subject: Subject, event: ReportedEvent, reason: string): Promise<void> {
   switch (event.event_type) {
     case 'bounce':
-      return bounceOf(tx, subject, { hard: true, reason: reason || 'reported bounce', source: 'reported' });
+      return recordBounce(tx, subject, { hard: true, reason: reason || 'reported bounce', source: 'reported' });
     case 'complaint':
-      return complaintOf(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
+      return recordComplaint(tx, subject, { reason: reason || 'reported complaint', source: 'reported' });
     case 'unsubscribe':
-      return unsubscribeOf(tx, subject, 'reported', false);
+      return recordUnsubscribe(tx, subject, 'reported', false);
     case 'reply':
-      return replyOf(tx, subject, {
+      return recordReply(tx, subject, {
         intent: null,
         confidence: 0,
         unsubscribeRequest: false,

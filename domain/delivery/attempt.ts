@@ -10,7 +10,7 @@ const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
  * Sends one claimed delivery, signed at this moment, and says what came of it. Whether it may be sent is looked at again:
- * the endpoint is on and verified, its host is one its application may use (contract 1, Authentication 7 and 8).
+ * the endpoint is on and verified, its host is one its application may use.
  */
 export async function attempt(
   { deps, openSecret }: Pick<DeliveryEngine, 'deps' | 'openSecret'>,
@@ -100,7 +100,10 @@ function failureOf(status: number): string | null {
     : `The receiver answered ${status}.`;
 }
 
-/** The first bytes of an answer as text PostgreSQL can keep: a character cut in half at the end goes, a NUL becomes visible. */
+/**
+ * The first bytes of an answer as text PostgreSQL can keep: a character cut in half at the end goes, a NUL becomes
+ * visible.
+ */
 export function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
   // Streaming keeps what may be the beginning of a character; it is dropped with the decoder.

@@ -37,7 +37,7 @@ const WHICH = {
 
 /**
  * Takes deliveries in hand, in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen:
- * the newest for a first attempt, the same for all after it (DECISIONS 8). An attempt whose worker died is put on record
+ * the newest for a first attempt, the same for all after it. An attempt whose worker died is put on record
  * as one without an outcome; it uses up none of those the receiver has, and does not lengthen the wait for the next.
  */
 export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {

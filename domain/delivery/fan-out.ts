@@ -73,9 +73,9 @@ interface Delivery {
 }
 
 /**
- * Gives the committed events that have none yet their position, in the order of their ids, and makes the deliveries of
- * those somebody listens to: one transaction, a handful of statements however many events there are. Whoever has read an
- * organization's events up to a position has missed none before it.
+ * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
+ * transaction, a handful of statements however many events there are. A reader that has read up to a position has missed
+ * no event before it.
  */
 export async function placeEvents(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,

@@ -5,12 +5,12 @@ interface Lane {
   waiting: { enter: () => void }[];
 }
 
-/** A place in an endpoint's lane; give it back when the request has ended. */
+/** Permission for one request to an endpoint; call `leave` when the request has ended. */
 export interface Place {
   leave(): void;
 }
 
-/** Bounds how many requests one process has open to one endpoint, so that an endpoint that hangs is nobody else's trouble. */
+/** Limits the requests that one process has open to one endpoint, so that an endpoint that hangs does not hold up others. */
 export class Lanes {
   readonly #limit: number;
   readonly #slowMs: number;
@@ -39,8 +39,9 @@ export class Lanes {
   }
 
   /**
-   * Waits for a place; undefined when there is none. Who is `shared` with other endpoints does not wait for a slow one,
-   * a `retry` waits for as long as a request may take, the `patient` for ever.
+   * Waits until one more request to the endpoint may be opened; undefined when that takes too long.
+   * @param who `shared`: fails fast if the endpoint is slow. `retry`: waits up to one request timeout. `patient`: waits
+   *   indefinitely
    */
   async enter(endpointId: string, who: 'shared' | 'retry' | 'patient'): Promise<Place | undefined> {
     if (who === 'shared' && this.isSlow(endpointId)) return undefined;

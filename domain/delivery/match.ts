@@ -10,8 +10,8 @@ export interface Subscription {
 }
 
 /**
- * Whether an endpoint gets events of a type (contract 1, "Endpoint event filter" and "App-level delivery rules"): firehose
- * events only by name, an application's only where the workspace granted the scope of the family.
+ * Whether an endpoint gets events of a type: firehose events only by name, an application's only where the workspace
+ * granted the scope of the family.
  */
 export function isSubscribed({ eventTypes, grantedScopes }: Subscription, type: string): boolean {
   if (!isEventType(type)) return false;

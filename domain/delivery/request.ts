@@ -1,7 +1,7 @@
 import type { EgressRequest } from '../../lib/egress/index.ts';
 import { signPayload } from '../../lib/signature.ts';
 
-/** Bytes of an answer that are kept with a delivery (contract 1, "Limits"). */
+/** Bytes of an answer that are kept with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
 /** One event on its way to one receiver. */
@@ -22,7 +22,7 @@ export interface SignedDelivery {
   maxResponseBytes: number;
 }
 
-/** The request of a delivery: body, signature and headers as receivers know them (contract 1, "Delivery headers"). */
+/** The request of a delivery: body, signature and headers as receivers know them. */
 export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
   return {
     method: 'POST',
@@ -42,7 +42,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
   };
 }
 
-/** A delivery's envelope (contract 1, "Delivery payload"). */
+/** A delivery's envelope. */
 export interface Envelope {
   id: string;
   event_type: string;

@@ -29,7 +29,7 @@ export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): strin
   return keyring.open(secret.sealed, sealPlace(secret.id)).toString();
 }
 
-/** The newest secret of an owner: the one that signs what is sent for the first time (DECISIONS 8). */
+/** The newest secret of an owner: the one that signs what is sent for the first time. */
 export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<SealedSecret | undefined> {
   return across(db, 'engine')
     .table('webhook_secrets')
@@ -39,8 +39,9 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 }
 
 /**
- * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for the deliveries that
- * began with them; those replaced long ago go. The owner's row must be locked, so that two rotations come one after the other.
+ * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for the deliveries
+ * that began with them; those replaced long ago go. The owner's row must be locked, so that two rotations come one
+ * after the other.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();

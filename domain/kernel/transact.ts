@@ -34,8 +34,8 @@ export interface Tx {
   /** What Temporal must do after the commit. */
   intend(intent: Intent): void;
   /**
-   * Work for the very end, once per key. Keys run in one order, so what they lock is taken in one order by every
-   * transaction, and only until the commit that follows.
+   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of these
+   * ends in one order, and hold them only until the commit.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
@@ -112,8 +112,8 @@ async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<voi
 }
 
 /**
- * The organization's rows for one statement that is a change by itself, its events included: PostgreSQL makes it all or
- * nothing, so it needs no transaction around it. For hot paths; everything else uses {@link transact}.
+ * A scope for a write that is one SQL statement, its events included, and so atomic without a transaction. For hot paths;
+ * everything else uses {@link transact}.
  */
 export function atOnce(ctx: Ctx): OrgScope {
   return reader(ctx);

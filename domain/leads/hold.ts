@@ -9,7 +9,7 @@ import { releaseReservedSends } from '../engine/control/release.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 
-/** A hold of a lead (supplement, CampaignLeadHold). `until` null is open-ended. */
+/** A hold of a lead. `until` null is open-ended. */
 export interface LeadHold {
   since: Date;
   until: Date | null;
@@ -40,7 +40,7 @@ interface HeldRow {
 const YEAR_MS = 366 * 86_400_000;
 
 /**
- * Whether a lead is held (supplement, campaigns_get_lead_hold).
+ * Whether a lead is held.
  * @throws AppError not_found for a campaign of another organization, or a contact that is no lead of it
  */
 export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
@@ -93,7 +93,7 @@ export async function pauseLead(
 }
 
 /**
- * Lifts a hold now, whoever made it; nothing happens to a lead that is not held (supplement, campaigns_resume_lead).
+ * Lifts a hold now, whoever made it; nothing happens to a lead that is not held.
  * @throws AppError not_found
  */
 export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {

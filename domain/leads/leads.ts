@@ -22,7 +22,7 @@ const PAGE = 5_000;
 /**
  * Makes contacts leads of a campaign. Ids that are no contacts of the organization are passed over. An active campaign
  * is told; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
- * log (contract 2, state table).
+ * log.
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
  *   that the caller's key may not use
  */

@@ -32,8 +32,8 @@ export interface LeadRow {
 }
 
 /**
- * The leads of a campaign, newest first. A held lead reads as `paused` (supplement, ContactCampaignProgress). Names and
- * addresses are for callers who may see contacts.
+ * The leads of a campaign, newest first. A held lead reads as `paused`. Names and addresses are for callers who may see
+ * contacts.
  * @throws AppError not_found, bad_request for a bad cursor
  */
 export async function listLeads(

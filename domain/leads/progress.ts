@@ -2,7 +2,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { Conditions } from '../records/conditions.ts';
 import { leadStatusSql, type LeadStatus } from '../records/contact-filters.ts';
 
-/** How far a contact is in one campaign (supplement ContactCampaignProgress). */
+/** How far a contact is in one campaign. */
 export interface LeadProgress {
   contact_id: string;
   status: LeadStatus;

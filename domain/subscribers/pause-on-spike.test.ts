@@ -5,7 +5,8 @@ import { createCampaign, createContact, createMailbox, enroll } from '../../test
 import { createSend } from '../../test/harness/inbound.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { applyBounce, applyComplaint } from '../engine/outcomes/effects.ts';
+import { recordComplaint, recordSendBounce } from '../engine/outcomes/effects.ts';
+import { lockSubject } from '../engine/outcomes/subject.ts';
 import { pauseCampaign } from '../engine/control/status.ts';
 import { transact } from '../kernel/transact.ts';
 import { applyNextEvents } from '../reactions/apply-events.ts';
@@ -60,10 +61,12 @@ async function scene(emails: number, settings: Record<string, unknown> = {}) {
     campaignId,
     bounce: (index: number) =>
       transact(world.system(org), (tx) =>
-        applyBounce(tx, sends[index]!, { hard: true, reason: '550 5.1.1', source: 'smtp' }),
+        recordSendBounce(tx, sends[index]!, { hard: true, reason: '550 5.1.1', source: 'smtp' }),
       ),
     complain: (index: number) =>
-      transact(world.system(org), (tx) => applyComplaint(tx, sends[index]!, { reason: 'abuse', source: 'arf' })),
+      transact(world.system(org), async (tx) =>
+        recordComplaint(tx, (await lockSubject(tx, sends[index]!.id))!, { reason: 'abuse', source: 'arf' }),
+      ),
     status: async () => (await db('campaigns').where({ id: campaignId }).first()).status as string,
     count: async (type: string) => (await db('domain_events').where({ organization_id: org, type })).length,
   };

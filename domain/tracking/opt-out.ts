@@ -1,7 +1,7 @@
 import { across } from '../../db/across.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { applyUnsubscribe } from '../engine/outcomes/effects.ts';
+import { recordSendUnsubscribe } from '../engine/outcomes/effects.ts';
 import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 
 /** Whose opt-out an unsubscribe link is. */
@@ -39,6 +39,6 @@ export async function optOut(
   requestId: string,
 ): Promise<void> {
   await transact(systemCtx(deps, link.organizationId, requestId), (tx) =>
-    applyUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source),
+    recordSendUnsubscribe(tx, { sendId: link.sendId, email: link.recipient }, source),
   );
 }

@@ -30,7 +30,7 @@ export interface Outcome {
   prepared: Prepared;
 }
 
-/** A campaign that is not through by then has lost its way; the checks say where. */
+/** A campaign that has not finished by then is presumed stuck; the checks say where. */
 const LIMIT_MS = 6 * 60_000;
 /** What the last letters cause (a click is counted once it is no burst) shows within this time. */
 const SETTLE_MS = 20_000;

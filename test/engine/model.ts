@@ -10,7 +10,7 @@ import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
-import { applyBounce, applyUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
+import { recordSendBounce, recordSendUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { suppress } from '../../domain/engine/outcomes/suppress.ts';
 import type { ManualClock } from '../../lib/clock.ts';
@@ -160,7 +160,8 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           .whereIn('state', ['sent', 'uncertain', 'sending'])
           .first();
         return (
-          send && transact(ctx, (tx) => applyBounce(tx, send, { hard: true, reason: 'no such user', source: 'dsn' }))
+          send &&
+          transact(ctx, (tx) => recordSendBounce(tx, send, { hard: true, reason: 'no such user', source: 'dsn' }))
         );
       }
       case 'hold':
@@ -175,7 +176,9 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           .where({ enrollment_id: leads[operation.lead] })
           .whereIn('state', ['sent', 'uncertain'])
           .first();
-        return send && transact(ctx, (tx) => applyUnsubscribe(tx, { sendId: send.id, email: send.recipient }, 'link'));
+        return (
+          send && transact(ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: send.recipient }, 'link'))
+        );
       }
       case 'suppress':
         return transact(ctx, async (tx) =>

@@ -9,8 +9,8 @@ const outputKey = z
   .regex(OUTPUT_KEY, 'must be a name of letters, digits and underscores, at most 64 characters');
 
 /**
- * What a step that is not an email does (contract 2, create rule 3). `app_action` asks the customer's app, the waits
- * take time, the rest act at once.
+ * What a step that is not an email does. `app_action` asks the customer's app, the waits take time, the rest act at
+ * once.
  */
 export const stepActionSchema = z.discriminatedUnion('type', [
   z.strictObject({

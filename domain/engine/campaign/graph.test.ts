@@ -185,7 +185,7 @@ test('rewiring keeps conditions and other keys, and links that lead out end the 
   );
 });
 
-test("steps are connected in order with the contract's spacing and threading", (t) => {
+test('steps are connected in order, with the default spacing and threading', (t) => {
   const build = (inputs: object[]) => buildSteps(inputs.map((input) => stepInputSchema.parse(input)));
   const { steps, problems } = build([
     { subject: 'Hello', body_plain: 'a' },

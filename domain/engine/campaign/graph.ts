@@ -4,7 +4,7 @@ import type { StepAction } from './actions.ts';
 
 export const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
-/** How a step ended. Branches route by it (contract 2, create rule 3). */
+/** How a step ended. Branches route by it. */
 export type Outcome = 'sent' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**
@@ -102,8 +102,8 @@ export function nextStep<S extends GraphStep>(steps: readonly S[], current: S, f
 }
 
 /**
- * The links a step gets when its author gives none (contract 2, create rules 2 and 3): an app_action goes on after
- * success only, a wait_for_event with `on_timeout: stop` after the event only, `end` nowhere, everything else always.
+ * The links a step gets when its author gives none: an app_action goes on after success only, a wait_for_event with
+ * `on_timeout: stop` after the event only, `end` nowhere, everything else always.
  */
 export function defaultConditions(action: StepAction | null, to: string | null): StepConditions {
   if (to === null || action?.type === 'end') return { branches: [] };

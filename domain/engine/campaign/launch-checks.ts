@@ -31,15 +31,15 @@ const VERIFIED_SAMPLE = 20;
 
 /**
  * Whether address verification keeps a contact from being mailed: invalid addresses always, risky ones unless the
- * campaign allows them (contract 2, risky_emails). An address not verified yet is not refused.
+ * campaign allows them (`risky_emails`). An address not verified yet is not refused.
  */
 export function refusedByVerification(status: string, riskyEmails: boolean): boolean {
   return status === 'invalid' || (status === 'risky' && !riskyEmails);
 }
 
 /**
- * Why a campaign may not start now, or null (contract 1, "Errors"; contract 2, state table): campaign_invalid,
- * empty_step_body, campaign_no_mailbox, no_leads, no_remaining_leads, leads_undeliverable, list_bounce_risk.
+ * Why a campaign may not start now, or null: campaign_invalid, empty_step_body, campaign_no_mailbox, no_leads,
+ * no_remaining_leads, leads_undeliverable, list_bounce_risk.
  */
 export async function launchRefusal(
   org: OrgScope,

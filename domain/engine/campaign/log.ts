@@ -2,7 +2,7 @@ import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 
-/** What a campaign's activity log tells (supplement, CampaignLog). */
+/** What a campaign's activity log tells. */
 export type CampaignLogType =
   | 'campaign_created'
   | 'campaign_updated'

@@ -48,10 +48,10 @@ export function poolBindings(campaign: PoolChoice): { campaign: string; tags: re
 }
 
 /**
- * The campaign's sender pool (contract 2, create rule 1): active mailboxes without an open-ended hold; holds that end
- * are the allocator's to wait for. `tags` takes the mailboxes of its tags and its explicit senders, and every mailbox
- * when neither is set. `explicit` takes senders and tags and never widens. A sender that is switched off keeps its
- * mailbox out even where a tag would bring it in.
+ * The campaign's sender pool: active mailboxes without an open-ended hold; holds that end are the allocator's to wait
+ * for. `tags` takes the mailboxes of its tags and its explicit senders, and every mailbox when neither is set.
+ * `explicit` takes senders and tags and never widens. A sender that is switched off keeps its mailbox out even where a
+ * tag would bring it in.
  */
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
   const rows = await org.sql<{ id: string; weight: number }>(

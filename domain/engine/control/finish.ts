@@ -19,7 +19,7 @@ export interface FinishOptions {
 }
 
 /**
- * Ends a contact's way through a campaign, unless it has ended already: whoever is first decides (DESIGN, sentence 3).
+ * Ends a contact's way through a campaign, unless it has ended already: whoever is first decides.
  * @param options.byRun true when the contact's own run says so and needs no signal
  * @returns whether this call ended it
  */

@@ -16,7 +16,7 @@ export const PAUSED_STATUSES: readonly PausedStatus[] = [
 ];
 
 /**
- * The campaign, locked: of two verbs that move it, or add to it, the second sees what the first has done.
+ * Loads the campaign with a row lock, so that concurrent status changes and additions of leads are serialized.
  * @throws AppError not_found
  */
 export async function lockCampaign(tx: Tx, campaignId: string): Promise<CampaignRow> {
@@ -58,7 +58,7 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign if it is active (contract 2, state table): reserved slots go back, the launcher tells every run. A
+ * Pauses a campaign if it is active: reserved slots go back, the launcher tells every run. A
  * send already in a worker's hands finishes. The engine calls it when the pool is empty, inbound when bounces spike.
  * @param reason one line for people, kept in the activity log
  * @param from statuses it is paused from; a start that finds nobody deliverable parks the campaign from any

@@ -27,7 +27,7 @@ const BUSY_MS = 500;
 const NAP_MS = 5_000;
 /** How soon a lead that no mailbox matches is asked again; a change of the pool frees it at once. */
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
-/** A run this late (ms) has lost its way; it is told to look again. */
+/** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
 const OVERDUE_MS = 10 * MINUTE_MS;
 
 interface Lead {
@@ -43,7 +43,7 @@ interface Lead {
 /**
  * One turn of a campaign's launcher, in one transaction: tells runs of edits, launches the next leads as far as slots
  * within the horizon allow, notices that nothing is left. Leads stay rows until their slot is near, so a campaign of a
- * million has as many open workflows as contacts in flight (DESIGN section 3).
+ * million has as many open workflows as contacts in flight.
  */
 export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
   return transact(ctx, async (tx) => {

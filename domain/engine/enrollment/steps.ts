@@ -9,7 +9,7 @@ import type { Tx } from '../../kernel/transact.ts';
 import { allocate, type Candidate } from '../sending/allocate.ts';
 import { entryDelayEnds } from '../../records/schedule/slots.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
-import { applyUnsubscribe } from '../outcomes/effects.ts';
+import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
 import type { EngineContact, EngineStep, Graph, Snapshot } from './snapshot.ts';
 
@@ -194,7 +194,7 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
       });
       return { kind: 'passed', outcome: 'done' };
     case 'unsubscribe':
-      await applyUnsubscribe(
+      await recordSendUnsubscribe(
         tx,
         { campaignId: campaign.id, enrollmentId: enrollment.id, contactId: contact.id, email: contact.email },
         'action',

@@ -26,8 +26,8 @@ interface OpenLead {
 
 /**
  * Holds a contact who is away in every campaign that has them, until a working day after the return, or for
- * out_of_office_hold_days (contract 2, "Advanced outreach settings"; supplement 4). Campaigns whose settings say no, and
- * holds made by a person, are left alone; a hold that lasts longer already is kept. Returns how many were held.
+ * out_of_office_hold_days. Campaigns whose settings say no, and holds made by a person, are left alone; a hold that
+ * lasts longer already is kept. Returns how many were held.
  */
 export async function holdAway(tx: Tx, contactId: string, away: AwayMessage): Promise<number> {
   const leads = await tx.org.sql<OpenLead>(

@@ -6,7 +6,10 @@ import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
-/** A refusal of an email, told by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client (`reported`). */
+/**
+ * A refusal of an email, told by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
+ * (`reported`).
+ */
 export interface Bounce {
   /** The address does not work; a soft bounce says it did not work this time. */
   hard: boolean;
@@ -20,7 +23,7 @@ export interface Complaint {
   source: 'arf' | 'reported';
 }
 
-/** How somebody opted out (contract 1, campaign.unsubscribed): the header, the page, a reply, a campaign step. */
+/** How somebody opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
 export type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
 /** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
@@ -33,17 +36,18 @@ export interface OptOut {
 }
 
 /**
- * What a bounce does (contract 2, bounce_pipeline). A hard one ends the contact's way through the campaign and, where
- * the settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced
- * already. A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email changes nothing.
+ * Records a bounce. As `bounce_pipeline` says, a hard one ends the contact's way through the campaign and, where the
+ * settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced already.
+ * A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email
+ * changes nothing.
  */
-export async function applyBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
+export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
   const subject = await lockSubject(tx, send.id);
-  if (subject) await bounceOf(tx, subject, bounce);
+  if (subject) await recordBounce(tx, subject, bounce);
 }
 
-/** As {@link applyBounce}, for a recipient whose email may not be known. */
-export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
+/** As {@link recordSendBounce}, for a recipient whose email may not be known. */
+export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Promise<void> {
   const { send } = subject;
   const kind: 'hard' | 'soft' = bounce.hard ? 'hard' : 'soft';
   if (send && (await isRecorded(tx, send.id, 'bounce', bounce.hard))) return;
@@ -82,16 +86,10 @@ export async function bounceOf(tx: Tx, subject: Subject, bounce: Bounce): Promis
 }
 
 /**
- * What a spam complaint does (contract 2, bounce_pipeline): the contact leaves the campaign and, where the settings say
- * so, is suppressed. A campaign with too many complaints is paused by a subscriber. The second report of the same email changes nothing.
+ * Records a spam complaint: the contact leaves the campaign and, where `bounce_pipeline` says so, is suppressed. A campaign
+ * with too many complaints is paused by a subscriber of these events. The second report of the same email changes nothing.
  */
-export async function applyComplaint(tx: Tx, send: { id: string }, complaint: Complaint): Promise<void> {
-  const subject = await lockSubject(tx, send.id);
-  if (subject) await complaintOf(tx, subject, complaint);
-}
-
-/** As {@link applyComplaint}, for a recipient whose email may not be known. */
-export async function complaintOf(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
+export async function recordComplaint(tx: Tx, subject: Subject, complaint: Complaint): Promise<void> {
   const { send } = subject;
   if (send && (await isRecorded(tx, send.id, 'complaint', false))) return;
   const reason = storableText(complaint.reason, 500);
@@ -118,11 +116,11 @@ export async function complaintOf(tx: Tx, subject: Subject, complaint: Complaint
 }
 
 /**
- * What an opt-out does: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
+ * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
  * suppressed where auto_suppress_on_unsubscribe says so, and always after a reply that asks for it. Doing it again
  * changes nothing, unless the contact was subscribed anew in between.
  */
-export async function applyUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
+export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
   const subject = (who.sendId ? await lockSubject(tx, who.sendId) : undefined) ?? {
     send: null,
     campaignId: who.campaignId ?? null,
@@ -130,11 +128,11 @@ export async function applyUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeS
     contactId: who.contactId ?? null,
     email: who.email.trim().toLowerCase(),
   };
-  await unsubscribeOf(tx, subject, source, source === 'reply');
+  await recordUnsubscribe(tx, subject, source, source === 'reply');
 }
 
-/** As {@link applyUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out a client tells of. */
-export async function unsubscribeOf(
+/** As {@link recordSendUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out a client tells of. */
+export async function recordUnsubscribe(
   tx: Tx,
   subject: Subject,
   source: UnsubscribeSource | 'reported',
@@ -174,8 +172,8 @@ export async function unsubscribeOf(
   tx.emit('campaign.unsubscribed', { ...subjectPayload(known), source: source === 'reported' ? 'action' : source });
 }
 
-/** What a receiving server's word that it has delivered an email does: it is told (contract 1, campaign.email_delivered). */
-export function deliveredOf(tx: Tx, subject: Subject, reportedBy: string | null): void {
+/** Emits campaign.email_delivered when a delivery report (DSN) of the receiving server confirms the delivery. */
+export function emitDelivered(tx: Tx, subject: Subject, reportedBy: string | null): void {
   if (!subject.campaignId) return;
   tx.emit('campaign.email_delivered', {
     ...subjectPayload(subject),

@@ -3,7 +3,7 @@ import { ManualClock } from '../../../lib/clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../kernel/transact.ts';
-import { applyUnsubscribe } from './effects.ts';
+import { recordSendUnsubscribe } from './effects.ts';
 import {
   awayFrom,
   bounceOf,
@@ -156,7 +156,7 @@ test('an opt-out after the contact was subscribed anew counts again', async (t) 
   const s = await scene();
   const optOut = () =>
     transact(world.system(s.tenant.organizationId), (tx) =>
-      applyUnsubscribe(tx, { sendId: s.sendId, email: s.original.to }, 'link'),
+      recordSendUnsubscribe(tx, { sendId: s.sendId, email: s.original.to }, 'link'),
     );
   await optOut();
   await optOut();

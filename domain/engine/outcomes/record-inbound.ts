@@ -7,9 +7,9 @@ import { reader, transact, type Tx } from '../../kernel/transact.ts';
 import { recipientZone } from '../../records/schedule/recipient-zone.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { holdAway } from './away.ts';
-import { bounceOf, complaintOf, deliveredOf, unsubscribeOf } from './effects.ts';
+import { recordBounce, recordComplaint, emitDelivered, recordUnsubscribe } from './effects.ts';
 import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
-import { replyOf, type Reply } from './reply.ts';
+import { recordReply, type Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, type Subject } from './subject.ts';
@@ -222,11 +222,11 @@ async function applyEffects(
       );
       if (!told) return;
       const reason = told.diagnosticCode ?? told.status ?? 'the message came back';
-      return bounceOf(tx, subject, { hard: told.bounceType === 'hard', reason, source: 'dsn' });
+      return recordBounce(tx, subject, { hard: told.bounceType === 'hard', reason, source: 'dsn' });
     }
     case 'complaint':
       if (reading.recipient !== null && reading.recipient !== send.recipient) return;
-      return complaintOf(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
+      return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
     case 'out_of_office':
       if (subject.contactId) {
         await holdAway(tx, subject.contactId, {
@@ -242,12 +242,12 @@ async function applyEffects(
         ({ finalRecipient, originalRecipient }) =>
           finalRecipient === send.recipient || originalRecipient === send.recipient,
       );
-      if (told) deliveredOf(tx, subject, told.remoteMta);
+      if (told) emitDelivered(tx, subject, told.remoteMta);
       if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
       return;
     }
     case 'reply':
-      return replyOf(tx, subject, {
+      return recordReply(tx, subject, {
         intent: reading.intent,
         confidence: reading.confidence,
         unsubscribeRequest: reading.unsubscribeRequest,
@@ -262,7 +262,7 @@ async function applyEffects(
 async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
   const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
   if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword)
-    await unsubscribeOf(tx, subject, 'reply', true);
+    await recordUnsubscribe(tx, subject, 'reply', true);
 }
 
 function tell(tx: Tx, inbound: Inbound): void {

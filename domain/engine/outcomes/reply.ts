@@ -2,7 +2,7 @@ import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
-import { unsubscribeOf } from './effects.ts';
+import { recordUnsubscribe } from './effects.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
 /** What a person answered. */
@@ -26,11 +26,11 @@ export interface Reply {
 }
 
 /**
- * What a human reply does (contract 2, stop_on_reply and reply_intent): it is recorded, and it ends the contact's way
+ * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
  * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A
  * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off.
  */
-export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
+export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
   const { send, campaignId, enrollmentId } = subject;
   if (send)
     await tx.org
@@ -53,7 +53,7 @@ export async function replyOf(tx: Tx, subject: Subject, reply: Reply): Promise<v
   });
   const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
-    await unsubscribeOf(tx, subject, 'reply', true);
+    await recordUnsubscribe(tx, subject, 'reply', true);
     return;
   }
   if (!enrollmentId || !campaignId) return;

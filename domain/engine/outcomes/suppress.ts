@@ -12,8 +12,8 @@ export interface SuppressEntry {
 }
 
 /**
- * Puts one address on the suppression list and switches off the subscribed flag of its contact (contract 2, "Suppression
- * entry"). An address that is listed already takes the newer reason and source, and no longer expires.
+ * Puts one address on the suppression list and switches off the subscribed flag of its contact. An address that is
+ * listed already takes the newer reason and source, and no longer expires.
  */
 export async function suppress(tx: Tx, entry: SuppressEntry): Promise<void> {
   const email = entry.email.trim().toLowerCase();

@@ -420,7 +420,10 @@ function freeTime(tx: Tx, seat: Seat): string {
   return new Date(Math.min(freeFrom(seat, now), now + 86_400_000)).toISOString();
 }
 
-/** The ramp level of a sending day; the first to ask on a new day raises it. Others may hold an older view of the campaign. */
+/**
+ * The ramp level of a sending day; the first to ask on a new day raises it. Others may hold an older view of the
+ * campaign.
+ */
 async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<number> {
   // A day before the latest can come back when the timezone is edited; it raises nothing.
   if (!campaign.ramp_enabled || (campaign.ramp_day !== null && campaign.ramp_day >= day)) return campaign.ramp_level;

@@ -26,7 +26,7 @@ import { sentFacts, type SentFacts } from './settle.ts';
 
 /**
  * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
- * make it less (contract 2, task_reliability.execution_window_seconds).
+ * make it less (`task_reliability.execution_window_seconds`).
  */
 const STALE_SLOT_MS = 5 * 60_000;
 /** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
@@ -82,7 +82,7 @@ export type Claim =
 /**
  * Takes a reserved email for sending (`reserved -> sending`), the one place where that happens. Everything is checked
  * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
- * byte leaves, so no crash can lead to a second send (DESIGN section 3).
+ * byte leaves, so no crash can lead to a second send.
  */
 export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
   return transact(ctx, async (tx) => {
@@ -318,7 +318,10 @@ function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubs
   };
 }
 
-/** The tracking origin: the campaign's own domain, the mailbox's, else the installation's. Unverified ones are not honored. */
+/**
+ * The tracking origin: the campaign's own domain, the mailbox's, else the installation's. Unverified ones are not
+ * honored.
+ */
 function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
   if (campaign.tracking_domain && campaign.tracking_domain_verified) return `https://${campaign.tracking_domain}`;
   if (mailbox.tracking_domain && mailbox.tracking_domain_verified) return `https://${mailbox.tracking_domain}`;

@@ -3,7 +3,7 @@ import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../.
 import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
 import { reader } from '../../kernel/transact.ts';
-import { applyBounce } from '../outcomes/effects.ts';
+import { recordSendBounce } from '../outcomes/effects.ts';
 import { claimSend, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
@@ -35,12 +35,14 @@ const LOOK_AGAIN_MS = 15_000;
 const SETTLE_RETRY_MS = 500;
 /** A copy waits this long (ms) for others at the same IMAP host. */
 const COPY_PATIENCE_MS = 5_000;
-/** Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves any more. */
+/**
+ * Share of the claim the network may take: when another worker may take the email for abandoned, nothing of it leaves
+ * any more.
+ */
 const SMTP_SHARE = 0.9;
 
 /**
- * Sends one reserved email, or finds out what became of one that a dead worker left (DESIGN section 3, "Sending: exact,
- * and never twice"). Calling it again is always safe.
+ * Sends one reserved email, or finds out what became of one that a dead worker left. Calling it again is always safe.
  */
 export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
   const timer = setInterval(() => parts.heartbeat?.(), parts.heartbeatMs ?? HEARTBEAT_MS);
@@ -179,7 +181,7 @@ function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
 
 async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard }: Verdict): Promise<string> {
   await settleBounced(ctx, claim, response, (tx, row) =>
-    applyBounce(tx, row, { hard, reason: response, source: 'smtp' }),
+    recordSendBounce(tx, row, { hard, reason: response, source: 'smtp' }),
   );
   return 'bounced';
 }
