@@ -2,7 +2,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { transact } from '../domain/kernel/transact.ts';
-import { applyBounce } from '../domain/engine/outcomes/effects.ts';
+import { recordSendBounce } from '../domain/engine/outcomes/effects.ts';
 import { watchRates } from '../domain/engine/outcomes/spike.ts';
 import { reactionStatus } from '../domain/reactions/status.ts';
 import {
@@ -248,7 +248,7 @@ async function measureBounces({ assembly: { deps }, quick, log }: BenchContext) 
         await tx.org.sql('select id from campaigns where organization_id = :org and id = :id for no key update', {
           id: campaignId,
         });
-      await applyBounce(tx, send, { hard: true, reason: '550 5.1.1', source: 'smtp' });
+      await recordSendBounce(tx, send, { hard: true, reason: '550 5.1.1', source: 'smtp' });
       if (inside) await watchRates(tx, campaignId);
     });
   };

@@ -7,7 +7,7 @@ import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold
 import { signalLauncher } from '../../domain/engine/control/signals.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
-import { applyUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
+import { recordSendUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { systemCtx, type Ctx } from '../../domain/kernel/context.ts';
@@ -324,7 +324,7 @@ class Simulation {
     this.#ledger.leave(index, this.#now());
     if (kind === 'unsubscribe') {
       const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
-      await transact(this.#ctx, (tx) => applyUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
+      await transact(this.#ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
       return;
     }
     const raw = replyTo({ messageId: letter.messageId, from: mailbox.email, to: lead.email }, 'Yes, call me tomorrow.');
