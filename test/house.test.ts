@@ -318,7 +318,7 @@ test('comments and documents state rules themselves; they cite no document that 
     found.push(...citations(await readFile(file, 'utf8')).map((text) => `${name}: ${text}`));
   }
   t.deepEqual(found, []);
-  const planted = '/** A rule. See DECISIONS 6 and DESIGN section 3. */';
+  const planted = '/** A rule (contract 2, "Campaign"; supplement part 3). See DECISIONS 6 and DESIGN section 3. */';
   t.is(citations(planted).length, 4);
 });
 
