@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
-import { resolveTemporalCli, startTemporalServer } from './temporal/index.ts';
+import { claimStateFile, resolveTemporalCli, startTemporalServer, versionOf } from './temporal/index.ts';
 import { lockFolder } from './folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 
@@ -32,6 +32,8 @@ export interface Backing {
   temporalAddress: string;
   /** Of the embedded server, when it has one. */
   temporalUiUrl: string | undefined;
+  /** True when Temporal begins with an empty state in place of one that another version wrote: runs have to be reconciled. */
+  temporalReplaced: boolean;
   /** Undefined when the server was given. */
   postgres: Managed | undefined;
   temporal: Managed | undefined;
@@ -69,6 +71,7 @@ export async function startBacking(options: BackingOptions): Promise<Backing> {
     databaseUrl: postgres.value?.url ?? given.PRIMARY_DB!,
     temporalAddress: temporal.value?.address ?? given.TEMPORAL_ADDRESS!,
     temporalUiUrl: temporal.value?.uiUrl,
+    temporalReplaced: temporal.value?.replaced ?? false,
     postgres: postgres.value?.managed,
     temporal: temporal.value?.managed,
     async stop() {
@@ -109,8 +112,14 @@ async function startPostgres(dataDir: string, options: BackingOptions): Promise<
 async function startTemporal(
   dataDir: string,
   options: BackingOptions,
-): Promise<{ managed: Managed; address: string; uiUrl: string | undefined }> {
+): Promise<{ managed: Managed; address: string; uiUrl: string | undefined; replaced: boolean }> {
   const cli = await resolveTemporalCli(options.log);
+  const dbFile = options.persistent ? join(dataDir, 'temporal', 'temporal.db') : undefined;
+  const state = dbFile ? await claimStateFile(dbFile, (await versionOf(cli.path)).server) : undefined;
+  if (state?.replaced)
+    options.log(
+      `Temporal: its state was written by ${state.writtenBy ? `server ${state.writtenBy}` : 'an unknown version'}; it was moved to ${state.movedTo}, and runs are started again from PostgreSQL`,
+    );
   const port = options.ports?.temporal ?? (await freePort());
   const uiPort = options.headless ? undefined : (options.ports?.temporalUi ?? (await freePort()));
   const managed = await manage(
@@ -121,12 +130,13 @@ async function startTemporal(
         port,
         logFile: join(dataDir, 'logs', 'temporal.log'),
         ...(uiPort === undefined ? { headless: true } : { uiPort }),
-        ...(options.persistent && { dbFile: join(dataDir, 'temporal', 'temporal.db') }),
+        ...(dbFile && { dbFile }),
       }),
     { supervise: options.supervise ?? false, log: options.log },
   );
   return {
     managed,
+    replaced: state?.replaced ?? false,
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
   };

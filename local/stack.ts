@@ -7,7 +7,11 @@ import { startChild } from './child.ts';
 import { localSecrets } from './secrets.ts';
 import { manage, type Managed } from './managed.ts';
 import type { ProcessName } from '../deploy/processes.ts';
+import { assemble } from '../deploy/assemble.ts';
 import { waitForDatabase } from '../deploy/waiting.ts';
+import { reconcile } from '../domain/system/reconcile.ts';
+import { loadConfig } from '../lib/config/index.ts';
+import { silentLogger } from '../lib/log.ts';
 
 const DATABASE = 'heron';
 const HOST = '127.0.0.1';
@@ -128,6 +132,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const [api, tracking, realtime, worker] = outcomes.map(
       (outcome) => (outcome as PromiseFulfilledResult<Managed>).value,
     ) as [Managed, Managed, Managed, Managed];
+    if (backing.temporalReplaced) await reconcileRuns(env, log);
     const origin = `http://${HOST}:${ports.api}`;
     return {
       urls: {
@@ -197,6 +202,18 @@ async function settings(
     REALTIME_PORT: String(ports.realtime),
     WORKER_PORT: String(ports.worker),
   };
+}
+
+/** Starts the runs again that PostgreSQL says must be open. The worker is there already, and with it the search attributes. */
+async function reconcileRuns(env: Record<string, string>, log: (line: string) => void): Promise<void> {
+  const assembly = assemble(loadConfig({ ...process.env, ...env }), 'reconcile', { log: silentLogger });
+  try {
+    const missing = (await reconcile(assembly.deps)).filter((family) => family.missing > 0);
+    const counts = missing.map((family) => `${family.missing} ${family.family}`).join(', ');
+    log(`Temporal: ${counts ? `started again: ${counts}` : 'no run had to be started again'}`);
+  } finally {
+    await assembly.close();
+  }
 }
 
 async function prepareDatabase(backing: Backing, url: string, log: (line: string) => void): Promise<void> {

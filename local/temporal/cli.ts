@@ -137,7 +137,8 @@ async function refusalOf(path: string): Promise<string | undefined> {
   }
 }
 
-async function versionOf(path: string): Promise<{ cli: string; server: string }> {
+/** The versions of a CLI and of the server inside it. */
+export async function versionOf(path: string): Promise<{ cli: string; server: string }> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
   const match = /temporal version (\S+) \(Server (\d+\.\d+[^,)\s]*)/.exec(stdout);
   if (!match) throw new Error('it does not say which Temporal server it holds');

@@ -42,8 +42,8 @@ const app = createServer((_request, response) => {
 }).listen(0, '127.0.0.1');
 
 async function save(family: string, name: string, workflowId: string): Promise<void> {
-  const history = await engine.temporal.workflow.getHandle(workflowId).fetchHistory();
   const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
+  const history = await engine.temporal.workflow.getHandle(workflowId).fetchHistory();
   mkdirSync(folder, { recursive: true });
   // Where it was recorded is nobody's business: stack traces name folders, identities the machine.
   const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
