@@ -44,12 +44,14 @@ const app = createServer((_request, response) => {
 async function save(family: string, name: string, workflowId: string): Promise<void> {
   const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
   const history = await engine.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const file = new URL(`${label}-${name}.json`, folder);
   mkdirSync(folder, { recursive: true });
   // Where it was recorded is nobody's business: stack traces name folders, identities the machine.
   const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
     .replaceAll(ROOT, '')
     .replaceAll(`@${hostname()}`, '@recorder');
-  writeFileSync(new URL(`${label}-${name}.json`, folder), `${text}\n`);
+  // A recording is what an earlier release did, which nothing can do again: it is never overwritten.
+  writeFileSync(file, `${text}\n`, { flag: 'wx' });
   console.log(`${family}/histories/${label}-${name}.json: ${history.events!.length} events`);
 }
 

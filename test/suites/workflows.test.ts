@@ -5,6 +5,7 @@ import test from 'ava';
 import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import * as barrel from '../../workflows/index.ts';
 import { silentLogger } from '../../lib/log.ts';
+import { misfits } from './recorded-payloads.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
@@ -49,6 +50,11 @@ test('every family is reconciled with PostgreSQL, or says why it need not be', a
 
 for (const family of families) {
   for (const file of histories(family)) {
+    test(`what stands in ${family}'s ${file} is what its contract says`, (t) => {
+      const history = JSON.parse(readFileSync(new URL(`${family}/histories/${file}`, WORKFLOWS), 'utf8'));
+      t.deepEqual(misfits(family, history), []);
+    });
+
     test(`today's ${family} replays ${file}`, async (t) => {
       const history = historyFromJSON(
         JSON.parse(readFileSync(new URL(`${family}/histories/${file}`, WORKFLOWS), 'utf8')),
@@ -68,3 +74,16 @@ function histories(family: string): string[] {
   const folder = new URL(`${family}/histories/`, WORKFLOWS);
   return existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
 }
+
+test('a payload that is renamed or lacks a field is noticed', (t) => {
+  const file = new URL('enrollment/histories/v1-replied-while-waiting.json', WORKFLOWS);
+  const recorded = readFileSync(file, 'utf8');
+  const renamed = (from: string, to: string) =>
+    recorded.replaceAll(/"data": "([A-Za-z0-9+/=]+)"/g, (_all, data: string) => {
+      const text = Buffer.from(data, 'base64').toString().replaceAll(`"${from}"`, `"${to}"`);
+      return `"data": "${Buffer.from(text).toString('base64')}"`;
+    });
+  for (const field of ['organizationId', 'sendId', 'stepRunId', 'outcome', 'until', 'where'])
+    t.true(misfits('enrollment', JSON.parse(renamed(field, `${field}2`))).length > 0, field);
+  t.deepEqual(misfits('enrollment', JSON.parse(renamed('nothing like this', 'x'))), []);
+});

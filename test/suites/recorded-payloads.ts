@@ -1,0 +1,286 @@
+import { z } from 'zod';
+import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
+import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
+import type { EnrollmentActivities, EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
+import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
+import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
+import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
+import type { WebhookDeliveryActivities, WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
+import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
+import type { WebhookVerifyActivities, WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
+
+/*
+ * What stands in histories: arguments, signals, inputs and results of activities. Replay compares kinds and order of
+ * steps, not what they carry, so that a renamed field replays well and then reads undefined in every open run.
+ *
+ * The schemas are held from both sides. Every recorded payload must fit its schema, strictly; and what a schema gives
+ * must be assignable to today's type in the contract. A field that is renamed or becomes required breaks the type check
+ * here, and a schema that is changed to please it no longer fits the recordings. What only earlier releases wrote, and
+ * today's code does not read, is listed as `earlier`, without a type.
+ */
+
+type Inputs<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: infer Args) => unknown
+  ? Args
+  : never;
+type Result<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: never[]) => infer Answer
+  ? Awaited<Answer>
+  : never;
+
+interface ActivityPayloads {
+  input: z.ZodType;
+  result: z.ZodType;
+}
+
+/** The payloads of one family. */
+export interface FamilyPayloads {
+  args: z.ZodType;
+  signals: Readonly<Record<string, z.ZodType>>;
+  activities: Readonly<Record<string, ActivityPayloads>>;
+}
+
+/** Ties a schema to a type of today. */
+const today =
+  <Type>() =>
+  <Schema extends z.ZodType<Type>>(schema: Schema): Schema =>
+    schema;
+
+/** Ties the input and the result of an activity to its signature. */
+const activity =
+  <Activities>() =>
+  <Name extends keyof Activities>(
+    _name: Name,
+    input: z.ZodType<Inputs<Activities, Name>>,
+    result: z.ZodType<Result<Activities, Name>>,
+  ): ActivityPayloads => ({ input, result });
+
+const id = z.uuid();
+const time = z.number().min(1_000_000_000_000);
+const why = z.string().min(1);
+/** What a signal of an earlier release says: nothing. */
+const earlierNudge = z.tuple([]);
+/** An activity that returns nothing leaves null, or no payload at all. */
+const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() => undefined);
+
+const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
+const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
+const enrollmentArgs = today<EnrollmentArgs>()(z.strictObject({ organizationId: id, campaignId: id, contactId: id }));
+const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
+const side = z.union([
+  z.strictObject({ ok: z.literal(true) }),
+  z.strictObject({
+    ok: z.literal(false),
+    stage: z.enum(['dns', 'connect', 'tls', 'greeting', 'auth', 'session']),
+    message: why,
+  }),
+  z.null(),
+]);
+const batch = z.strictObject({ batchId: id, lane: z.literal(true).optional() });
+const batchReport = z.strictObject({
+  delivered: z.int(),
+  failed: z.int(),
+  diverted: z.int(),
+  more: z.boolean(),
+});
+const deliverBatch = activity<WebhookBatchActivities>()('deliverBatch', z.tuple([batch]) as never, batchReport);
+const verifyArgs = today<WebhookVerifyArgs>()(z.strictObject({ organizationId: id, endpointId: id }));
+
+const enrollmentActivity = activity<EnrollmentActivities>();
+const importActivity = activity<ContactImportActivities>();
+const outcome = z.strictObject({ outcome: why });
+
+/** By family: the folder's name in workflows/. A family with recordings and without an entry fails the suite. */
+export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
+  campaign: {
+    args: z.tuple([campaignArgs]),
+    signals: { nudge: earlierNudge },
+    activities: {
+      runLauncher: activity<CampaignActivities>()(
+        'runLauncher',
+        z.tuple([campaignArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), launched: z.int(), why }),
+          z.strictObject({ kind: z.literal('done'), why }),
+        ]),
+      ),
+    },
+  },
+  'contact-import': {
+    args: z.tuple([importArgs]),
+    signals: {},
+    activities: {
+      importContacts: importActivity('importContacts', z.tuple([importArgs]), nothing as never),
+      abandonImport: importActivity(
+        'abandonImport',
+        z.tuple([z.strictObject({ organizationId: id, importId: id, reason: why })]),
+        nothing as never,
+      ),
+    },
+  },
+  enrollment: {
+    // Earlier: the id of the enrollment, which is not read any more.
+    args: z.union([
+      z.tuple([enrollmentArgs]),
+      z.tuple([z.strictObject({ organizationId: id, campaignId: id, contactId: id, enrollmentId: id })]),
+    ]),
+    signals: { nudge: earlierNudge },
+    activities: {
+      // A local activity: the history has its result, never its input.
+      advanceEnrollment: enrollmentActivity(
+        'advanceEnrollment',
+        z.tuple([enrollmentArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('send'), sendId: id, at: time.nullable(), where: why }),
+          z.strictObject({ kind: z.literal('call'), stepRunId: id, where: why }),
+          z.strictObject({
+            kind: z.literal('sleep'),
+            until: time.nullable(),
+            state: z.enum(['waiting', 'held', 'blocked']),
+            where: why,
+          }),
+          z.strictObject({ kind: z.literal('done'), outcome: why }),
+        ]),
+      ),
+      deliverSend: enrollmentActivity(
+        'deliverSend',
+        z.tuple([z.strictObject({ organizationId: id, sendId: id })]),
+        outcome,
+      ),
+      callApp: enrollmentActivity('callApp', z.tuple([z.strictObject({ organizationId: id, stepRunId: id })]), outcome),
+    },
+  },
+  'mailbox-check': {
+    args: z.tuple([checkArgs]),
+    signals: {},
+    activities: {
+      checkMailbox: activity<MailboxCheckActivities>()(
+        'checkMailbox',
+        z.tuple([checkArgs]),
+        z.strictObject({ smtp: side, imap: side }),
+      ),
+    },
+  },
+  maintenance: {
+    args: z.tuple([]),
+    signals: {},
+    activities: {
+      sweepExpired: activity<MaintenanceActivities>()(
+        'sweepExpired',
+        z.tuple([]),
+        z.strictObject({ removed: z.int() }),
+      ),
+      reconcileRuns: activity<MaintenanceActivities>()(
+        'reconcileRuns',
+        z.tuple([]),
+        z.strictObject({ missing: z.int() }),
+      ),
+    },
+  },
+  'webhook-batch': {
+    // Earlier: the batch of an endpoint, which has a family of its own now.
+    args: z.union([z.tuple([today<WebhookBatchArgs>()(z.strictObject({ batchId: id }))]), z.tuple([batch])]),
+    signals: { more: earlierNudge },
+    activities: { deliverBatch },
+  },
+  'webhook-delivery': {
+    // Earlier: when the first attempt is due.
+    args: z.union([
+      z.tuple([today<WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
+      z.tuple([z.strictObject({ organizationId: id, deliveryId: id, at: time })]),
+    ]),
+    signals: { hurry: earlierNudge },
+    activities: {
+      attemptDelivery: activity<WebhookDeliveryActivities>()(
+        'attemptDelivery',
+        z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
+        z.discriminatedUnion('state', [
+          z.strictObject({ state: z.literal('waiting'), at: time, why }),
+          z.strictObject({ state: z.literal('settled'), why }),
+        ]),
+      ),
+    },
+  },
+  'webhook-endpoint': {
+    args: z.tuple([today<WebhookEndpointArgs>()(z.strictObject({ endpointId: id }))]),
+    signals: {
+      more: z.tuple([
+        today<WebhookEndpointSignals['more']>()(z.strictObject({ cause: z.enum(['diverted', 'sweep']) })),
+      ]),
+    },
+    activities: { deliverBatch },
+  },
+  'webhook-verify': {
+    args: z.tuple([verifyArgs]),
+    signals: { armed: earlierNudge },
+    activities: {
+      challengeEndpoint: activity<WebhookVerifyActivities>()(
+        'challengeEndpoint',
+        z.tuple([verifyArgs, z.int().min(1)]),
+        z.union([
+          z.strictObject({ over: z.literal(true), state: z.enum(['verified', 'gone', 'given_up']) }),
+          z.strictObject({ over: z.literal(false), retryInMs: z.int() }),
+        ]),
+      ),
+    },
+  },
+};
+
+/** Every payload of a recorded history that does not fit, and where it stands; empty when all do. */
+export function misfits(family: string, history: RecordedHistory): string[] {
+  const payloads = PAYLOADS[family];
+  if (!payloads) return [`${family} has no entry in recorded-payloads.ts`];
+  const found: string[] = [];
+  const check = (place: string, schema: z.ZodType | undefined, value: unknown) => {
+    if (!schema) found.push(`${place}: no schema`);
+    else {
+      const { success, error } = schema.safeParse(value);
+      if (!success) found.push(`${place}: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
+    }
+  };
+  const scheduled = new Map<string, string>();
+  for (const event of history.events) {
+    const started = event.workflowExecutionStartedEventAttributes;
+    if (started) check('arguments', payloads.args, decode(started.input));
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal) check(`signal ${signal.signalName}`, payloads.signals[signal.signalName], decode(signal.input));
+    const activityTask = event.activityTaskScheduledEventAttributes;
+    if (activityTask) {
+      const { name } = activityTask.activityType;
+      scheduled.set(event.eventId, name);
+      check(`input of ${name}`, payloads.activities[name]?.input, decode(activityTask.input));
+    }
+    const completed = event.activityTaskCompletedEventAttributes;
+    if (completed) {
+      const name = scheduled.get(completed.scheduledEventId)!;
+      check(`result of ${name}`, payloads.activities[name]?.result, decode(completed.result)[0]);
+    }
+    const { details, markerName } = event.markerRecordedEventAttributes ?? {};
+    if (markerName === 'core_local_activity' && details?.result) {
+      const { activity_type: name } = decode(details.data)[0] as { activity_type: string };
+      check(`result of ${name}`, payloads.activities[name]?.result, decode(details.result)[0]);
+    }
+  }
+  return found;
+}
+
+interface Recorded {
+  payloads?: { data?: string }[];
+}
+
+/** A history as it is recorded: Temporal's JSON form. */
+export interface RecordedHistory {
+  events: {
+    eventId: string;
+    workflowExecutionStartedEventAttributes?: { input?: Recorded };
+    workflowExecutionSignaledEventAttributes?: { signalName: string; input?: Recorded };
+    activityTaskScheduledEventAttributes?: { activityType: { name: string }; input?: Recorded };
+    activityTaskCompletedEventAttributes?: { scheduledEventId: string; result?: Recorded };
+    markerRecordedEventAttributes?: { markerName: string; details?: Record<string, Recorded> };
+  }[];
+}
+
+function decode(recorded: Recorded | undefined): unknown[] {
+  return (recorded?.payloads ?? []).map(({ data }) => {
+    const text = Buffer.from(data ?? '', 'base64').toString();
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  });
+}
