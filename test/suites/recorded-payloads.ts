@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
-import type { EnrollmentActivities, EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
+import type {
+  Decision,
+  EnrollmentActivities,
+  EnrollmentArgs,
+  EnrollmentSignals,
+} from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
 import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
-import type { WebhookDeliveryActivities, WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
+import type {
+  WebhookDeliveryActivities,
+  WebhookDeliveryArgs,
+  WebhookDeliverySignals,
+} from '../../workflows/webhook-delivery/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
 import type { WebhookVerifyActivities, WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
 
@@ -85,6 +94,31 @@ const deliverBatch = activity<WebhookBatchActivities>()('deliverBatch', z.tuple(
 const verifyArgs = today<WebhookVerifyArgs>()(z.strictObject({ organizationId: id, endpointId: id }));
 
 const enrollmentActivity = activity<EnrollmentActivities>();
+const at = { where: why, step: z.string().nullable() };
+const decision = today<Decision>()(
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('wait'), until: time, ...at }),
+    z.strictObject({ kind: z.literal('waitForEvent'), eventName: why, until: time.nullable(), ...at }),
+    z.strictObject({ kind: z.literal('slot'), sendId: id, at: time, ...at }),
+    z.strictObject({ kind: z.literal('send'), sendId: id, ...at }),
+    z.strictObject({ kind: z.literal('call'), stepRunId: id, ...at }),
+    z.strictObject({ kind: z.literal('hold'), until: time.nullable(), state: z.enum(['held', 'blocked']), ...at }),
+    z.strictObject({ kind: z.literal('done'), outcome: why }),
+  ]),
+);
+/** Decisions of the first release: the run waited and sent by itself. */
+const earlierDecision = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('send'), sendId: id, at: time.nullable(), where: why }),
+  z.strictObject({ kind: z.literal('call'), stepRunId: id, where: why }),
+  z.strictObject({
+    kind: z.literal('sleep'),
+    until: time.nullable(),
+    state: z.enum(['waiting', 'held', 'blocked']),
+    where: why,
+  }),
+  z.strictObject({ kind: z.literal('done'), outcome: why }),
+]);
+
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
@@ -92,7 +126,11 @@ const outcome = z.strictObject({ outcome: why });
 export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   campaign: {
     args: z.tuple([campaignArgs]),
-    signals: { nudge: earlierNudge },
+    signals: {
+      nudge: earlierNudge,
+      control: z.tuple([z.strictObject({ cause: why, epoch: z.int().nullable() })]),
+      retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
+    },
     activities: {
       runLauncher: activity<CampaignActivities>()(
         'runLauncher',
@@ -122,24 +160,38 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       z.tuple([enrollmentArgs]),
       z.tuple([z.strictObject({ organizationId: id, campaignId: id, contactId: id, enrollmentId: id })]),
     ]),
-    signals: { nudge: earlierNudge },
+    signals: {
+      nudge: earlierNudge,
+      event: z.tuple([today<EnrollmentSignals['event']>()(z.strictObject({ eventId: id }))]),
+      reply: z.tuple([
+        today<EnrollmentSignals['reply']>()(
+          z.strictObject({
+            cause: z.enum(['replied', 'bounced', 'complained', 'unsubscribed', 'undeliverable', 'out_of_office']),
+            messageId: z.string().nullable(),
+            sendId: id.nullable(),
+          }),
+        ),
+      ]),
+      control: z.tuple([
+        today<EnrollmentSignals['control']>()(
+          z.strictObject({
+            cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue']),
+            epoch: z.int().nullable(),
+          }),
+        ),
+      ]),
+      retry: z.tuple([
+        today<EnrollmentSignals['retry']>()(
+          z.strictObject({ cause: z.enum(['operator', 'sweep']), stepRunId: id.nullable() }),
+        ),
+      ]),
+    },
     activities: {
       // A local activity: the history has its result, never its input.
-      advanceEnrollment: enrollmentActivity(
-        'advanceEnrollment',
-        z.tuple([enrollmentArgs]),
-        z.discriminatedUnion('kind', [
-          z.strictObject({ kind: z.literal('send'), sendId: id, at: time.nullable(), where: why }),
-          z.strictObject({ kind: z.literal('call'), stepRunId: id, where: why }),
-          z.strictObject({
-            kind: z.literal('sleep'),
-            until: time.nullable(),
-            state: z.enum(['waiting', 'held', 'blocked']),
-            where: why,
-          }),
-          z.strictObject({ kind: z.literal('done'), outcome: why }),
-        ]),
-      ),
+      advanceEnrollment: {
+        input: z.tuple([enrollmentArgs]),
+        result: z.union([decision, earlierDecision]),
+      },
       deliverSend: enrollmentActivity(
         'deliverSend',
         z.tuple([z.strictObject({ organizationId: id, sendId: id })]),
@@ -187,8 +239,22 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       z.tuple([today<WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
       z.tuple([z.strictObject({ organizationId: id, deliveryId: id, at: time })]),
     ]),
-    signals: { hurry: earlierNudge },
+    signals: {
+      hurry: z.union([
+        earlierNudge,
+        z.tuple([
+          today<WebhookDeliverySignals['hurry']>()(
+            z.strictObject({ cause: z.enum(['redelivery', 'operator', 'sweep']) }),
+          ),
+        ]),
+      ]),
+    },
     activities: {
+      deliverWebhook: activity<WebhookDeliveryActivities>()(
+        'deliverWebhook',
+        z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
+        z.strictObject({ why }),
+      ),
       attemptDelivery: activity<WebhookDeliveryActivities>()(
         'attemptDelivery',
         z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
@@ -210,7 +276,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   },
   'webhook-verify': {
     args: z.tuple([verifyArgs]),
-    signals: { armed: earlierNudge },
+    signals: { armed: z.union([earlierNudge, z.tuple([z.strictObject({ applicationId: id })])]) },
     activities: {
       challengeEndpoint: activity<WebhookVerifyActivities>()(
         'challengeEndpoint',
