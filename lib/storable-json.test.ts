@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { isJsonObject, jsonProblem } from './storable-json.ts';
+import { isJsonObject, jsonProblem, unstorableParts } from './storable-json.ts';
 
 test('what JSON can say is storable, except NUL, half surrogates and great depth', (t) => {
   for (const value of [null, 1, true, 'Grüße 👋', [], {}, { a: [{ b: '\u0001' }] }])
@@ -26,4 +26,22 @@ test('a problem is found wherever it stands', (t) => {
 
 test('lists and null are no objects', (t) => {
   t.deepEqual([{}, { a: 1 }, [], null, 'x', 1].map(isJsonObject), [true, true, false, false, false, false]);
+});
+
+test('every part that cannot be kept is listed with its path, however deep or strange the value is', (t) => {
+  t.deepEqual(unstorableParts({ a: ['x', 'n\0l'], b: { c: '\ud800' }, 'k\0': 1, ok: 'é👩' }, 'body'), [
+    { path: 'body.a.1', message: 'Contains a NUL character' },
+    { path: 'body.b.c', message: 'Contains half of a surrogate pair' },
+    { path: 'body', message: 'Has a field whose name contains a NUL character' },
+  ]);
+  const deep = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000)) as unknown;
+  t.is(unstorableParts(deep, 'body').length, 1);
+  t.is(
+    unstorableParts(
+      Array.from({ length: 1_000 }, () => '\0'),
+      'body',
+    ).length,
+    20,
+  );
+  t.deepEqual(unstorableParts(process.stdin, 'body'), [], 'a stream is handed on as it is');
 });

@@ -1,3 +1,5 @@
+import type { Problem } from './errors.ts';
+
 /** Deeper nesting than this is nobody's data, and recursion over it would not end well. */
 const MAX_DEPTH = 64;
 
@@ -14,6 +16,46 @@ export function jsonProblem(value: unknown, depth = 0): string | undefined {
     if (problem) return problem;
   }
   return undefined;
+}
+
+/** Problems of one value that are listed; the rest of a hopeless one adds nothing. */
+const MAX_LISTED = 20;
+
+/**
+ * Every string in a value from outside that PostgreSQL cannot keep, keys included, and every part that is nested too
+ * deep, each with its path.
+ * @param path of the value itself
+ */
+export function unstorableParts(value: unknown, path: string): Problem[] {
+  const problems: Problem[] = [];
+  const visit = (part: unknown, at: string, depth: number): void => {
+    if (problems.length === MAX_LISTED) return;
+    if (typeof part === 'string') {
+      const problem = textProblem(part);
+      if (problem) problems.push({ path: at, message: sentence(problem) });
+    } else if (Array.isArray(part) || isPlainObject(part)) {
+      if (depth >= MAX_DEPTH) problems.push({ path: at, message: `Is nested more than ${MAX_DEPTH} levels deep` });
+      else for (const [key, element] of Object.entries(part)) visitEntry(key, element, at, depth);
+    }
+  };
+  const visitEntry = (key: string, element: unknown, at: string, depth: number): void => {
+    const problem = textProblem(key);
+    if (problem) problems.push({ path: at, message: `Has a field whose name ${problem}` });
+    else visit(element, `${at}.${key}`, depth + 1);
+  };
+  visit(value, path, 0);
+  return problems;
+}
+
+function sentence(problem: string): string {
+  return problem.charAt(0).toUpperCase() + problem.slice(1);
+}
+
+/** What a JSON or form parser makes; not a stream, nor anything else that is handed on as it is. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isJsonObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }
 
 /** Whether a value is what JSON calls an object. */

@@ -1,4 +1,4 @@
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
 import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
@@ -8,6 +8,7 @@ import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import { createDeliveryEngine } from '../domain/delivery/engine.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
+import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
@@ -58,6 +59,7 @@ export async function startQueues(
         namespace: config.TEMPORAL_NAMESPACE,
         taskQueue: taskQueueOf(config, queue),
         activities: activities[queue],
+        interceptors: { activity: [() => ({ inbound: WITHOUT_ROW_DATA })] },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
         activityTaskPollerBehavior: { type: 'autoscaling' },
         ...versioning(config),
@@ -100,6 +102,17 @@ function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOption
     },
   };
 }
+
+/** A failed statement names rows and values; what an activity throws stays in the history of its run. */
+const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
+  async execute(input, next) {
+    try {
+      return await next(input);
+    } catch (error) {
+      throw withoutRowData(error);
+    }
+  },
+};
 
 /** Activities a worker runs at once on a queue. */
 function slots(config: Config, queue: Queue): number {

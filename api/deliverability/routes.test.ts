@@ -120,7 +120,7 @@ test('ids of another workspace are not found, a foreign recipient is refused, al
   });
   t.deepEqual(bad.body.problems.map(({ path }: { path: string }) => path).sort(), [
     'body.event_type',
-    'body.metadata',
+    'body.metadata.a',
     'body.recipient_email',
     'body.task_id',
   ]);

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { z } from 'zod';
 import { AppError, type Problem } from '../../lib/errors.ts';
+import { unstorableParts } from '../../lib/storable-json.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
 /** What a handler gets of a request. */
@@ -18,7 +19,8 @@ export function requestOf(koa: Context): RouteRequest {
 }
 
 /**
- * Params, query and body as the schemas of a route read them.
+ * Params, query and body as the schemas of a route read them. Text that PostgreSQL cannot keep (NUL, half of a surrogate
+ * pair) and endless nesting are refused here, for every route.
  * @throws AppError bad_request with all faults of the three at once
  */
 export function readInput(spec: AnyRoute, request: RouteRequest): Pick<Input, 'params' | 'query' | 'body'> {
@@ -39,7 +41,8 @@ function parse(
   spec: AnyRoute,
   request: RouteRequest,
 ): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
-  const problems: Problem[] = [];
+  const problems = [...unstorableParts(request.query, 'query'), ...unstorableParts(request.body, 'body')];
+  const known = new Set(problems.map(({ path }) => path));
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
     const parsed = schema.safeParse(value);
@@ -48,7 +51,7 @@ function parse(
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
       for (const key of keys) {
         const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
-        problems.push({ path, message: key === undefined ? issue.message : 'Unknown field' });
+        if (!known.has(path)) problems.push({ path, message: key === undefined ? issue.message : 'Unknown field' });
       }
     }
     return undefined;

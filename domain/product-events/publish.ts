@@ -1,7 +1,6 @@
 import { ProductEvents, type ProductEventRow } from '../../db/models/product-event.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { jsonProblem } from '../../lib/storable-json.ts';
 import { signalEvent } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -107,8 +106,6 @@ function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { en
 }
 
 function dataProblems(data: Record<string, unknown>): Problem[] {
-  const problem = jsonProblem(data);
-  if (problem) return [{ path: 'body.data', message: problem }];
   if (Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
     return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
   return [];

@@ -1,0 +1,35 @@
+import test from 'ava';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+test('text that cannot be kept and endless nesting are refused at the edge of every route, with their paths', async (t) => {
+  const tenant = await world.tenant();
+  const send = (method: string, path: string, body?: unknown) =>
+    call(world, method, path, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
+  const settings = await send('PATCH', '/v1/outreach/settings', { settings: { unsubscribe: { text: 'a\0b' } } });
+  t.is(settings.status, 400, settings.text);
+  t.true(settings.body.problems.some(({ path }: { path: string }) => path === 'body.settings.unsubscribe.text'));
+  const contact = await send('POST', '/v1/contacts', [{ email: 'a@b.test', first_name: '\ud800' }]);
+  t.deepEqual(contact.body.problems, [{ path: 'body.0.first_name', message: 'Contains half of a surrogate pair' }]);
+  for (const [data, path] of [
+    [{ a: 'x\0' }, 'body.data.a'],
+    [{ 'k\0': 1 }, 'body.data'],
+    [{ a: ['\udc00'] }, 'body.data.a.0'],
+  ] as const) {
+    const event = await send('POST', '/v1/events', { name: 'a', email: 'a@b.test', data });
+    t.like(event.body, { code: 'bad_request', problems: [{ path }] });
+  }
+  t.is((await send('GET', '/v1/campaigns?q=%00')).status, 400);
+  const deep = `{"name":${'['.repeat(150_000)}${']'.repeat(150_000)}}`;
+  const nested = await fetch(`${world.url}/v1/campaigns`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
+    body: deep,
+  });
+  t.is(nested.status, 400);
+});
