@@ -28,7 +28,8 @@ export interface Reply {
 /**
  * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
  * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A
- * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off.
+ * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
+ * and is logged for a person, whatever stop_on_reply says.
  */
 export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promise<void> {
   const { send, campaignId, enrollmentId } = subject;

@@ -104,7 +104,7 @@ const ANSWER_HEADERS = [
  *
  * Deliberately does not read the words of a message without a mark of a machine: "I'm on vacation, ask Ann"
  * typed by a person is a reply. Precedence `list` is not a mark, since people answer through group addresses.
- * Custom out_of_office_keywords play no part (document 2: they feed the reply-intent record only).
+ * Custom out_of_office_keywords play no part (they feed the reply-intent record only).
  */
 export function detectAutomatic(message: InboundMessage, receivedAt: Date): AutomaticMail | null {
   const reason = automaticReason(message);

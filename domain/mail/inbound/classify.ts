@@ -77,9 +77,8 @@ export type InboundClassification =
   | ReplyClassification;
 
 /**
- * Classifies an incoming message (document 2: reply_intent and bounce_pipeline; document 1:
- * campaign.reply_received is a human reply, deliverability.bounce, deliverability.complaint). Pure; never
- * throws.
+ * Classifies an incoming message: a bounce, a complaint, an away message, other automatic mail, or what a person
+ * wrote. Pure; never throws.
  *
  * A report is only as trustworthy as its sender, and anyone may write one: act on it only when one of
  * `threadIds` names a send of ours and the reported recipient is the one it went to.

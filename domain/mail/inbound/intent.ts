@@ -9,10 +9,10 @@ import {
 } from './keywords.ts';
 import { anyOf } from './patterns.ts';
 
-/** The vocabulary of document 2 (crm_task_intents). */
+/** What a reply can mean, as the API names it. */
 export type ReplyIntent = 'positive' | 'negative' | 'question' | 'neutral' | 'out_of_office' | 'automated';
 
-/** The part of the `reply_intent` settings block (document 2) that decides an intent. */
+/** The part of the `reply_intent` settings block that decides an intent. */
 export interface ReplyIntentSettings {
   readonly enabled?: boolean | undefined;
   readonly positive_keywords?: readonly string[] | undefined;
@@ -101,7 +101,7 @@ const DECLINING = /(?:n't|\b(?:not|never|nicht|ne pas|no|non|nao|niet|nie|nem)) 
 const NEGATION_REACH = 4;
 
 /**
- * Classifies a reply by keywords (document 2, reply_intent), on the reply's own words (see `ownWords`).
+ * Classifies a reply by keywords, on the reply's own words (see `ownWords`).
  *
  * Keywords match whole words, whatever their case and diacritics. A list that is absent or empty means the
  * built-in one. A negated positive keyword ("not really interested") counts as negative; a negated negative

@@ -57,7 +57,7 @@ const BACK = anyOf(
 
 /**
  * The day the writer of an away message is back, at its start in their time zone; null when none can be read
- * (document 2, rule on out-of-office holds).
+ * from it.
  *
  * Reads the languages of `quote-words.ts`. A date counts
  * only beside words of returning ("back on", "zurück am") or ending ("until", "jusqu'au"); the former win.
