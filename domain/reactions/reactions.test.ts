@@ -1,5 +1,7 @@
 import test from 'ava';
+import type { Handle } from '../../db/connection.ts';
 import { ManualClock } from '../../lib/clock.ts';
+import { rawDb } from '../../test/harness/database.ts';
 import { createEffects, effectsOf, eventsInOrder, react, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
@@ -114,6 +116,25 @@ test.serial('a subscriber gets the events it takes, in commit order, once, each 
   }
   t.is((await effects(kept!, one.organizationId)).length, 6);
   t.like(await statusOf(kept!), { lag_events: 0, lag_seconds: 0, failing_organizations: 0, parked_events: 0 });
+});
+
+test.serial('what a verb asks PostgreSQL is bounded in time, and only inside its transaction', async (t) => {
+  const { organizationId } = await world.tenant();
+  const seen: string[] = [];
+  const timeout = async (handle: Handle): Promise<string> =>
+    (await rawDb(handle).raw("select current_setting('statement_timeout') as ms")).rows[0].ms;
+  const subscribers = await register(
+    declareSubscriber({
+      name: 'bounded',
+      types: ['role.created'],
+      startsFrom: 'now',
+      apply: async (tx) => void seen.push(await timeout(tx.trx)),
+    }),
+  );
+  await emit(organizationId, 1);
+  await react(world.deps, subscribers);
+  t.deepEqual(seen, ['15s']);
+  t.is(await timeout(world.deps.db), '0');
 });
 
 test.serial(
