@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
  * Reactions: who follows the domain events, how far each has come in each organization, and events it gave up on.
  *
  * Locks on `domain_events`: the new column is a change of the catalogue alone; the index takes a SHARE lock while it is
- * built (writers of events wait, readers do not), about 0.4 s per million events.
+ * built (writers of events wait, readers do not): 1.3 s for a million events on a busy machine of two cores.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
