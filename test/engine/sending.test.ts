@@ -321,7 +321,7 @@ test.serial('credentials that cannot be opened hold the mailbox, and nothing is 
   const held = (await world.deps.db('mailboxes').where({ id: mailboxId }).first())!;
   t.is(held.hold_code, 'auth_failed');
   const asleep = await advance();
-  t.is(asleep.kind, 'hold');
+  t.is(asleep.kind, 'wait');
   t.true((asleep as { until: number }).until >= held.hold_until!.getTime(), 'until the hold has passed');
 });
 
