@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -6,6 +7,7 @@ import type { Db } from '../db/connection.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
+import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 
@@ -82,25 +84,17 @@ export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { log } = options;
-  let running = true;
-  let wake: () => void = () => {};
-  let woken = false;
-  const listener: Listener = await listen(
-    options.databaseUrl,
-    OUTBOX_CHANNEL,
-    () => {
-      woken = true;
-      wake();
-    },
-    log,
-  );
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const intents = createWakeable();
+  const listener: Listener = await listen(options.databaseUrl, OUTBOX_CHANNEL, () => intents.wake(), log);
 
   const loop = (async () => {
     let pause = 0;
     let tidiedAt = 0;
     let parkedLately = 0;
-    while (running) {
-      woken = false;
+    while (!signal.aborted) {
+      intents.clear();
       let batch: Batch = { taken: 0, parked: 0, away: false, againMs: SWEEP_MS };
       try {
         batch = await relayBatch(options);
@@ -114,24 +108,19 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         log.warn({ err: error }, 'outbox relay: batch failed, will try again');
       }
       pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
-      if (!running || (pause === 0 && (batch.taken === BATCH || woken))) continue;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pause || batch.againMs);
-        wake = () => {
-          // New intents do not bring Temporal back.
-          if (pause > 0 && running) return;
-          clearTimeout(timer);
-          resolve();
-        };
-        if (woken || !running) wake();
-      });
+      if (pause > 0) {
+        // New intents do not bring Temporal back.
+        await sleep(pause, undefined, { signal }).catch(() => {});
+      } else if (batch.taken < BATCH) {
+        await intents.pause(batch.againMs);
+      }
     }
   })();
 
   return {
     async stop() {
-      running = false;
-      wake();
+      stopping.abort();
+      intents.wake();
       await loop;
       await listener.close();
     },
