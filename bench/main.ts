@@ -11,6 +11,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   contacts: () => import('./contacts.ts'),
   import: () => import('./import.ts'),
   launch: () => import('./launch.ts'),
+  month: () => import('./month.ts'),
   auth: () => import('./auth.ts'),
   oauth: () => import('./oauth.ts'),
   webhooks: () => import('./webhooks.ts'),

@@ -11,6 +11,9 @@ export interface PoolChange {
   message: string;
 }
 
+/** Contacts woken at once; the others look by themselves at the time they were given. */
+const WAKE_LIMIT = 5_000;
+
 interface Concerned {
   id: string;
   name: string;
@@ -53,12 +56,9 @@ export async function announcePoolChange(
   );
   const waiting = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
     `select campaign_id, contact_id from enrollments
-     where organization_id = :org and mailbox_id = :mailbox and state = 'active' and waiting_for like '%mailbox%' and campaign_id = any(:ids::uuid[])
-     union
-     select campaign_id, contact_id from enrollments
      where organization_id = :org and state = 'active' and campaign_id = any(:ids::uuid[])
-       and waiting_until between :now and cast(:now as timestamptz) + interval '15 minutes' and waiting_for like '%no mailbox can send'`,
-    { mailbox: mailboxId, ids, now: tx.now },
+       and waiting_until > :now and waiting_for like '%mailbox%' limit ${WAKE_LIMIT}`,
+    { ids, now: tx.now },
   );
   for (const run of waiting) signalControl(tx, run, 'pool');
   await logEach(tx, mailboxId, ids, change);

@@ -5,6 +5,7 @@ import { transact } from '../../kernel/transact.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { ManualClock } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
 import { allocate, type Allocation, type Candidate } from './allocate.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { releaseReservedSends } from '../control/release.ts';
@@ -207,4 +208,116 @@ test.serial('the ramp raises what a day may hold', async (t) => {
   clock.set(new Date('2026-03-03T08:00:00Z'));
   t.teardown(() => clock.set(MONDAY));
   t.is(slots(await ask(given, given.candidates.slice(2))).length, 5);
+});
+
+/** Takes a slot of a mailbox for somebody else, at a moment. */
+async function occupy(given: Setup, mailboxId: string, at: string): Promise<void> {
+  const { organizationId } = given.tenant;
+  const id = newId();
+  await world.deps.db('sends').insert({
+    id,
+    organization_id: organizationId,
+    mailbox_id: mailboxId,
+    state: 'reserved',
+    recipient: 'other@r.example.org',
+    slot_at: new Date(at),
+    slot_day: at.slice(0, 10),
+    created_at: MONDAY,
+    updated_at: MONDAY,
+  });
+  await world.deps
+    .db('mailboxes')
+    .where({ id: mailboxId })
+    .update({ last_slot_at: new Date(at) });
+}
+
+/** Emails a mailbox has given others on the first day. */
+async function count(given: Setup, mailboxId: string, emails: number): Promise<void> {
+  await world.deps.db('daily_counters').insert({
+    organization_id: given.tenant.organizationId,
+    scope: 'mailbox',
+    scope_id: mailboxId,
+    day: '2026-03-02',
+    count: emails,
+  });
+}
+
+test.serial('a busy mailbox with the least load does not keep the pool waiting', async (t) => {
+  const given = await setup(3, [
+    { min_wait_time: 3600, campaign_limit: 50 },
+    { min_wait_time: 60, campaign_limit: 50 },
+  ]);
+  const [busy, free] = given.mailboxIds as [string, string];
+  // The first has sent nothing today, but holds a slot that is near; the second has sent, and is free.
+  await occupy(given, busy, '2026-03-02T08:20:00Z');
+  await count(given, free, 10);
+  const [slot] = slots(await ask(given, given.candidates.slice(0, 1)));
+  t.is(slot!.mailboxId, free);
+  t.is(slot!.at.getTime(), MONDAY.getTime());
+});
+
+test.serial('a slot reserved for later leaves the time before it to others', async (t) => {
+  const given = await setup(1, [{ min_wait_time: 600, campaign_limit: 50 }]);
+  await occupy(given, given.mailboxIds[0]!, '2026-03-02T20:00:00Z');
+  t.is(slots(await ask(given, given.candidates))[0]?.at.getTime(), MONDAY.getTime());
+});
+
+test.serial('a cap that is used up today counts for today: the next UTC day is another', async (t) => {
+  // Sydney is eleven hours ahead: its ten o'clock is 23:00 UTC of the day before.
+  clock.set(new Date('2026-03-02T23:00:00Z'));
+  t.teardown(() => clock.set(MONDAY));
+  const given = await setup(1, [{ campaign_limit: 1 }], {
+    timezone: 'Australia/Sydney',
+    start_time: '09:00',
+    end_time: '17:00',
+  });
+  await count(given, given.mailboxIds[0]!, 1);
+  t.is(slots(await ask(given, given.candidates))[0]?.at.toISOString(), '2026-03-03T00:00:00.000Z');
+});
+
+test.serial('prefer takes another mailbox where those that match have nothing left', async (t) => {
+  const given = await setup(2, [{}, { provider: 'gmail', campaign_limit: 1 }], { esp_match_mode: 'prefer' });
+  const answers = slots(
+    await ask(
+      given,
+      given.candidates.map((candidate) => ({ ...candidate, espProvider: 'gmail' })),
+    ),
+  );
+  t.deepEqual(
+    answers.map((slot) => slot.mailboxId),
+    [given.mailboxIds[1]!, given.mailboxIds[0]!],
+  );
+});
+
+test.serial('the ramp holds for each mailbox, not for their sum', async (t) => {
+  const given = await setup(4, [{}, {}], { ramp_enabled: true, ramp_start: 1, ramp_increment: 1, ramp_ceiling: 50 });
+  const [first] = given.mailboxIds;
+  // Conversations that all belong to one mailbox.
+  const bound = given.candidates.map((candidate) => ({ ...candidate, isFirst: false, stickyMailboxId: first! }));
+  t.is(slots(await ask(given, bound)).length, 1);
+});
+
+test.serial('a mailbox that rests for a while keeps its conversations', async (t) => {
+  const until = new Date('2026-03-02T12:00:00Z');
+  const given = await setup(1, [{}, { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: until }]);
+  const [answer] = await ask(given, [
+    { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
+  ]);
+  t.like(answer, { kind: 'later', at: until });
+});
+
+test.serial('a contact whose mailbox is decided locks no other', async (t) => {
+  const given = await setup(1, [{}, {}, {}]);
+  const [own, other] = given.mailboxIds as [string, string];
+  const { db } = world.deps;
+  // Somebody holds another mailbox of the pool all the while.
+  await db.transaction(async (trx) => {
+    await trx('mailboxes').where({ id: other }).forUpdate().first();
+    const bound = [{ ...given.candidates[0]!, isFirst: false, stickyMailboxId: own }];
+    const answer = await Promise.race([
+      ask(given, bound),
+      new Promise((resolve) => setTimeout(resolve, 5_000, 'waits')),
+    ]);
+    t.not(answer, 'waits');
+  });
 });

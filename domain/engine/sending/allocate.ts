@@ -202,7 +202,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   return {
     kind: 'later',
     at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),
-    why: 'the next free time is further ahead',
+    why: 'the next mailbox is free later',
     concerns: round.settings.send_time_optimization.enabled ? 'contact' : concerns,
   };
 }

@@ -1,0 +1,81 @@
+import test from 'ava';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+/** A campaign with an explicit pool of one mailbox and one lead under way. */
+async function given() {
+  const { organizationId } = await world.tenant();
+  const { db } = world.deps;
+  const mailboxId = await createMailbox(world.deps, organizationId, 'a@s.example.com', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }], {
+    sender_strategy: 'explicit',
+  });
+  await db('campaign_senders').insert({
+    organization_id: organizationId,
+    campaign_id: campaignId,
+    mailbox_id: mailboxId,
+  });
+  const contactId = await createContact(db, clock.now(), organizationId);
+  await enroll(world.deps, organizationId, campaignId, [contactId]);
+  const ctx = world.system(organizationId);
+  await launchTurn(ctx, campaignId);
+  await db('outbox').delete();
+  const signalled = async (workflow: string) => (await db('outbox').where({ workflow_id: workflow })).length > 0;
+  return { ctx, db, mailboxId, campaignId, contactId, signalled };
+}
+
+for (const [name, empty] of [
+  ['removal', (g: Given) => removeMailbox(g.ctx, g.mailboxId)],
+  ['switching it off', (g: Given) => updateMailbox(g.ctx, g.mailboxId, { status: 'inactive' })],
+] as [string, (g: Given) => Promise<unknown>][]) {
+  test.serial(
+    `an explicit pool that ${name} of its mailbox empties pauses the campaign, with no lead waiting`,
+    async (t) => {
+      const g = await given();
+      await empty(g);
+      t.true(await g.signalled(`campaign/${g.campaignId}`), 'the launcher is woken');
+      await launchTurn(g.ctx, g.campaignId);
+      t.is((await g.db('campaigns').where({ id: g.campaignId }).first()).status, 'paused_no_accounts');
+    },
+  );
+}
+
+test.serial('a hold is told to the campaigns of the mailbox, and its end wakes who waits for it', async (t) => {
+  const g = await given();
+  const { ctx, mailboxId, campaignId, contactId, db } = g;
+  await transact(ctx, (tx) =>
+    holdMailbox(tx, mailboxId, {
+      code: 'auth_failed',
+      reason: 'no',
+      until: new Date(clock.now().getTime() + 3600_000),
+    }),
+  );
+  t.is((await advanceEnrollment(ctx, { campaignId, contactId })).kind, 'sleep');
+  const logs = async () =>
+    (await db('campaign_logs').where({ campaign_id: campaignId }).orderBy('id').select('event_type')).map(
+      (row) => row.event_type as string,
+    );
+  t.deepEqual(await logs(), ['sender_held']);
+  await db('outbox').delete();
+  await transact(ctx, (tx) => clearHold(tx, mailboxId));
+  t.true(await g.signalled(`campaign/${campaignId}`));
+  t.true(await g.signalled(`enrollment/${campaignId}/${contactId}`), 'the contact does not sleep on');
+  t.deepEqual(await logs(), ['sender_held', 'sender_back']);
+});
+
+type Given = Awaited<ReturnType<typeof given>>;
