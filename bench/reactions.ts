@@ -139,7 +139,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       },
       ...plans.targets,
     ],
-    raw: { bounces, alone, steady, killed, ledger, plans: plans.raw },
+    raw: { bounces, alone: brief(alone), steady: brief(steady), killed: brief(killed), ledger, plans: plans.raw },
   };
 }
 
@@ -150,6 +150,11 @@ interface Drive {
   /** Age of the oldest event that a counting subscriber had not applied, sampled. */
   lagMs: number[];
   cpuMs: number | undefined;
+}
+
+/** Without the thousands of single commits. */
+function brief({ commitMs, ...rest }: Drive): object {
+  return { ...rest, commitP50Ms: percentile(commitMs, 0.5), commitP99Ms: percentile(commitMs, 0.99) };
 }
 
 /** Emits RATE events a second, in transactions of some, and samples the lag. */
