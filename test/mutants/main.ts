@@ -1,0 +1,86 @@
+/**
+ * `npx tsx test/mutants/main.ts`: breaks the workflow bundle of the day in one place at a time and replays every recorded
+ * history with it. Prints, as a Markdown table, which recording notices each edit; one that none notices is either
+ * equivalent, or a path that nothing has recorded. Not part of `npm test`.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils.js';
+import { silentLogger } from '../../lib/log.ts';
+import { workflowBundle } from '../../workers/bundle.ts';
+import { installRuntime } from '../../workers/runtime.ts';
+
+/** What is done, and the text of the bundle (as the compiler leaves it) that is replaced. */
+const MUTANTS: [what: string, from: string, to: string][] = [
+  ['sweep: the patch is removed', "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('reconcile')", 'true'],
+  ['sweep: activity renamed', 'await sweepExpired()', 'await reconcileRuns()'],
+  ['enrollment: decides without asking', 'await local.advanceEnrollment(args)', "({ kind: 'done', outcome: 'x' })"],
+  [
+    'enrollment: asks by a normal activity',
+    'await local.advanceEnrollment(args)',
+    'await patient.advanceEnrollment(args)',
+  ],
+  [
+    'enrollment: sends without waiting for the slot',
+    'await (0,_interruptible_ts__WEBPACK_IMPORTED_MODULE_2__.waitUntil)(at,',
+    'void (async () => {})(at,',
+  ],
+  ['enrollment: no look at hints after the slot', 'if (!run.hints.any()) await send', 'await send'],
+  ['enrollment: an event is not waited for', "case 'waitForEvent':", "case 'neverWaitForEvent':"],
+  ['enrollment: a hold is not waited out', "case 'hold':", "case 'neverHold':"],
+  ['enrollment: the app is not called', "case 'call':", "case 'neverCall':"],
+  ['enrollment: activity deliverSend renamed', '>deliverSend(', '>callApp('],
+  ['enrollment: a hint after the end is ignored', 'if (run.earlier || !run.hints.any()) return', 'return'],
+  ['enrollment: asks twice', 'run.hints.take();', 'run.hints.take(); await local.advanceEnrollment(run.args);'],
+  ['wait: hints before the wait are ignored', 'if (interrupted()) return;', ''],
+  ['wait: without a bound', 'if (until === null) return', 'return'],
+  ['wait: the timer is not cancelled', 'scope.cancel();', ''],
+  ['wait: hints do not interrupt', '.condition)(interrupted)])', '.condition)(() => false)])'],
+  ['delivery: settles without another attempt when hurried', 'if (!hurried) return why;', 'return why;'],
+  ['delivery: hurry does not cancel', 'attempts?.cancel();', ''],
+  ['delivery: activity renamed', 'return deliverWebhook(args)', 'return attemptDelivery(args)'],
+  ['launcher: goes on after the end', "report.kind === 'done' &&", 'false &&'],
+  ['launcher: does not wait', "report.kind === 'wait'", "report.kind === 'never'"],
+  ['import: a failure is not recorded', 'await abandonImport(', 'void (async () => {})('],
+  ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
+];
+
+const WORKFLOWS = new URL('../../workflows/', import.meta.url);
+const recordings: { workflowId: string; history: History }[] = [];
+for (const { name } of readdirSync(WORKFLOWS, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+  const folder = new URL(`${name}/histories/`, WORKFLOWS);
+  for (const file of existsSync(folder) ? readdirSync(folder) : [])
+    recordings.push({
+      workflowId: `${name}/${file.replace('.json', '')}`,
+      history: historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8'))),
+    });
+}
+
+await installRuntime(silentLogger);
+const code = readFileSync((await workflowBundle(silentLogger)).codePath, 'utf8');
+const folder = await mkdtemp(join(tmpdir(), 'heron-mutants-'));
+const lines = ['| edit | noticed by |', '|---|---|'];
+let survived = 0;
+try {
+  for (const [index, [what, from, to]] of MUTANTS.entries()) {
+    if (!code.includes(from)) {
+      lines.push(`| ${what} | (the bundle has no such text) |`);
+      continue;
+    }
+    const codePath = join(folder, `${index}.js`);
+    await writeFile(codePath, code.replaceAll(from, to));
+    const noticed: string[] = [];
+    const results = Worker.runReplayHistories({ workflowBundle: { codePath } }, recordings);
+    for await (const { workflowId, error } of results) if (error) noticed.push(workflowId);
+    if (noticed.length === 0) survived += 1;
+    const row = `| ${what} | ${noticed.join(', ') || '**none**'} |`;
+    lines.push(row);
+    process.stderr.write(`${row}\n`);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${lines.join('\n')}\n\n${survived} of ${MUTANTS.length} survived\n`);
