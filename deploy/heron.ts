@@ -219,6 +219,24 @@ for (const [name, what] of [
     });
 }
 
+program
+  .command('retry')
+  .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
+  .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
+  .action(async (workflowId: string) => {
+    const config = loadConfig();
+    await withDatabase(requireCurrentSchema);
+    const { assemble } = await import('./assemble.ts');
+    const { retryRun } = await import('../domain/system/blocked-runs.ts');
+    const assembly = assemble(config, 'heron', { log: silentLogger });
+    try {
+      if (!(await retryRun(assembly.deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
+      printJson({ retried: workflowId });
+    } finally {
+      await assembly.close();
+    }
+  });
+
 for (const [name, what] of [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],

@@ -22,7 +22,9 @@ export const campaignLeadRoutes = [
     query: leadListQuery,
     success: { status: 200, body: leadPage },
     handler: async (ctx, { params, query: { status, ...page } }) =>
-      presentPage(await listLeads(ctx, params.id, { status }, page), presentLead),
+      presentPage(await listLeads(ctx, params.id, { status }, page), (row) =>
+        presentLead(row, { ...ctx, campaignId: params.id }),
+      ),
   }),
   route({
     ...write,

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { runUrl } from '../../domain/records/run-url.ts';
 import type { LeadHoldResult } from '../../domain/leads/hold.ts';
 import type { LeadRow } from '../../domain/leads/list.ts';
 import type { CampaignLogRow, CampaignRow } from '../../domain/campaigns/read.ts';
@@ -11,7 +13,7 @@ import type { campaign, leadHold, leadPage, logPage, senderList, step, variantLi
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
 /** A campaign as answers carry it. */
-export function presentCampaign(row: CampaignRow): z.input<typeof campaign> {
+export function presentCampaign(row: CampaignRow, { config }: Pick<Ctx, 'config'>): z.input<typeof campaign> {
   return {
     id: row.id,
     user_id: row.user_id,
@@ -65,6 +67,8 @@ export function presentCampaign(row: CampaignRow): z.input<typeof campaign> {
     last_status_change_at: iso(row.last_status_change_at),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...(row.status === 'draft' ? {} : runUrl(config, { campaignId: row.id })),
   };
 }
 
@@ -134,7 +138,10 @@ export function presentHold({ campaign_id, contact_id, hold }: LeadHoldResult): 
 }
 
 /** A lead and how far it is. */
-export function presentLead(row: LeadRow): Item<typeof leadPage> {
+export function presentLead(
+  row: LeadRow,
+  { config, campaignId }: Pick<Ctx, 'config'> & { campaignId: string },
+): Item<typeof leadPage> {
   const held = row.status === 'paused' && row.hold_since !== null;
   return {
     contact_id: row.contact_id,
@@ -158,5 +165,6 @@ export function presentLead(row: LeadRow): Item<typeof leadPage> {
     launched_at: iso(row.launched_at),
     last_activity_at: iso(row.last_activity_at),
     finished_at: iso(row.finished_at),
+    ...(row.launched_at ? runUrl(config, { campaignId, contactId: row.contact_id }) : {}),
   };
 }

@@ -60,7 +60,7 @@ export const campaignRoutes = [
     query: campaignListQuery,
     success: { status: 200, body: campaignPage },
     handler: async (ctx, { query: { limit, cursor, ...filters } }) =>
-      presentPage(await listCampaigns(ctx, filters, { limit, cursor }), presentCampaign),
+      presentPage(await listCampaigns(ctx, filters, { limit, cursor }), (row) => presentCampaign(row, ctx)),
   }),
   route({
     ...read,
@@ -106,7 +106,7 @@ export const campaignRoutes = [
     errors: ['invalid_setting'],
     handler: async (ctx, { body }) => {
       const { campaign: row, warnings } = await createCampaign(ctx, body);
-      return { ...presentCampaign(row), ...presentWarnings(warnings) };
+      return { ...presentCampaign(row, ctx), ...presentWarnings(warnings) };
     },
   }),
   route({
@@ -117,7 +117,7 @@ export const campaignRoutes = [
     summary: 'One campaign',
     params: idParams,
     success: { status: 200, body: campaign },
-    handler: async (ctx, { params }) => presentCampaign(await getCampaign(ctx, params.id)),
+    handler: async (ctx, { params }) => presentCampaign(await getCampaign(ctx, params.id), ctx),
   }),
   route({
     ...write,
@@ -135,7 +135,7 @@ export const campaignRoutes = [
     prepare: async (ctx, { params, body }) => {
       if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
     },
-    handler: async (ctx, { params, body }) => presentCampaign(await updateCampaign(ctx, params.id, body)),
+    handler: async (ctx, { params, body }) => presentCampaign(await updateCampaign(ctx, params.id, body), ctx),
   }),
   route({
     ...write,
@@ -156,7 +156,7 @@ export const campaignRoutes = [
     params: idParams,
     body: duplicateBody,
     success: { status: 201, body: campaign },
-    handler: async (ctx, { params, body }) => presentCampaign(await duplicateCampaign(ctx, params.id, body.name)),
+    handler: async (ctx, { params, body }) => presentCampaign(await duplicateCampaign(ctx, params.id, body.name), ctx),
   }),
   route({
     ...read,

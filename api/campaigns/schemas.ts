@@ -4,7 +4,7 @@ import { LEAD_STATUSES } from '../../domain/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
 import { letterFields } from '../contacts/schemas.ts';
-import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
@@ -68,6 +68,7 @@ const campaignFields = {
   last_status_change_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
+  ...runFields,
 };
 
 export const campaign = z.strictObject(campaignFields);
@@ -218,6 +219,7 @@ export const leadPage = paged(
     launched_at: timestamp.nullable(),
     last_activity_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
+    temporal_url: runFields.temporal_url,
   }),
 );
 

@@ -1,3 +1,5 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { runUrl } from '../../domain/records/run-url.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { previewFile } from '../../domain/imports/preview.ts';
@@ -74,6 +76,7 @@ export const contactImportRoutes = [
           hasHeader: has_header,
           delimiter,
         }),
+        ctx,
       );
     },
   }),
@@ -85,7 +88,7 @@ export const contactImportRoutes = [
     summary: 'Imports, newest first',
     query: z.object(pageQuery(100)),
     success: { status: 200, body: importPage },
-    handler: async (ctx, { query }) => presentPage(await listImports(ctx, query), present),
+    handler: async (ctx, { query }) => presentPage(await listImports(ctx, query), (job) => present(job, ctx)),
   }),
   route({
     ...read,
@@ -95,7 +98,7 @@ export const contactImportRoutes = [
     summary: 'One import and its progress',
     params: idParams,
     success: { status: 200, body: contactImport },
-    handler: async (ctx, { params }) => present(await getImport(ctx, params.id)),
+    handler: async (ctx, { params }) => present(await getImport(ctx, params.id), ctx),
   }),
   route({
     ...read,
@@ -135,7 +138,7 @@ export const contactImportRoutes = [
     params: idParams,
     success: { status: 200, body: contactImport },
     errors: ['conflict'],
-    handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id)),
+    handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id), ctx),
   }),
 ];
 
@@ -144,7 +147,7 @@ function uploaded(files: Record<string, UploadedFile>): UploadedFile {
   return files.file;
 }
 
-function present(job: ContactImportRow): z.input<typeof contactImport> {
+function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.input<typeof contactImport> {
   const { options } = job;
   return {
     id: job.id,
@@ -166,5 +169,7 @@ function present(job: ContactImportRow): z.input<typeof contactImport> {
     created_at: iso(job.created_at),
     started_at: iso(job.started_at),
     ended_at: iso(job.ended_at),
+    ...(job.blocked_reason ? { blocked_reason: job.blocked_reason } : {}),
+    ...runUrl(config, { importId: job.id }),
   };
 }

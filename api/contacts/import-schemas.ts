@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIMITERS } from '../../domain/imports/dialect.ts';
 import { CONTACT_LIMITS } from '../../domain/records/contact-fields.ts';
-import { paged, timestamp, uuid } from '../http/schemas.ts';
+import { paged, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 /** The uploaded file of a multipart body; it reaches the handler on disk, outside the body. */
 const file = z.any().optional().meta({ type: 'string', format: 'binary', description: 'CSV file' });
@@ -105,6 +105,7 @@ export const contactImport = z.strictObject({
   created_at: timestamp,
   started_at: timestamp.nullable(),
   ended_at: timestamp.nullable(),
+  ...runFields,
 });
 
 export const importPage = paged(contactImport);

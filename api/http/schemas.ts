@@ -6,6 +6,17 @@ export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'R
 /** RFC 3339 as clients send it; read as a Date. */
 export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
 export const uuid = z.uuid();
+/** Of a record that has a run: fields that are present only where they say something. */
+export const runFields = {
+  blocked_reason: z
+    .string()
+    .optional()
+    .meta({ description: 'Why the run stands still after it kept failing; absent while it does not' }),
+  temporal_url: z
+    .string()
+    .optional()
+    .meta({ description: 'The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run' }),
+};
 /** Path ids are strings here: a malformed one is the same 404 as an unknown one. */
 export const idParams = z.object({ id: z.string() });
 

@@ -1,3 +1,5 @@
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { runUrl } from '../../domain/records/run-url.ts';
 import type { z } from 'zod';
 import type { ManagedEndpointView } from '../../domain/webhooks/applications.ts';
 import type { DeliveryView, DeliveryWithPayload } from '../../domain/webhooks/deliveries.ts';
@@ -66,8 +68,18 @@ export function presentApplicationDelivery(row: DeliveryView): z.input<typeof sc
 }
 
 /** A delivery with the body its receiver gets. */
-export function presentDelivery(row: DeliveryWithPayload): z.input<typeof schemas.delivery> {
-  return { ...presentApplicationDelivery(row), payload: row.payload };
+export function presentDelivery(
+  row: DeliveryWithPayload,
+  { config }: Pick<Ctx, 'config'>,
+): z.input<typeof schemas.delivery> {
+  // A delivery whose first attempt succeeds, or is to come, is in a batch and has no run of its own.
+  const hasRun = row.attempt_count > 1 || row.status === 'failed' || row.blocked_reason !== null;
+  return {
+    ...presentApplicationDelivery(row),
+    payload: row.payload,
+    ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),
+    ...(hasRun ? runUrl(config, { deliveryId: row.id }) : {}),
+  };
 }
 
 /** One minute of one endpoint's dropped events. */

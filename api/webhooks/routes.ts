@@ -145,7 +145,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: paged(schemas.delivery) },
     errors: ['no_organization'],
     handler: async (ctx, { query: { status, event_type, ...page } }) =>
-      presentPage(await listDeliveries(ctx, { status, event_type }, page), presentDelivery),
+      presentPage(await listDeliveries(ctx, { status, event_type }, page), (row) => presentDelivery(row, ctx)),
   }),
   route({
     ...webhooks,
@@ -158,7 +158,9 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: paged(schemas.delivery) },
     errors: ['no_organization'],
     handler: async (ctx, { params, query: { status, event_type, ...page } }) =>
-      presentPage(await listEndpointDeliveries(ctx, params.id, { status, event_type }, page), presentDelivery),
+      presentPage(await listEndpointDeliveries(ctx, params.id, { status, event_type }, page), (row) =>
+        presentDelivery(row, ctx),
+      ),
   }),
   route({
     ...webhooks,
@@ -171,7 +173,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     params: schemas.deliveryParams,
     success: { status: 200, body: schemas.delivery },
     errors: ['no_organization'],
-    handler: async (ctx, { params }) => presentDelivery(await redeliver(ctx, params.deliveryId)),
+    handler: async (ctx, { params }) => presentDelivery(await redeliver(ctx, params.deliveryId), ctx),
   }),
   route({
     ...webhooks,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/deliveries.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/kernel/events.ts';
-import { pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_DESCRIPTION = 1000;
 
@@ -108,6 +108,7 @@ export const applicationDelivery = z.strictObject({
 });
 
 export const delivery = applicationDelivery.extend({
+  ...runFields,
   payload: z
     .strictObject({
       id: uuid,

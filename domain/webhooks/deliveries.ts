@@ -33,6 +33,7 @@ export const DELIVERY_COLUMNS = [
   'response_status',
   'response_body_excerpt',
   'error_reason',
+  'blocked_reason',
   'created_at',
   'updated_at',
 ] as const;

@@ -16,7 +16,7 @@ let tenant: Tenant & { apiKey: string };
 
 test.before(async () => {
   [world, mail] = await Promise.all([
-    createWorld({ env: { RUN_BLOCK_AFTER_MS: '1000', WEBHOOK_RETRY_BASE_MS: '200' } }),
+    createWorld({ env: { RUN_BLOCK_AFTER_MS: '1000', WEBHOOK_RETRY_BASE_MS: '200', TEMPORAL_UI_URL: UI } }),
     startMailWorld(),
   ]);
   engine = await startEngine(world);
@@ -29,6 +29,10 @@ test.after.always(async () => {
 });
 
 const PATIENCE_MS = 60_000;
+const UI = 'https://temporal.example';
+/** What the API says of a record whose run is blocked. */
+const shownAs = async (path: string): Promise<any> => (await call(world, 'GET', path, { token: tenant.apiKey })).body;
+const linkTo = (workflowId: string) => `${UI}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
 const REASON = /^blocked: it kept failing \(PostgreSQL P0001\)$/;
 
 /** Makes every write to a table fail that a condition on its new row names. Returns what ends it. */
@@ -102,6 +106,8 @@ test.serial(
     }, PATIENCE_MS);
     t.is(shown, 'blocked');
     t.true(await isRunning(workflowId), 'it waits');
+    const { data } = await shownAs(`/v1/campaigns/${campaignId}/leads`);
+    t.like(data[0], { blocked: true, waiting_for: row.waiting_for, temporal_url: linkTo(workflowId) });
 
     await repair();
     t.true(await retryRun(world.deps, workflowId));
@@ -128,6 +134,9 @@ test.serial('a launcher that keeps failing is blocked, and the sweep retries it'
   const letter = await letterOf(`campaign/${campaignId}`, 'pending');
   t.like(letter, { task_type: 'campaign_launch', task_id: campaignId });
   t.regex((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, REASON);
+  const shown = await shownAs(`/v1/campaigns/${campaignId}`);
+  t.regex(shown.blocked_reason, REASON);
+  t.is(shown.temporal_url, linkTo(`campaign/${campaignId}`));
   t.is(await retryDueRuns(world.deps), 0, 'its time has not come');
 
   await repair();
@@ -157,6 +166,10 @@ test.serial('an import that keeps failing is blocked, and goes on behind its che
   const stuck = await job();
   t.like(stuck, { status: 'running', total: 1000 });
   t.regex(stuck.blocked_reason, REASON);
+  t.like(await shownAs(`/v1/contacts/imports/${id}`), {
+    blocked_reason: stuck.blocked_reason,
+    temporal_url: linkTo(`contact-import/${id}`),
+  });
 
   await repair();
   t.true(await retryRun(world.deps, `contact-import/${id}`));
@@ -183,6 +196,10 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   t.regex(failed.blocked_reason, REASON);
   const workflowId = `webhook-delivery/${failed.id}`;
   await letterOf(workflowId, 'pending');
+  t.like((await shownAs('/v1/webhooks/deliveries')).data[0], {
+    blocked_reason: failed.blocked_reason,
+    temporal_url: linkTo(workflowId),
+  });
 
   await repair();
   t.true(await retryRun(world.deps, workflowId));

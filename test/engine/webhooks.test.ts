@@ -23,6 +23,7 @@ test.beforeEach(async () => {
 });
 test.afterEach.always(() => receiver.stop());
 
+const WORKFLOW_TASK_COMPLETED = 7;
 const PATIENCE_MS = 90_000;
 const deliveries = (endpointId: string) =>
   world.deps.db('webhook_deliveries').where({ endpoint_id: endpointId }).orderBy('id');
@@ -73,6 +74,8 @@ test.serial('a delivery that fails has a run of its own, which ends with the att
   );
 
   const { events } = await engine.temporal.workflow.getHandle(`webhook-delivery/${row.id}`).fetchHistory();
+  t.true(events!.length <= 11, `${events!.length} events, however many attempts`);
+  t.is(events!.filter(({ eventType }) => (eventType as number) === WORKFLOW_TASK_COMPLETED).length, 2);
   const secrets = [endpoint.secret, receiver.url, '127.0.0.1', String(receiver.port), '"n"', 'team.member_joined'];
   const history = everythingIn(events);
   t.true(history.includes(row.id), 'the ids are legible');

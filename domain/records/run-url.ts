@@ -1,0 +1,31 @@
+import type { Config } from '../../lib/config/index.ts';
+import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
+import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
+import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+
+/** A record whose run somebody may want to see in the Temporal UI. */
+export type Watched =
+  | { campaignId: string }
+  | { campaignId: string; contactId: string }
+  | { importId: string }
+  | { deliveryId: string };
+
+/** Where the Temporal UI shows the run of a record; nothing when TEMPORAL_UI_URL is not set. */
+export function runUrl(
+  { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>,
+  watched: Watched,
+): { temporal_url?: string } {
+  if (!ui) return {};
+  const path = `namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowIdOf(watched))}`;
+  return { temporal_url: `${ui.replace(/\/$/, '')}/${path}` };
+}
+
+function workflowIdOf(watched: Watched): string {
+  // The id does not hold the organization.
+  const args = { organizationId: '', ...watched };
+  if ('contactId' in args) return enrollmentWorkflow.id(args);
+  if ('campaignId' in args) return campaignWorkflow.id(args);
+  if ('importId' in args) return contactImportWorkflow.id(args);
+  return webhookDeliveryWorkflow.id(args);
+}
