@@ -14,6 +14,7 @@ import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { replayDeadLetter } from '../../records/dead-letters.ts';
 import { readGraph, type EngineContact } from './snapshot.ts';
+import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
@@ -340,6 +341,9 @@ async function launch(
   ready: readonly { lead: Lead; mailboxId: string | null }[],
 ): Promise<void> {
   if (ready.length === 0) return;
+  const graph = await readGraph(tx, campaign);
+  const step = firstStep(graph.steps);
+  const memo = { campaign: campaign.name, ...(step ? { step: stepLabel(graph, step) } : {}) };
   await tx.org.sql(
     `update enrollments e set state = 'active', launched_at = :now, last_activity_at = :now, waiting_until = :now, signalled_epoch = :epoch,
        mailbox_id = coalesce(t.mailbox, e.mailbox_id)
@@ -354,7 +358,7 @@ async function launch(
   );
   for (const { lead } of ready) {
     const run = { campaign_id: campaign.id, contact_id: lead.contact_id };
-    launchEnrollment(tx, run, campaign.control_epoch, { campaign: campaign.name });
+    launchEnrollment(tx, run, campaign.control_epoch, memo);
   }
   if (campaign.idle_since) await tx.org.table('campaigns').where({ id: campaign.id }).update({ idle_since: null });
 }
