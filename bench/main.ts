@@ -17,6 +17,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   webhooks: () => import('./webhooks.ts'),
   isolation: () => import('./isolation.ts'),
   reactions: () => import('./reactions.ts'),
+  migrations: () => import('./migrations.ts'),
 };
 
 const { values, positionals } = parseArgs({

@@ -1,4 +1,16 @@
 import type { Knex } from 'knex';
+import type { MigrationImpact } from '../migration-impact.ts';
+
+export const impact: MigrationImpact = {
+  locks: {
+    contact_imports: 'ShareLock',
+    enrollments: 'ShareLock',
+    outbox: 'AccessExclusiveLock',
+    webhook_deliveries: 'ShareLock',
+    webhook_endpoints: 'AccessExclusiveLock',
+  },
+  secondsAtMillionRows: 0,
+};
 
 /**
  * The order of one workflow's intents, intents that are set aside, workers that say they are alive, and what the last

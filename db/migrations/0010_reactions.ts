@@ -1,4 +1,10 @@
 import type { Knex } from 'knex';
+import type { MigrationImpact } from '../migration-impact.ts';
+
+export const impact: MigrationImpact = {
+  locks: { domain_events: 'AccessExclusiveLock', organizations: 'ShareRowExclusiveLock' },
+  secondsAtMillionRows: 0,
+};
 
 /**
  * Reactions: who follows the domain events, how far each has come in each organization, and events it gave up on.

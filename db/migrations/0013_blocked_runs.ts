@@ -1,4 +1,15 @@
 import type { Knex } from 'knex';
+import type { MigrationImpact } from '../migration-impact.ts';
+
+export const impact: MigrationImpact = {
+  locks: {
+    campaigns: 'AccessExclusiveLock',
+    contact_imports: 'AccessExclusiveLock',
+    dead_letters: 'ShareLock',
+    webhook_deliveries: 'AccessExclusiveLock',
+  },
+  secondsAtMillionRows: 0.3,
+};
 
 /**
  * Why a launcher, import or delivery stands still after its run kept failing (an enrollment has `blocked` and `waiting_for`

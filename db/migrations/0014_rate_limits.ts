@@ -1,4 +1,7 @@
 import type { Knex } from 'knex';
+import type { MigrationImpact } from '../migration-impact.ts';
+
+export const impact: MigrationImpact = { locks: {}, secondsAtMillionRows: 0 };
 
 /**
  * Counters of the rate limiter, when RATE_LIMIT_STORE is `postgres`. Its columns are those that rate-limiter-flexible writes;

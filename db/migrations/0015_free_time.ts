@@ -1,4 +1,15 @@
 import type { Knex } from 'knex';
+import type { MigrationImpact } from '../migration-impact.ts';
+
+export const impact: MigrationImpact = {
+  locks: {
+    campaigns: 'AccessExclusiveLock',
+    enrollments: 'AccessExclusiveLock',
+    mailboxes: 'AccessExclusiveLock',
+    sends: 'ShareLock',
+  },
+  secondsAtMillionRows: 0,
+};
 
 /**
  * When mailboxes are free, which leads were told to come later, and what a mailbox gave a campaign on a day. The indexes

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Db } from '../connection.ts';
+import type { MigrationImpact } from '../migration-impact.ts';
 import { knexOf } from '../raw.ts';
 import * as foundation from './0001_foundation.ts';
 import * as audience from './0002_audience.ts';
@@ -15,8 +16,15 @@ import * as blockedRuns from './0013_blocked_runs.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
 
+export interface Migration {
+  name: string;
+  up: (knex: Knex) => Promise<void>;
+  /** Of every migration after 0008: what it does to an installation that has data. */
+  impact?: MigrationImpact;
+}
+
 /** All migrations in order. Names are part of the record in every database: never rename, only append. */
-const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
+export const MIGRATIONS: Migration[] = [
   { name: '0001_foundation', up: foundation.up },
   { name: '0002_audience', up: audience.up },
   { name: '0003_outreach', up: outreach.up },
@@ -25,29 +33,35 @@ const MIGRATIONS: { name: string; up: (knex: Knex) => Promise<void> }[] = [
   { name: '0006_webhooks', up: webhooks.up },
   { name: '0007_engine', up: engine.up },
   { name: '0008_inbox', up: inbox.up },
-  { name: '0009_runs', up: runs.up },
-  { name: '0010_reactions', up: reactions.up },
-  { name: '0013_blocked_runs', up: blockedRuns.up },
-  { name: '0014_rate_limits', up: rateLimits.up },
-  { name: '0015_free_time', up: freeTime.up },
+  { name: '0009_runs', ...runs },
+  { name: '0010_reactions', ...reactions },
+  { name: '0013_blocked_runs', ...blockedRuns },
+  { name: '0014_rate_limits', ...rateLimits },
+  { name: '0015_free_time', ...freeTime },
 ];
 
-const source: Knex.MigrationSource<(typeof MIGRATIONS)[number]> = {
-  getMigrations: async () => MIGRATIONS,
-  getMigrationName: (migration) => migration.name,
-  getMigration: async (migration) => ({
-    up: migration.up,
-    down: () => Promise.reject(new Error('migrations only go forward')),
-  }),
-};
-
-/** Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied. */
-export async function migrate(db: Db): Promise<string[]> {
-  const [, applied] = (await knexOf(db).migrate.latest({ migrationSource: source, tableName: 'heron_migrations' })) as [
-    number,
-    string[],
-  ];
+/**
+ * Brings the database to this build's schema; safe to run from several processes at once. Returns the names applied.
+ * @param upTo the last one to apply, for tests of a schema that was released
+ */
+export async function migrate(db: Db, upTo?: string): Promise<string[]> {
+  const [, applied] = (await knexOf(db).migrate.latest({
+    migrationSource: sourceUpTo(upTo),
+    tableName: 'heron_migrations',
+  })) as [number, string[]];
   return applied;
+}
+
+function sourceUpTo(upTo: string | undefined): Knex.MigrationSource<Migration> {
+  const end = upTo === undefined ? MIGRATIONS.length : MIGRATIONS.findIndex(({ name }) => name === upTo) + 1;
+  return {
+    getMigrations: async () => MIGRATIONS.slice(0, end),
+    getMigrationName: (migration) => migration.name,
+    getMigration: async (migration) => ({
+      up: migration.up,
+      down: () => Promise.reject(new Error('migrations only go forward')),
+    }),
+  };
 }
 
 /** Names of migrations this build has and the database lacks. */

@@ -58,6 +58,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await connected(adminUrl, async (copier) => copier.raw(`create database ${name} template ${template}`));
     }),
   );
+  return openDatabase(adminUrl, name);
+}
+
+/** A database of its own for one test file, without any table. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const adminUrl = testPostgresUrl();
+  const name = `heron_test_${randomBytes(6).toString('hex')}`;
+  await connected(adminUrl, async (admin) => admin.raw(`create database ${name}`));
+  return openDatabase(adminUrl, name);
+}
+
+function openDatabase(adminUrl: string, name: string): TestDatabase {
   const url = withDatabase(adminUrl, name);
   const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true });
   return {

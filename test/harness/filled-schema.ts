@@ -1,0 +1,105 @@
+import type { RawDb } from './database.ts';
+
+interface Column {
+  table: string;
+  column: string;
+  type: string;
+  nullable: boolean;
+  /** Has a default, or PostgreSQL makes the value. */
+  made: boolean;
+  unique: boolean;
+  primary: boolean;
+  /** `check (column in (…))`, as PostgreSQL writes it. */
+  check: string | null;
+  /** The table a foreign key of this column alone leads to. */
+  target: string | null;
+}
+
+/** Columns of which a table takes only one at a time: the other stays null. */
+const EITHER_OR = new Set(['webhook_secrets.application_id']);
+const ORGANIZATIONS = 10;
+
+/**
+ * Fills tables of whatever schema a database has, each with so many rows, from what its catalogue says: keys, references,
+ * checks and defaults. Row n refers to row n of other tables, so that it belongs to one organization throughout.
+ * References are not checked while it fills; they hold when every table is filled.
+ * @param only the tables to fill; all when not given
+ */
+export async function fillSchema(db: RawDb, rows: number, only?: readonly string[]): Promise<string[]> {
+  const tables = new Map<string, Column[]>();
+  for (const column of await columnsOf(db)) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+  const filled = [...tables.keys()].filter((table) => !only || only.includes(table));
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    for (const table of filled) {
+      const columns = tables.get(table)!.filter((column) => isWritten(column));
+      const perOrganization = columns.some(({ unique, target }) => unique && target === 'organizations');
+      const count = table === 'organizations' || perOrganization ? Math.min(rows, ORGANIZATIONS) : rows;
+      await trx.raw(
+        `insert into ${table} (${columns.map(({ column }) => `"${column}"`).join(', ')})
+         select ${columns.map(valueOf).join(', ')} from generate_series(0, ${count - 1}) n`.replaceAll('?', '\\?'),
+      );
+    }
+  });
+  for (const table of filled) await db.raw(`analyze ${table}`);
+  return filled;
+}
+
+function isWritten({ table, column, made, check, target }: Column): boolean {
+  return !EITHER_OR.has(`${table}.${column}`) && (!made || check !== null || target !== null);
+}
+
+/** SQL for a column's value in row n. */
+function valueOf({ table, column, type, nullable, unique, primary, check, target }: Column): string {
+  const oneOf = check?.match(/'[^']*'(?=::text)/g);
+  if (oneOf) return `(array[${oneOf.join(', ')}])[1 + n % ${oneOf.length}]`;
+  if (target !== null) return keyOf(target, target === 'organizations' ? `n % ${ORGANIZATIONS}` : 'n', type);
+  if (unique) return keyOf(primary ? table : `${table}.${column}`, 'n', type);
+  switch (type) {
+    case 'uuid':
+      return `md5('${table}.${column}' || n)::uuid`;
+    case 'text':
+      return `'${column} ' || n`;
+    case 'timestamptz':
+      return nullable
+        ? `case n % 3 when 0 then null else now() - n % 100000 * interval '1 second' end`
+        : `now() - n % 100000 * interval '1 second'`;
+    case 'date':
+      return `current_date - n % 1000`;
+    case 'jsonb':
+      return `jsonb_build_object('n', n)`;
+    case 'bytea':
+      return `decode(md5(n::text), 'hex')`;
+    case '_text':
+      return `array['a' || n]`;
+    case '_uuid':
+      return `array[md5(n::text)::uuid]`;
+    case 'bool':
+      return 'n % 2 = 0';
+    default:
+      return `n % 1000`;
+  }
+}
+
+/** The key of a row of a table: the same wherever it is referred to. */
+function keyOf(table: string, n: string, type: string): string {
+  return type === 'uuid' ? `md5('${table}' || ${n})::uuid` : type === 'text' ? `'${table} ' || ${n}` : n;
+}
+
+async function columnsOf(db: RawDb): Promise<Column[]> {
+  const { rows } = (await db.raw(
+    `select c.relname as table, a.attname as column, t.typname as type, not a.attnotnull as nullable,
+       a.atthasdef or a.attidentity <> '' or a.attgenerated <> '' as made,
+       exists (select 1 from pg_index i where i.indrelid = c.oid and i.indisunique and i.indnatts = 1 and i.indkey[0] = a.attnum) as unique,
+       exists (select 1 from pg_index i where i.indrelid = c.oid and i.indisprimary and i.indnatts = 1 and i.indkey[0] = a.attnum) as primary,
+       (select pg_get_constraintdef(k.oid) from pg_constraint k
+        where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum] and pg_get_constraintdef(k.oid) like '%ANY%' limit 1) as check,
+       (select k.confrelid::regclass::text from pg_constraint k
+        where k.conrelid = c.oid and k.contype = 'f' and k.conkey = array[a.attnum] limit 1) as target
+     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
+     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname not like 'heron\\_migrations%'
+       and a.attgenerated = '' and a.attidentity = ''
+     order by c.relname, a.attnum`.replaceAll('?', '\\?'),
+  )) as { rows: Column[] };
+  return rows;
+}

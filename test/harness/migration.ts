@@ -1,0 +1,37 @@
+import { HEAVY_LOCKS, type HeavyLock } from '../../db/migration-impact.ts';
+import type { Migration } from '../../db/migrations/index.ts';
+import type { RawDb } from './database.ts';
+
+export interface MeasuredMigration {
+  /** The strongest lock on each table that was there before. */
+  locks: Record<string, HeavyLock>;
+  /** From its first statement to its commit. */
+  durationMs: number;
+}
+
+/** Runs one migration as {@link migrate} would, in a transaction of its own, and looks at the locks it holds at its end. */
+export async function measureMigration(db: RawDb, migration: Migration): Promise<MeasuredMigration> {
+  const startedAt = performance.now();
+  const locks = await db.transaction(async (trx) => {
+    const { rows: before } = (await trx.raw(
+      `select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+    )) as { rows: { oid: number }[] };
+    await migration.up(trx);
+    const { rows } = (await trx.raw(
+      `select l.relation::regclass::text as table, l.mode from pg_locks l
+       where l.pid = pg_backend_pid() and l.locktype = 'relation' and l.relation = any(?)`,
+      [before.map(({ oid }) => oid)],
+    )) as { rows: { table: string; mode: string }[] };
+    await trx('heron_migrations').insert({ name: migration.name, batch: 2, migration_time: new Date() });
+    return strongest(rows);
+  });
+  return { locks, durationMs: performance.now() - startedAt };
+}
+
+function strongest(held: readonly { table: string; mode: string }[]): Record<string, HeavyLock> {
+  const locks: Record<string, HeavyLock> = {};
+  const strength = (mode: string | undefined) => HEAVY_LOCKS.indexOf(mode as HeavyLock);
+  for (const { table, mode } of held.toSorted((a, b) => (a.table < b.table ? -1 : 1)))
+    if (strength(mode) > strength(locks[table])) locks[table] = mode as HeavyLock;
+  return locks;
+}
