@@ -3,7 +3,7 @@ import type { MigrationImpact } from '../migration-impact.ts';
 
 export const impact: MigrationImpact = {
   locks: { domain_events: 'AccessExclusiveLock', organizations: 'ShareRowExclusiveLock' },
-  secondsAtMillionRows: 0,
+  secondsAtMillionRows: 2.5,
 };
 
 /**

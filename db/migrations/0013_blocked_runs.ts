@@ -8,7 +8,7 @@ export const impact: MigrationImpact = {
     dead_letters: 'ShareLock',
     webhook_deliveries: 'AccessExclusiveLock',
   },
-  secondsAtMillionRows: 0.3,
+  secondsAtMillionRows: 1,
 };
 
 /**

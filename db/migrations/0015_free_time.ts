@@ -8,7 +8,7 @@ export const impact: MigrationImpact = {
     mailboxes: 'AccessExclusiveLock',
     sends: 'ShareLock',
   },
-  secondsAtMillionRows: 0,
+  secondsAtMillionRows: 9,
 };
 
 /**

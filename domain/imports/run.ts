@@ -68,7 +68,7 @@ async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
       { id: importId },
     );
     if (!row?.blob_id) return;
-    await tx.org.table('contact_imports').where({ id: importId }).update({ blob_id: null });
+    await tx.org.query(ContactImports).findById(importId).patch({ blob_id: null });
     await deleteBlob(tx.org, row.blob_id);
   });
 }

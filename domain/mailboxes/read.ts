@@ -60,7 +60,7 @@ export async function listMailboxes(
     void query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
   }
   if (filter.tag)
-    void query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id') as never);
+    void query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id'));
   if (after) void query.where('id', '<', after);
   const { rows, nextCursor } = pageOf(await query, page.limit, (last) =>
     encodeCursor('mailboxes.list', narrow, [last.id]),

@@ -1,4 +1,3 @@
-import { json } from '../../db/connection.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../db/models/segment.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
@@ -68,9 +67,9 @@ export async function updateSegment(
     if (!isUuid(id)) throw notFound('Segment');
     const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
     const changed = await tx.org
-      .table('segments')
-      .where({ id })
-      .update({ ...change, ...(edit.conditions ? { conditions: json(edit.conditions) } : {}), updated_at: tx.now });
+      .query(Segments)
+      .findById(id)
+      .patch({ ...change, updated_at: tx.now });
     if (!changed) throw notFound('Segment');
     tx.audit({ action: 'update', entityType: 'segment', entityId: id, changes: { fields: Object.keys(change) } });
     return (await tx.org.query(Segments).findById(id))!;
@@ -80,7 +79,7 @@ export async function updateSegment(
 /** @throws AppError not_found */
 export async function deleteSegment(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const deleted = isUuid(id) ? await tx.org.table('segments').where({ id }).delete() : 0;
+    const deleted = isUuid(id) ? await tx.org.query(Segments).deleteById(id) : 0;
     if (!deleted) throw notFound('Segment');
     tx.audit({ action: 'delete', entityType: 'segment', entityId: id });
   });
