@@ -290,7 +290,7 @@ test("another workspace's conversations are not there", async (t) => {
   await other.receive(replyTo(lea.original, 'Secret'));
   t.deepEqual((await own.get('')).body.data, []);
   t.deepEqual((await own.get(`?email_id=${other.mailboxId}`)).body.data, []);
-  for (const thread of [lea.send.messageId, '<nobody@nowhere>', 'a\0b']) {
+  for (const thread of [lea.send.messageId, '<nobody@nowhere>']) {
     const answer = await own.get(`/thread?thread_id=${encodeURIComponent(thread)}`);
     t.deepEqual([answer.status, answer.body.code], [404, 'not_found'], thread);
   }

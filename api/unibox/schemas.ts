@@ -3,11 +3,7 @@ import { INBOUND_KINDS } from '../../domain/engine/outcomes/record-inbound.ts';
 import { paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_MAILBOXES = 100;
-const text = z
-  .string()
-  .min(1)
-  .max(200)
-  .refine((value) => !value.includes('\0'), 'Contains a character that cannot be stored');
+const text = z.string().min(1).max(200);
 const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 
 export const threadListQuery = z.strictObject({

@@ -51,8 +51,6 @@ export async function readThread(
     isTimestampText,
     isUuid,
   ]);
-  // PostgreSQL cannot store NUL, nor look for it.
-  if (threadId.includes('\0')) throw notFound('Thread');
   const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
   const rows = await reader(ctx).sql<ThreadMessage & { at_text: string }>(
     `with left_ids as (
