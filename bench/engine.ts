@@ -21,7 +21,18 @@ const BODY =
 
 /** Events of a history that cost something (temporal.api.enums.v1.EventType). */
 const EVENT = { workflowTaskCompleted: 7, activityScheduled: 10, timerStarted: 17, marker: 25 } as const;
-type Cost = Record<keyof typeof EVENT, number>;
+type Cost = Record<keyof typeof EVENT | 'events', number>;
+
+/** How a campaign of the bench is made. `waitMinutes` puts a wait step between the two emails. */
+interface Shape {
+  gapSeconds: number;
+  waitMinutes?: number;
+}
+
+/** Emails leave as fast as they can: what is measured is work, not waiting. */
+const SATURATED: Shape = { gapSeconds: 0 };
+/** As campaigns run: each email waits for its slot, and a wait (a day in earnest, a minute here) lies between two. */
+const REALISTIC: Shape = { gapSeconds: 2, waitMinutes: 1 };
 
 /**
  * Email steps per second through the whole path (launcher, allocator, claim, SMTP, settle with its event), against the
@@ -63,6 +74,13 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     (name, round, rate) => log(`round ${round + 1}: ${name} ${rate.toFixed(1)} email steps/s`),
   );
 
+  const realisticLeads = context.quick ? 10 : 100;
+  const realisticCpu = cpuSeries({ worker: worker.pid, temporal: temporal?.pid, postgres: postgres?.pid });
+  const realistic = await realisticCpu.during(realisticLeads * STEPS, () =>
+    campaignRound(context, sink, realisticLeads, REALISTIC),
+  );
+  const realisticCost = await campaignCost(context, realistic.campaignId, realisticLeads);
+
   const [heron, workflow, nodemailer] = [median(rates.heron), median(rates.workflow), median(rates.nodemailer)];
   const bareCost = await meanCost(bareHandles.splice(0));
   const share = heron / workflow;
@@ -81,6 +99,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
       { label: 'SQL statements per email step', value: median(statements.perStep).toFixed(1) },
       { label: 'CPU per email step', value: heronCpu.describe() },
       { label: 'the empty workflow, CPU per email step', value: bareCpu.describe() },
+      { label: 'with a wait and a slot timer, per email step', value: describe(realisticCost) },
+      { label: 'with a wait and a slot timer, CPU per email step', value: realisticCpu.describe() },
     ],
     targets: [
       {
@@ -101,12 +121,19 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         got: cost.activityScheduled.toFixed(2),
         met: cost.activityScheduled <= 1,
       },
+      {
+        what: 'workflow tasks per email step with a wait and a slot timer',
+        target: '<= 4',
+        got: realisticCost.workflowTaskCompleted.toFixed(2),
+        met: realisticCost.workflowTaskCompleted <= 4,
+      },
     ],
     raw: {
       leads,
       steps: STEPS,
       rates,
       cpuMsPerStep: { heron: heronCpu.values, bare: bareCpu.values },
+      realistic: { leads: realisticLeads, ...REALISTIC, cost: realisticCost, cpuMsPerStep: realisticCpu.values },
       statementsPerStep: statements.perStep,
       topStatements: await statements.top(emails),
     },
@@ -117,15 +144,17 @@ async function campaignRound(
   context: BenchContext,
   sink: Helper,
   leads: number,
+  { gapSeconds, waitMinutes }: Shape = SATURATED,
 ): Promise<{ campaignId: string; ms: number }> {
   const { assembly } = context;
   const { tenant, campaignId } = await makeCampaign(assembly, {
     contacts: leads,
     mailboxes: MAILBOXES,
-    gapSeconds: 0,
+    gapSeconds,
     smtpPort: sink.port,
     steps: [
       { subject: 'A question for {{.Company}}', body_plain: BODY },
+      ...(waitMinutes ? [{ kind: 'wait' as const, action: { type: 'wait', wait_minutes: waitMinutes } }] : []),
       { body_plain: 'Just coming back to this, {{.FirstName}}.' },
     ],
   });
@@ -226,9 +255,10 @@ async function campaignCost({ assembly }: BenchContext, campaignId: string, lead
 }
 
 async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
-  const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0 };
+  const total: Cost = { workflowTaskCompleted: 0, activityScheduled: 0, timerStarted: 0, marker: 0, events: 0 };
   for (const handle of handles) {
     const { events } = await handle.fetchHistory();
+    total.events += events!.length;
     for (const [name, type] of Object.entries(EVENT) as [keyof Cost, number][])
       total[name] += events!.filter(({ eventType }) => eventType === type).length;
   }
@@ -237,7 +267,7 @@ async function meanCost(handles: WorkflowHandle[]): Promise<Cost> {
 }
 
 function describe(cost: Cost): string {
-  return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers`;
+  return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers, ${cost.events.toFixed(1)} events`;
 }
 
 interface CpuSeries {
