@@ -29,8 +29,12 @@ export async function writeResult(name: string, result: BenchResult, versions: R
   await writeFile(`${RESULTS}${name}.json`, `${JSON.stringify(stored, null, 2)}\n`);
 }
 
-/** Writes RESULTS.md from the results there are. */
+/** Writes RESULTS.md from the results there are; sections that other programs wrote stay at its end. */
 export async function writeReport(names: readonly string[]): Promise<void> {
+  const others = (await readFile(REPORT, 'utf8').catch(() => ''))
+    .split(/^(?=## )/m)
+    .slice(1)
+    .filter((part) => !names.some((name) => part.startsWith(`## ${name}\n`)));
   const sections: string[] = [];
   for (const name of names) {
     const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);
@@ -49,6 +53,7 @@ export async function writeReport(names: readonly string[]): Promise<void> {
       'Single values are in `results/`.',
       '',
       ...sections,
+      ...others,
     ].join('\n'),
   );
 }
