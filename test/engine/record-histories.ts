@@ -4,12 +4,9 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { signalControl } from '../../domain/engine/control/signals.ts';
 import { startImport } from '../../domain/imports/start.ts';
 import { transact } from '../../domain/kernel/transact.ts';
@@ -28,8 +25,8 @@ import { approve, createApplication } from '../harness/oauth.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
 import { createWorld } from '../harness/world.ts';
+import { saveHistory } from './save-history.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const label = process.argv[2] ?? 'v1';
 const folder = await mkdtemp(join(tmpdir(), 'heron-record-'));
 const only = process.argv.slice(3);
@@ -41,19 +38,8 @@ const app = createServer((_request, response) => {
   response.end('{"offer":"SPRING"}');
 }).listen(0, '127.0.0.1');
 
-async function save(family: string, name: string, workflowId: string): Promise<void> {
-  const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
-  const history = await engine.temporal.workflow.getHandle(workflowId).fetchHistory();
-  const file = new URL(`${label}-${name}.json`, folder);
-  mkdirSync(folder, { recursive: true });
-  // Where it was recorded is nobody's business: stack traces name folders, identities the machine.
-  const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
-    .replaceAll(ROOT, '')
-    .replaceAll(`@${hostname()}`, '@recorder');
-  // A recording is what an earlier release did, which nothing can do again: it is never overwritten.
-  writeFileSync(file, `${text}\n`, { flag: 'wx' });
-  console.log(`${family}/histories/${label}-${name}.json: ${history.events!.length} events`);
-}
+const save = (family: string, name: string, workflowId: string) =>
+  saveHistory(engine.temporal, family, `${label}-${name}`, workflowId);
 
 async function recordEngine(): Promise<void> {
   const { organizationId } = await world.tenant();

@@ -16,7 +16,7 @@ import { installRuntime } from '../../workers/runtime.ts';
 /** What is done, and the text of the bundle (as the compiler leaves it) that is replaced. */
 const MUTANTS: [what: string, from: string, to: string][] = [
   ['sweep: the patch is removed', "(0,_temporalio_workflow__WEBPACK_IMPORTED_MODULE_0__.patched)('reconcile')", 'true'],
-  ['sweep: activity renamed', 'await sweepExpired()', 'await reconcileRuns()'],
+  ['sweep: activity renamed', '.sweepExpired()', '.reconcileRuns()'],
   ['enrollment: decides without asking', 'await local.advanceEnrollment(args)', "({ kind: 'done', outcome: 'x' })"],
   [
     'enrollment: asks by a normal activity',
@@ -35,18 +35,30 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['enrollment: activity deliverSend renamed', '>deliverSend(', '>callApp('],
   ['enrollment: a hint after the end is ignored', 'if (run.earlier || !run.hints.any()) return', 'return'],
   ['enrollment: asks twice', 'run.hints.take();', 'run.hints.take(); await local.advanceEnrollment(run.args);'],
+  ['enrollment: no patient question', 'await patient.advanceEnrollment(args)', 'await local.advanceEnrollment(args)'],
+  ['enrollment: blocked work is not waited out', 'await hold(run, blocked);', ''],
+  ['blocked: is an end', 'if (isBlocked(error)) return error.cause.message;', ''],
   ['wait: hints before the wait are ignored', 'if (interrupted()) return;', ''],
   ['wait: without a bound', 'if (until === null) return', 'return'],
   ['wait: the timer is not cancelled', 'scope.cancel();', ''],
-  ['wait: hints do not interrupt', '.condition)(interrupted)])', '.condition)(() => false)])'],
+  ['wait: hints do not interrupt', '.condition)(interrupted) ])', '.condition)(() => false)])'],
   ['delivery: settles without another attempt when hurried', 'if (!hurried) return why;', 'return why;'],
-  ['delivery: hurry does not cancel', 'attempts?.cancel();', ''],
+  ['delivery: hurry does not cancel', 'attempts === null || attempts === void 0 ? void 0 : attempts.cancel();', ''],
   ['delivery: activity renamed', 'return deliverWebhook(args)', 'return attemptDelivery(args)'],
   ['launcher: goes on after the end', "report.kind === 'done' &&", 'false &&'],
+  ['delivery: a blocked one does not wait', '.condition)(()=>hurried)', '.condition)(()=>true)'],
+  ['batches: more at the end of a turn is ignored', 'if (turn.more) again = true;', ''],
+  ['batches: more during a turn is ignored', '(more, ()=>{ again = true; })', '(more, () => {})'],
+  ['launcher: a hint during the last turn is ignored', "report.kind === 'done' && !hinted", "report.kind === 'done'"],
   ['launcher: does not wait', "report.kind === 'wait'", "report.kind === 'never'"],
   ['import: a failure is not recorded', 'await abandonImport(', 'void (async () => {})('],
   ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
 ];
+
+/** A text in which a space stands for any white space or none: the compiler breaks lines where it likes. */
+function anySpace(text: string): RegExp {
+  return new RegExp(text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`).replaceAll(' ', String.raw`\s*`), 'g');
+}
 
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const recordings: { workflowId: string; history: History }[] = [];
@@ -66,12 +78,16 @@ const lines = ['| edit | noticed by |', '|---|---|'];
 let survived = 0;
 try {
   for (const [index, [what, from, to]] of MUTANTS.entries()) {
-    if (!code.includes(from)) {
+    const text = anySpace(from);
+    if (!text.test(code)) {
       lines.push(`| ${what} | (the bundle has no such text) |`);
       continue;
     }
     const codePath = join(folder, `${index}.js`);
-    await writeFile(codePath, code.replaceAll(from, to));
+    await writeFile(
+      codePath,
+      code.replaceAll(text, () => to),
+    );
     const noticed: string[] = [];
     const results = Worker.runReplayHistories({ workflowBundle: { codePath } }, recordings);
     for await (const { workflowId, error } of results) if (error) noticed.push(workflowId);

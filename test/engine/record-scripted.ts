@@ -1,0 +1,96 @@
+/**
+ * Records paths that a run takes only when something happens at one moment: a signal while its question is answered, a
+ * redelivery while an attempt succeeds, work that keeps failing. The workflows and the Temporal server are real; the
+ * activities answer by script, so that the moment is always met. Writes workflows/<family>/histories, like
+ * record-histories: npm run record-scripted -- <name> [family/recording…]
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { silentLogger } from '../../lib/log.ts';
+import { startOptions } from '../../temporal/client.ts';
+import { workflowBundle } from '../../workers/bundle.ts';
+import { installRuntime } from '../../workers/runtime.ts';
+import { RESOURCES, resourceQueue } from '../../workflows/queues.ts';
+import { eventually } from '../harness/engine.ts';
+import { startOwnTemporal } from '../harness/temporal.ts';
+import { saveHistory } from './save-history.ts';
+import { AWAY, SCRIPTED, type Answer, type Scripted } from './scripted.ts';
+
+const label = process.argv[2] ?? 'v1';
+const only = process.argv.slice(3);
+const address = process.env.HERON_TEST_TEMPORAL;
+const server = address === undefined ? await startOwnTemporal() : undefined;
+const to = { address: address ?? server!.address };
+const taskQueue = `scripted-${randomBytes(6).toString('hex')}`;
+const scripts = new Map<string, Answer[]>();
+await installRuntime(silentLogger);
+const client = new Client({ connection: Connection.lazy(to) });
+const connection = await NativeConnection.connect(to);
+
+/** Gives the next answer of the run's script, which also says which activity is expected to ask. */
+async function answer(): Promise<unknown> {
+  const { workflowExecution, activityType, isLocal } = activityInfo();
+  const { workflowId } = workflowExecution!;
+  const script = scripts.get(workflowId)!;
+  if (script[0]?.patient && isLocal) throw ApplicationFailure.create(AWAY);
+  const next = script.shift();
+  if (next?.activity !== activityType)
+    throw ApplicationFailure.nonRetryable(`${activityType} is not next in the script`, 'script');
+  if (next.meanwhile) {
+    await client.workflow.getHandle(workflowId).signal(next.meanwhile.signal, ...next.meanwhile.says);
+    await sleep(next.takesMs ?? 500);
+  }
+  if (next.fails) throw ApplicationFailure.create({ ...next.fails });
+  return next.gives;
+}
+
+async function record({ family, name, workflowId, spec, answers, later }: Scripted): Promise<void> {
+  scripts.set(workflowId, [...answers]);
+  const handle = await client.workflow.start(spec.workflowType, {
+    ...startOptions(spec, workflowId, taskQueue),
+    // A signal during a local activity reaches the run when its task is prolonged, at four fifths of this.
+    ...(answers.some(({ takesMs }) => takesMs) ? { workflowTaskTimeout: '3s' } : {}),
+  });
+  for (const { events, times, signal, says } of later) {
+    await eventually(async () => (await count(handle, events)) >= times);
+    await handle.signal(signal, ...says);
+  }
+  await eventually(async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
+  const left = scripts.get(workflowId)!;
+  if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
+  await saveHistory(client, family, `${label}-${name}`, workflowId);
+}
+
+async function count(handle: WorkflowHandle, type: string): Promise<number> {
+  return historyToJSON(await handle.fetchHistory()).split(`"${type}"`).length - 1;
+}
+
+const activities = Object.fromEntries(
+  [...new Set(SCRIPTED.flatMap(({ answers }) => answers.map(({ activity }) => activity)))].map((name) => [
+    name,
+    answer,
+  ]),
+);
+const workers = await Promise.all([
+  Worker.create({ connection, taskQueue, activities, workflowBundle: await workflowBundle(silentLogger) }),
+  ...RESOURCES.map((resource) =>
+    Worker.create({ connection, taskQueue: resourceQueue(taskQueue, resource), activities }),
+  ),
+]);
+const running = Promise.all(workers.map((worker) => worker.run()));
+try {
+  await Promise.all(
+    SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`)).map(record),
+  );
+} finally {
+  for (const worker of workers) worker.shutdown();
+  await running;
+  await connection.close();
+  await client.connection.close();
+  await server?.stop();
+}

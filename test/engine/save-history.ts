@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Writes the history of a run to workflows/<family>/histories/<name>.json, without the folders and the machine it was
+ * recorded on.
+ * @throws when there is a recording of that name: it is what an earlier release did, which nothing can do again
+ */
+export async function saveHistory(client: Client, family: string, name: string, workflowId: string): Promise<void> {
+  const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  mkdirSync(folder, { recursive: true });
+  const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
+    .replaceAll(ROOT, '')
+    .replaceAll(`@${hostname()}`, '@recorder');
+  writeFileSync(new URL(`${name}.json`, folder), `${text}\n`, { flag: 'wx' });
+  console.log(`${family}/histories/${name}.json: ${history.events!.length} events`);
+}

@@ -1,0 +1,201 @@
+import { newId } from '../../lib/ids.ts';
+import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
+import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
+import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
+import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
+import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
+import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
+
+/** A signal and its payload; those of earlier releases said nothing. */
+interface Sent {
+  signal: string;
+  says: unknown[];
+}
+
+/** What the next call of an activity comes to. */
+export interface Answer {
+  activity: string;
+  /** Answers the normal activity, to which the run turns when the local one has failed; the local one fails until then. */
+  patient?: true;
+  /** Sent to the run while the activity works. */
+  meanwhile?: Sent;
+  /** How long the activity goes on after that signal. */
+  takesMs?: number;
+  fails?: { message: string; type: string; nonRetryable?: boolean };
+  gives?: unknown;
+}
+
+/** A run whose activities answer by script. */
+export interface Scripted {
+  /** The folder of its family in workflows/. */
+  family: string;
+  name: string;
+  workflowId: string;
+  spec: StartSpec;
+  answers: Answer[];
+  /** Signals from outside, each once its history has so many events of a type. */
+  later: (Sent & { events: string; times: number })[];
+}
+
+const organizationId = newId();
+const TIMER = 'EVENT_TYPE_TIMER_STARTED';
+const GAVE_UP = 'EVENT_TYPE_ACTIVITY_TASK_FAILED';
+const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
+/** Longer than a workflow task of these runs: a signal that comes meanwhile is seen before the answer. */
+const LONG_MS = 4_500;
+const inMs = (ms: number) => Date.now() + ms;
+
+/** As an activity fails while the database is away. */
+export const AWAY = { message: 'ECONNREFUSED', type: 'unexpected' };
+const gaveUp: Answer['fails'] = { message: 'it kept failing', type: BLOCKED, nonRetryable: true };
+const control = (cause: string): Sent => ({ signal: 'control', says: [{ cause, epoch: null }] });
+const retried: Sent = { signal: 'retry', says: [{ cause: 'operator', stepRunId: null }] };
+const product = (): Sent => ({ signal: 'event', says: [{ eventId: newId() }] });
+
+const at = { where: 'Opening', step: 'Opening' };
+/** An answer to "what comes next?". */
+const next = (gives: Decision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'advanceEnrollment',
+  gives,
+  ...more,
+});
+const done: Decision = { kind: 'done', outcome: 'completed' };
+const order: Decision = { kind: 'waitForEvent', eventName: 'order.paid', until: inMs(3_600_000), ...at };
+const held: Decision = { kind: 'hold', until: null, state: 'held', ...at };
+const slot = (ms: number): Decision => ({ kind: 'slot', sendId: newId(), at: inMs(ms), ...at });
+const send: Decision = { kind: 'send', sendId: newId(), ...at };
+const sent: Answer = { activity: 'deliverSend', gives: { outcome: 'sent' } };
+
+const enrollments: Scripted[] = [
+  enrollment(
+    'signal-before-a-slot',
+    [next(slot(3_600_000)), next(held), next(send), sent, next(done)],
+    [
+      { ...control('held'), events: TIMER, times: 1 },
+      { ...control('released'), events: SHOWN, times: 1 },
+    ],
+  ),
+  enrollment('signal-while-asking-for-a-deadline', [
+    next(order, { meanwhile: product(), takesMs: LONG_MS }),
+    next(slot(30_000)),
+    sent,
+    next(done),
+  ]),
+  enrollment('signal-while-asking-for-a-slot', [
+    next(slot(0), { meanwhile: control('held'), takesMs: LONG_MS }),
+    next(done),
+  ]),
+  // Removed and added again while the run learns that it has finished.
+  enrollment('signal-after-the-end', [
+    next(send),
+    sent,
+    next({ kind: 'done', outcome: 'removed' }, { meanwhile: control('launched'), takesMs: LONG_MS }),
+    next(send),
+    sent,
+    next(done),
+  ]),
+  enrollment('database-away', [
+    { activity: 'advanceEnrollment', patient: true, fails: AWAY },
+    next(order, { patient: true, meanwhile: product() }),
+    next(send),
+    sent,
+    next(done),
+  ]),
+  enrollment(
+    'blocked',
+    [
+      next(send),
+      { activity: 'deliverSend', fails: gaveUp },
+      // Had the run not stood still, the signal of the retry would still count here.
+      next(order),
+      next({ kind: 'call', stepRunId: newId(), ...at }),
+      { activity: 'callApp', gives: { outcome: 'done' } },
+      { activity: 'advanceEnrollment', patient: true, fails: gaveUp },
+      next(done),
+    ],
+    [
+      { ...retried, events: SHOWN, times: 1 },
+      { ...product(), events: TIMER, times: 1 },
+      { ...retried, events: SHOWN, times: 3 },
+    ],
+  ),
+];
+
+const delivered: Answer = { activity: 'deliverWebhook', gives: { why: 'delivered' } };
+const hurry: Sent = { signal: 'hurry', says: [{ cause: 'redelivery' }] };
+const deliveries: Scripted[] = [
+  delivery('settled-while-hurried', [{ ...delivered, meanwhile: hurry }, delivered]),
+  delivery(
+    'blocked',
+    [{ activity: 'deliverWebhook', fails: gaveUp }, delivered],
+    [{ signal: 'hurry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
+  ),
+];
+
+const turn = (more: boolean, meanwhile?: Sent): Answer => ({
+  activity: 'deliverBatch',
+  gives: { delivered: 1, failed: 0, diverted: 0, more },
+  ...(meanwhile ? { meanwhile } : {}),
+});
+const batches: Scripted[] = [
+  scripted(webhookBatchWorkflow, { batchId: newId() }, 'webhook-batch', 'more-while-working', [
+    turn(false, { signal: MORE, says: [] }),
+    turn(true),
+    turn(false),
+  ]),
+  scripted(webhookEndpointWorkflow, { endpointId: newId() }, 'webhook-endpoint', 'more-while-working', [
+    turn(false, { signal: 'more', says: [{ cause: 'diverted' }] }),
+    turn(true),
+    turn(false),
+  ]),
+];
+
+const launched = (wakeAt: number | null) => ({ kind: 'wait', wakeAt, launched: 1, why: 'the next lead' });
+const finished = { kind: 'done', why: 'nothing is left' };
+const launchers: Scripted[] = [
+  launcher('timer-fired', [
+    { activity: 'runLauncher', gives: launched(inMs(12_000)) },
+    { activity: 'runLauncher', gives: finished },
+  ]),
+  launcher('lead-added-at-the-end', [
+    { activity: 'runLauncher', gives: finished, meanwhile: control('leads_added') },
+    { activity: 'runLauncher', gives: finished },
+  ]),
+  launcher(
+    'blocked',
+    [
+      { activity: 'runLauncher', fails: gaveUp },
+      { activity: 'runLauncher', gives: finished },
+    ],
+    [{ signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
+  ),
+];
+
+/** Every scripted run. Times count from when this file is read. */
+export const SCRIPTED: readonly Scripted[] = [...enrollments, ...deliveries, ...batches, ...launchers];
+
+function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, campaignId: newId(), contactId: newId() };
+  return scripted(enrollmentWorkflow, args, 'enrollment', name, answers, later);
+}
+
+function delivery(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, deliveryId: newId() };
+  return scripted(webhookDeliveryWorkflow, args, 'webhook-delivery', name, answers, later);
+}
+
+function launcher(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(campaignWorkflow, { organizationId, campaignId: newId() }, 'campaign', name, answers, later);
+}
+
+function scripted<Args>(
+  contract: WorkflowContract<Args>,
+  args: Args,
+  family: string,
+  name: string,
+  answers: Answer[],
+  later: Scripted['later'] = [],
+): Scripted {
+  return { family, name, workflowId: contract.id(args), spec: startSpec(contract, args), answers, later };
+}
