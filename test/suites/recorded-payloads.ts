@@ -175,7 +175,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       control: z.tuple([
         today<EnrollmentSignals['control']>()(
           z.strictObject({
-            cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue']),
+            cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue', 'pool']),
             epoch: z.int().nullable(),
           }),
         ),
