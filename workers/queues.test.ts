@@ -127,7 +127,8 @@ test('a stopping worker finishes what is under way on every queue', async (t) =>
   );
   await eventually(async () => {
     const all = await Promise.all(started.map((handle) => handle.describe()));
-    return all.every(({ raw }) => raw.pendingActivities?.[0]?.state === 2);
+    // On a busy machine one may have ended before the other is seen to run.
+    return all.every(({ raw, status }) => raw.pendingActivities?.[0]?.state === 2 || status.name === 'COMPLETED');
   });
   await worker.stop();
   for (const handle of started) t.like(await handle.result(), { delivered: 0, failed: 0 });
