@@ -69,11 +69,11 @@ async function main(): Promise<number> {
     vigil = watchOver(stack);
     const { signal } = interruption;
     signal.throwIfAborted();
-    const bootstrapKey = await bootstrap(stack.env);
+    const sessionToken = await bootstrap(stack.env);
     const { passed, prepared } = await runDemo({
       apiUrl: stack.urls.api,
       databaseUrl: stack.env.PRIMARY_DB!,
-      bootstrapKey,
+      sessionToken,
       world,
       app,
       leads: options.leads,
@@ -107,7 +107,7 @@ function watchOver({ processes }: LocalStack): NodeJS.Timeout {
   }, 1000).unref();
 }
 
-/** The operator's command, exactly as in the README. Its answer has a key that may do everything. */
+/** The operator's command, exactly as in the README. Its answer has a session of the owner, who makes the key of the demo. */
 async function bootstrap(env: Record<string, string>): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -124,8 +124,8 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
     ],
     { cwd: ROOT, env: { ...process.env, ...env } },
   );
-  step('heron bootstrap: organization Northlight, with an API key');
-  return (JSON.parse(stdout) as { api_key: { secret: string } }).api_key.secret;
+  step('heron bootstrap: organization Northlight, with a session of its owner');
+  return (JSON.parse(stdout) as { session: { access_token: string } }).session.access_token;
 }
 
 function invite({ urls, env }: LocalStack, { apiKey, campaignId }: { apiKey: string; campaignId: string }): void {

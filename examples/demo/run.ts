@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 export interface RunOptions {
   apiUrl: string;
   databaseUrl: string;
-  bootstrapKey: string;
+  sessionToken: string;
   world: World;
   app: DemoApp;
   leads: number;

@@ -37,7 +37,7 @@ export interface Prepared {
 
 export interface SetupOptions {
   apiUrl: string;
-  bootstrapKey: string;
+  sessionToken: string;
   world: World;
   app: DemoApp;
   /** Most leads to write to. */
@@ -46,8 +46,8 @@ export interface SetupOptions {
 }
 
 /** Prepares a campaign with nothing but the REST API. */
-export async function prepare({ apiUrl, bootstrapKey, world, app, leads, say }: SetupOptions): Promise<Prepared> {
-  const apiKey = await createKey(createApi(apiUrl, bootstrapKey));
+export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: SetupOptions): Promise<Prepared> {
+  const apiKey = await createKey(createApi(apiUrl, sessionToken));
   const api = createApi(apiUrl, apiKey);
   const mailboxIds = await connectMailboxes(api, world, say);
   const appConnectionId = await connectApp(api, app, say);
