@@ -307,6 +307,24 @@ test(`no source file is longer than ${MAX_LINES} lines`, async (t) => {
   );
 });
 
+test('no verb asks the database in three ways: entities, named SQL and single rows of tables', async (t) => {
+  const files = (await sourceFiles(join(ROOT, 'domain'))).filter((file) => !file.endsWith('.test.ts'));
+  const ways = await Promise.all(
+    files.map(async (file) => ({ file, ways: waysOfAsking(await readFile(file, 'utf8')) })),
+  );
+  t.true(ways.filter((one) => one.ways === 2).length > 10, 'the walk knows the ways');
+  t.deepEqual(
+    ways.filter((one) => one.ways === 3).map(({ file }) => relative(ROOT, file)),
+    [],
+  );
+  t.is(waysOfAsking("tx.org\n  .query(Contacts); org.sql<Row>('…'); across(db, 'person').table('users')"), 3);
+});
+
+function waysOfAsking(source: string): number {
+  const ways = [/\.(?:query|create)\(\s*[A-Z]/, /\.(?:sql|run)[<(]/, /\.(?:table|insert)\(\s*'/];
+  return ways.filter((way) => way.test(source)).length;
+}
+
 test('comments and documents state rules themselves; they cite no document that is not here', async (t) => {
   // Released migrations are never edited, and this file names what it looks for.
   const exempt = /^db\/migrations\/000[1-8]_|^test\/house\.test\.ts$/;

@@ -1,4 +1,4 @@
-import type { CampaignRow } from '../../db/models/campaign.ts';
+import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
 import { badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -207,11 +207,14 @@ async function stepsChanged(
   stepId: string,
   { tellRuns = false } = {},
 ): Promise<void> {
-  await tx.org.sql(
-    `update campaigns set graph_version = graph_version + 1, control_epoch = control_epoch + :told::int, updated_at = :now
-     where organization_id = :org and id = :id`,
-    { id: campaign.id, told: tellRuns ? 1 : 0, now: tx.now },
-  );
+  await tx.org
+    .query(Campaigns)
+    .findById(campaign.id)
+    .patch({
+      graph_version: tx.org.raw('graph_version + 1'),
+      ...(tellRuns ? { control_epoch: tx.org.raw('control_epoch + 1') } : {}),
+      updated_at: tx.now,
+    });
   await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });
   tx.emit('campaign.updated', { campaign_id: campaign.id, name: campaign.name, fields: ['steps'] });
   tx.audit({

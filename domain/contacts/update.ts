@@ -1,4 +1,3 @@
-import { json } from '../../db/connection.ts';
 import { Contacts } from '../../db/models/contact.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -57,9 +56,9 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
       if (suppressed) columns.subscribed = false;
     }
     await tx.org
-      .table('contacts')
-      .where({ id })
-      .update({ ...columns, updated_at: tx.now });
+      .query(Contacts)
+      .findById(id)
+      .patch({ ...columns, updated_at: tx.now });
     await refile(tx, id, edit);
     if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
 
@@ -76,7 +75,7 @@ function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unk
   for (const field of ['first_name', 'last_name', 'company', 'phone'] as const) {
     if (edit[field] !== undefined) columns[field] = cleanText(edit[field]);
   }
-  if (edit.custom_fields) columns.custom_fields = json(cleanCustomFields(edit.custom_fields, true));
+  if (edit.custom_fields) columns.custom_fields = cleanCustomFields(edit.custom_fields, true);
   if (edit.subscribed !== undefined) columns.subscribed = edit.subscribed;
   if (edit.email !== undefined && edit.email !== oldEmail) {
     Object.assign(columns, {
@@ -106,12 +105,9 @@ async function refile(tx: Tx, id: string, edit: ContactEdit): Promise<void> {
 
 async function setCampaigns(tx: Tx, contactId: string, campaigns: readonly string[]): Promise<void> {
   const wanted = new Set(campaigns.map((id) => id.toLowerCase()));
-  const rows = await tx.org.sql<{ campaign_id: string }>(
-    'select campaign_id from enrollments where organization_id = :org and contact_id = :contactId',
-    { contactId },
-  );
-  const gone = rows.map((row) => row.campaign_id).filter((id) => !wanted.has(id));
+  const before = await tx.org.table('enrollments').where({ contact_id: contactId }).pluck('campaign_id');
+  const gone = before.filter((id) => !wanted.has(id));
   if (gone.length > 0) await leaveCampaigns(tx, [contactId], gone, 'removed_from_campaign');
-  const present = new Set(rows.map((row) => row.campaign_id));
+  const present = new Set(before);
   for (const campaignId of wanted) if (!present.has(campaignId)) await addLeads(tx, campaignId, [contactId]);
 }

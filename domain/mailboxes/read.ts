@@ -59,8 +59,12 @@ export async function listMailboxes(
     const part = `%${likeLiteral(text)}%`;
     void query.where((either) => void either.where('email', 'like', part).orWhere('name', 'ilike', part));
   }
-  if (filter.tag)
-    void query.whereIn('id', org.table('mailbox_tags').where({ label_id: filter.tag }).select('mailbox_id'));
+  if (filter.tag) {
+    void query.whereRaw('id in (select mailbox_id from mailbox_tags where organization_id = ? and label_id = ?)', [
+      org.organizationId,
+      filter.tag,
+    ]);
+  }
   if (after) void query.where('id', '<', after);
   const { rows, nextCursor } = pageOf(await query, page.limit, (last) =>
     encodeCursor('mailboxes.list', narrow, [last.id]),
@@ -96,6 +100,11 @@ export async function findMailbox(
   return mailbox;
 }
 
+/** The mailbox a watcher is to read, or undefined when it is gone or off. */
+export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
+  return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
+}
+
 /** Campaigns that are not finished and whose pool the mailbox belongs to, newest first. */
 export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
   return org.sql<SendingCampaign>(
@@ -112,12 +121,11 @@ export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<Sen
 
 /** The latest errors of a mailbox, settled ones included. */
 export async function errorsOf(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
-  return org
-    .table('mailbox_errors')
-    .where({ mailbox_id: mailboxId })
-    .orderBy('id', 'desc')
-    .limit(MAX_ERRORS)
-    .select('id', 'error_code', 'severity', 'title', 'message', 'created_at', 'resolved_at');
+  return org.sql<MailboxError>(
+    `select id, error_code, severity, title, message, created_at, resolved_at from mailbox_errors
+     where organization_id = :org and mailbox_id = :id order by id desc limit :limit`,
+    { id: mailboxId, limit: MAX_ERRORS },
+  );
 }
 
 /** Rows with their tags and places, in the same order. */

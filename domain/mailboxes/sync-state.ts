@@ -1,5 +1,4 @@
 import { across } from '../../db/across.ts';
-import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
@@ -19,11 +18,6 @@ export interface SyncPlace {
   lastUid: number;
   /** Mail that came after this moment has not been looked at under another numbering. */
   since: Date;
-}
-
-/** The mailbox a watcher is to read, or undefined when it is gone or off. */
-export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<MailboxRow | undefined> {
-  return reader(ctx).query(Mailboxes).findOne({ id: mailboxId, status: 'active' });
 }
 
 /** How far a folder has been read; its row is made when it is looked at for the first time. */

@@ -3,7 +3,7 @@ import { AppError, badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { releaseReservedSends } from '../engine/control/release.ts';
+import { detachMailbox, releaseReservedSends } from '../engine/control/release.ts';
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
@@ -82,14 +82,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     await findMailbox(tx.org, id);
-    // Leads and sends let go before the mailbox is locked; the foreign keys would do it in the wrong order.
-    await tx.org.sql(
-      `with held as (select id from enrollments where organization_id = :org and mailbox_id = :id order by id for update)
-       update enrollments e set mailbox_id = null from held where e.id = held.id`,
-      { id },
-    );
-    await releaseReservedSends(tx, { mailboxId: id });
-    await tx.org.table('sends').where({ mailbox_id: id }).update({ mailbox_id: null });
+    await detachMailbox(tx, id);
     const senderOf = await campaignsOf(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     await tx.org.query(Mailboxes).deleteById(id);

@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
 import { Invitations, type InvitationRow } from '../../db/models/invitation.ts';
+import { Roles } from '../../db/models/role.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
@@ -11,6 +12,7 @@ import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
+import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 
 /** How long an invitation is good, in milliseconds. */
@@ -23,14 +25,21 @@ export type InvitationView = InvitationRow & { role_name: string };
 /** Invitations nobody has accepted or cancelled, newest first; expired ones among them. */
 export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
-  const rows = await reader(ctx).sql<InvitationView>(
-    `select i.*, r.name as role_name from invitations i join roles r on r.id = i.role_id
-     where i.organization_id = :org and i.accepted_at is null and i.cancelled_at is null
-       and (:after::uuid is null or i.id < :after)
-     order by i.id desc limit :limit`,
-    { after: after ?? null, limit: page.limit + 1 },
-  );
-  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+  const org = reader(ctx);
+  const query = org
+    .query(Invitations)
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
+  if (after) void query.where('id', '<', after);
+  const { rows, nextCursor } = pageOf(await query, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
+  const roles = await org
+    .query(Roles)
+    .findByIds(rows.map(({ role_id }) => role_id))
+    .select('id', 'name');
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  return { rows: rows.map((row) => ({ ...row, role_name: names.get(row.role_id)! })), nextCursor };
 }
 
 /**
@@ -53,11 +62,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
     await lockOrganization(tx);
     const role = await roleToGrant(tx, input.role_id);
     assertMayGrant(ctx.actor, role);
-    const [member] = await tx.org.sql(
-      'select 1 from memberships m join users u on u.id = m.user_id where m.organization_id = :org and u.email = :email',
-      { email: input.email },
-    );
-    if (member) throw new AppError('conflict', 'This address already belongs to a member');
+    if (await isMember(tx, input.email)) throw new AppError('conflict', 'This address already belongs to a member');
     await tx.org
       .query(Invitations)
       .where('email', input.email)

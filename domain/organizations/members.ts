@@ -43,6 +43,15 @@ export async function listMembers(ctx: Ctx, page: PageRequest): Promise<Page<Mem
   return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.user_id]));
 }
 
+/** Whether an address (lower-case) belongs to a member. */
+export async function isMember(tx: Tx, email: string): Promise<boolean> {
+  const [member] = await tx.org.sql(
+    'select 1 from memberships m join users u on u.id = m.user_id where m.organization_id = :org and u.email = :email',
+    { email },
+  );
+  return member !== undefined;
+}
+
 async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
   const [row] = isUuid(userId)
     ? await tx.org.sql<MemberRow>(membersWhere('user_id = :userId'), { userId, limit: 1 })

@@ -1,8 +1,7 @@
-import { Campaigns } from '../../db/models/campaign.ts';
-import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -36,7 +35,7 @@ const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.n
  */
 export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<StepRunView>> {
   const org = reader(ctx);
-  await assertCampaign(org, campaignId);
+  await findCampaign(org, campaignId);
   const after = decodeIdCursor('step_runs.blocked', campaignId, request.cursor);
   const rows = await org.sql<StepRunView>(
     `select ${VIEW} from step_runs r left join campaign_steps s on s.id = r.step_id
@@ -53,7 +52,7 @@ export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: Pag
  */
 export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string): Promise<StepRunView> {
   return transact(ctx, async (tx) => {
-    await assertCampaign(tx.org, campaignId);
+    await findCampaign(tx.org, campaignId);
     const run = isUuid(runId) ? await lockRun(tx, campaignId, runId) : undefined;
     if (!run) throw notFound('Step run');
     if (run.state !== 'blocked') {
@@ -98,8 +97,4 @@ async function lockRun(tx: Tx, campaignId: string, runId: string): Promise<StepR
     { campaign: campaignId, run: runId },
   );
   return run;
-}
-
-async function assertCampaign(org: OrgScope, id: string): Promise<void> {
-  if (!isUuid(id) || !(await org.query(Campaigns).findById(id).select('id'))) throw notFound('Campaign');
 }

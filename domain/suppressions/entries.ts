@@ -1,3 +1,4 @@
+import { Contacts } from '../../db/models/contact.ts';
 import { Suppressions, type SuppressionRow } from '../../db/models/suppression.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -121,10 +122,10 @@ export async function removeSuppression(ctx: Ctx, id: string): Promise<void> {
     const covered = row.kind === 'email' && (await suppressedAmong(tx.org, [row.email], tx.now)).has(row.email);
     if (row.kind === 'email' && !covered) {
       const [contact] = await tx.org
-        .table('contacts')
+        .query(Contacts)
         .where({ email: row.email, subscribed: false })
-        .update({ subscribed: true, updated_at: tx.now })
-        .returning('id');
+        .patch({ subscribed: true, updated_at: tx.now })
+        .returning('*');
       if (contact) await announceUpdate(tx, contact.id);
     }
     tx.audit({

@@ -3,7 +3,8 @@ import { AUTH_HOLD_MS } from '../../domain/engine/control/mailbox-hold.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
-import { signedIn, signInRefused, watchedMailbox } from '../../domain/mailboxes/sync-state.ts';
+import { watchedMailbox } from '../../domain/mailboxes/read.ts';
+import { signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
 import { imapTargetOf } from '../../domain/records/mailbox-credentials.ts';
 import {
   answered,

@@ -57,6 +57,20 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
 }
 
 /**
+ * Takes a mailbox that is about to be removed from its leads and sends, before it is locked: the foreign keys would take the
+ * locks in the wrong order.
+ */
+export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
+  await tx.org.sql(
+    `with held as (select id from enrollments where organization_id = :org and mailbox_id = :id order by id for update)
+     update enrollments e set mailbox_id = null from held where e.id = held.id`,
+    { id: mailboxId },
+  );
+  await releaseReservedSends(tx, { mailboxId });
+  await tx.org.table('sends').where({ mailbox_id: mailboxId }).update({ mailbox_id: null });
+}
+
+/**
  * The first time from `from` on that keeps the mailbox's minimum gap to every slot it has given out, itself locked, so
  * that nobody takes it meanwhile. An email whose mailbox is gone keeps `from`.
  */

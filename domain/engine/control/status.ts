@@ -93,13 +93,13 @@ export async function completeCampaign(tx: Tx, campaignId: string): Promise<'com
   const campaign = await lockCampaign(tx, campaignId);
   if (campaign.status !== 'active' || (await hasOpenLeads(tx, campaignId))) return 'busy';
   if (campaign.continuous) {
-    await tx.org.table('campaigns').where({ id: campaignId }).whereNull('idle_since').update({ idle_since: tx.now });
+    await tx.org.query(Campaigns).findById(campaignId).whereNull('idle_since').patch({ idle_since: tx.now });
     return 'idle';
   }
   await tx.org
-    .table('campaigns')
-    .where({ id: campaignId })
-    .update({ status: 'completed', last_status_change_at: tx.now, updated_at: tx.now });
+    .query(Campaigns)
+    .findById(campaignId)
+    .patch({ status: 'completed', last_status_change_at: tx.now, updated_at: tx.now });
   await logCampaign(tx, campaignId, 'campaign_completed', 'Every lead has finished');
   tx.emit('campaign.completed', { campaign_id: campaignId, name: campaign.name });
   return 'completed';
