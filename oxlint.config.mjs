@@ -66,6 +66,7 @@ const AREAS = {
   subscribers: [],
   suppressions: [],
   system: ['subscribers'],
+  tasks: ['system'],
   tracking: [],
   unibox: [],
   webhooks: [],

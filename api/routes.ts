@@ -11,6 +11,7 @@ import { stepRunsRoutes } from './step-runs/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
+import { tasksRoutes } from './tasks/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { uniboxRoutes } from './unibox/routes.ts';
@@ -36,6 +37,7 @@ export const routes: readonly AnyRoute[] = [
   ...outreachSettingsRoutes,
   ...eventsRoutes,
   ...stepRunsRoutes,
+  ...tasksRoutes,
   ...contactRoutes,
   ...contactImportRoutes,
   ...labelRoutes,

@@ -177,6 +177,39 @@ outbox
     await withCurrentDatabase(async (db) => printJson({ dropped: await dropParked(db, ids) }));
   });
 
+const uncertain = program
+  .command('uncertain')
+  .description('list emails that may have left, of which no mail server said so; as JSON')
+  .action(async () => {
+    const { listUncertain } = await import('../domain/tasks/uncertain.ts');
+    await withCurrentDatabase(async (db) => printJson({ uncertain: await listUncertain(db) }));
+  });
+
+for (const [name, what] of [
+  ['sent', 'count them as sent: the recipients have them'],
+  ['again', 'send them again, under the same Message-ID: the recipients do not have them'],
+] as const) {
+  uncertain
+    .command(name)
+    .description(what)
+    .argument('<id...>', 'ids of uncertain emails')
+    .action(async (ids: string[]) => {
+      const config = loadConfig();
+      await withDatabase(requireCurrentSchema);
+      const { assemble } = await import('./assemble.ts');
+      const { settleUncertain } = await import('../domain/tasks/uncertain.ts');
+      const assembly = assemble(config, 'heron', { log: silentLogger });
+      try {
+        for (const id of ids) {
+          await settleUncertain(assembly.deps, id, name);
+          printLines([`${id} ${name === 'sent' ? 'counts as sent' : 'is sent again'}`]);
+        }
+      } finally {
+        await assembly.close();
+      }
+    });
+}
+
 const reactions = program
   .command('reactions')
   .description('show how far each subscriber of domain events is, and the events that were parked')

@@ -15,6 +15,7 @@ import * as reactions from './0010_reactions.ts';
 import * as blockedRuns from './0013_blocked_runs.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
+import * as handover from './0016_handover.ts';
 
 export interface Migration {
   name: string;
@@ -38,6 +39,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0013_blocked_runs', ...blockedRuns },
   { name: '0014_rate_limits', ...rateLimits },
   { name: '0015_free_time', ...freeTime },
+  { name: '0016_handover', ...handover },
 ];
 
 /**

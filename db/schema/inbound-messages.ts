@@ -27,6 +27,8 @@ export interface InboundMessagesRow {
   error: string | null;
   received_at: Date;
   created_at: Date;
+  retry_at: Date | null;
+  tries: number;
 }
 
 export interface InboundMessagesInsert {
@@ -56,4 +58,6 @@ export interface InboundMessagesInsert {
   error?: string | null;
   received_at: Date;
   created_at: Date;
+  retry_at?: Date | null;
+  tries?: number;
 }

@@ -50,6 +50,9 @@ export interface MailboxesRow {
   created_at: Date;
   updated_at: Date;
   next_free_at: Date;
+  imap_hold_code: string | null;
+  imap_hold_reason: string | null;
+  imap_hold_until: Date | null;
 }
 
 export interface MailboxesInsert {
@@ -95,4 +98,7 @@ export interface MailboxesInsert {
   created_at: Date;
   updated_at: Date;
   next_free_at?: Date;
+  imap_hold_code?: string | null;
+  imap_hold_reason?: string | null;
+  imap_hold_until?: Date | null;
 }

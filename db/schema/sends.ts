@@ -37,6 +37,9 @@ export interface SendsRow {
   unsubscribed_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  handover: string | null;
+  again: boolean;
+  assigned_id: string | null;
 }
 
 export interface SendsInsert {
@@ -74,4 +77,7 @@ export interface SendsInsert {
   unsubscribed_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+  handover?: string | null;
+  again?: boolean;
+  assigned_id?: string | null;
 }

@@ -2,6 +2,11 @@ import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from '../kernel/transact.ts';
 
+/** Kinds of tasks whose dead letters are about one email. Those of runs are listed in `domain/system/blocked-runs.ts`. */
+export const FAILED_EMAIL = 'campaign_email';
+/** The email may have left: replaying it is the decision to send it again. */
+export const UNCERTAIN_EMAIL = 'uncertain_email';
+
 /** Work that gave up. */
 export interface GivenUp {
   /** The row whose work it was. */
@@ -40,10 +45,19 @@ export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
   );
 }
 
-/** Marks the pending dead letter of a task as replayed: the task has been started again. */
-export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
-  await tx.org
+/** Takes the pending dead letter of a task away: there is nothing left to replay. */
+export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<void> {
+  await tx.org.table('dead_letters').where({ task_type: taskType, task_id: taskId, status: 'pending' }).delete();
+}
+
+/**
+ * Marks the pending dead letter of a task as replayed: the task has been started again.
+ * @returns false when there is none: somebody else was first
+ */
+export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<boolean> {
+  const changed = await tx.org
     .table('dead_letters')
     .where({ task_type: taskType, task_id: taskId, status: 'pending' })
     .update({ status: 'replayed', replayed_at: tx.now, next_retry_at: null, updated_at: tx.now });
+  return changed > 0;
 }

@@ -104,10 +104,18 @@ interface DueLetter {
   task_id: string;
 }
 
+/**
+ * Has the blocked run of a task go on, within the caller's transaction; the caller settles its dead letter.
+ * @returns false when the row of the run is gone or has ended
+ */
+export async function retryTask(tx: Tx, taskType: string, taskId: string, cause: RetryCause): Promise<boolean> {
+  const family = FAMILIES.find((each) => each.taskType === taskType);
+  return (await family?.retry(tx, taskId, cause)) ?? false;
+}
+
 async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<void> {
-  const family = FAMILIES.find(({ taskType }) => taskType === letter.task_type);
   await transact(systemCtx(deps, letter.organization_id, 'retry'), async (tx) => {
-    await family?.retry(tx, letter.task_id, cause);
+    await retryTask(tx, letter.task_type, letter.task_id, cause);
     await replayDeadLetter(tx, letter.task_type, letter.task_id);
   });
 }

@@ -23,6 +23,12 @@ export interface SmtpSenderOptions extends SessionOptions {
 export interface SendOptions {
   /** Time (ms) for everything: waiting for a session, opening it, the message. Nothing is handed over after it. */
   timeoutMs?: number;
+  /**
+   * Asked when the server has all of the message but its end, at once before that is handed over: the one moment after
+   * which a repetition could reach the recipient twice. The message ends only when it answers true. May be asked again, when
+   * the session was lost in between.
+   */
+  beforeEnd?: () => Promise<boolean>;
 }
 
 /** Sends over pooled sessions, per mailbox. One per process. */
@@ -76,7 +82,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         return faultOf(error);
       }
     },
-    async send(key, target, envelope, raw, { timeoutMs = Infinity } = {}) {
+    async send(key, target, envelope, raw, { timeoutMs = Infinity, beforeEnd } = {}) {
       const until = performance.now() + timeoutMs;
       for (;;) {
         const pool = poolOf(key);
@@ -89,7 +95,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         } catch (error) {
           return faultOf(error);
         }
-        const outcome = await taken.session.send(envelope, raw, until);
+        const outcome = await taken.session.send(envelope, raw, until, beforeEnd);
         void pool.give(taken.session, outcome.kind === 'refused');
         if (taken.kept && isFarewell(outcome) && performance.now() < until) continue;
         return outcome;

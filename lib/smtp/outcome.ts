@@ -1,7 +1,10 @@
 /** What became of an SMTP conversation. The kinds differ in one thing that matters: may the message have left? */
 export type SmtpOutcome =
-  /** The server took responsibility for the message, for all recipients but the rejected ones. */
-  | { kind: 'accepted'; response: string; rejected: RejectedRecipient[] }
+  /**
+   * The server took responsibility for the message, for all recipients but the rejected ones. `assignedId` is the Message-ID
+   * that it put in the place of ours, with angle brackets, where its answer says so.
+   */
+  | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
   /** The server said no; nothing left. `permanent` is a 5xx answer. */
   | {
       kind: 'refused';
@@ -12,11 +15,13 @@ export type SmtpOutcome =
     }
   /** The conversation broke before the message was handed over; nothing left. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
-  /** The message was handed over, in part at least, but no answer came: it may have left. */
+  /** The caller did not let the message end: the server has a part of it and must drop that; nothing left. */
+  | { kind: 'withheld'; detail: string }
+  /** The end of the message was on its way, but no answer came: it may have left. */
   | { kind: 'unknown'; detail: string };
 
 /** Every outcome but the good one. */
-export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' }>;
+export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
 /** A recipient the server would not take, while it took others. */
 export interface RejectedRecipient {
@@ -90,7 +95,7 @@ export function openingFault(error: ConversationError): SmtpFault {
 
 /**
  * What an error after the sign-in means.
- * @param handedOver whether bytes of the message may be with the server
+ * @param handedOver whether the end of the message may be with the server
  */
 export function sendingFault(error: ConversationError, handedOver: boolean): SmtpFault {
   const code = error.responseCode ?? 0;
@@ -106,4 +111,22 @@ export function sendingFault(error: ConversationError, handedOver: boolean): Smt
   if (error.code === 'EENVELOPE' && error.command === 'API')
     return { kind: 'refused', stage: 'recipient', code: 553, response: clip(error.message), permanent: true };
   return { kind: 'unreachable', stage: 'session', detail: 'The conversation broke before the message was handed over' };
+}
+
+/** Amazon SES says the local part alone; the domain follows from the region in the name of its host. */
+const SES_ANSWER = /^250 ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i;
+const SES_HOST = /^email-smtp(?:-fips)?\.([a-z]{2}(?:-[a-z]+)+-\d+)\.amazonaws\.com\.?$/i;
+
+/**
+ * The Message-ID, with angle brackets, that a server names in its answer to a message: relays that replace the sender's
+ * (Microsoft 365, Amazon SES) say so there, and replies name theirs.
+ * @param host the server's name, as the mailbox is set up with it
+ */
+export function assignedIdIn(response: string, host: string): string | undefined {
+  const named = /<[^<>\s@]+@[^<>\s@]+>/.exec(response)?.[0];
+  if (named) return named;
+  const local = SES_ANSWER.exec(response)?.[1];
+  const region = SES_HOST.exec(host)?.[1]?.toLowerCase();
+  if (!local || !region) return undefined;
+  return `<${local.toLowerCase()}@${region === 'us-east-1' ? 'email' : region}.amazonses.com>`;
 }

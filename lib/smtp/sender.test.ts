@@ -15,6 +15,7 @@ import {
   type SmtpSenderOptions,
   type SmtpTarget,
 } from './index.ts';
+import { assignedIdIn } from './outcome.ts';
 
 interface Given {
   server: ScriptedSmtp;
@@ -394,4 +395,78 @@ test('a session for which there is no room in time is unreachable, and nothing w
   t.like(await send('two', 300), { kind: 'unreachable', stage: 'session' });
   t.like(await first, { kind: 'unreachable' });
   t.is(server.connections(), 1);
+});
+
+test('the end of a message waits until the caller allows it, when the server has the rest', async (t) => {
+  let bytes = 0;
+  const { server, sender, target } = await given(t, {
+    move: (moment, line) => {
+      if (moment === 'body') bytes = line.length;
+      return 'ok';
+    },
+  });
+  const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
+  const raw = Buffer.from(`X-Id: big\r\nSubject: s\r\n\r\n${'a line of the body\r\n'.repeat(20_000)}`);
+  let asked = 0;
+  const beforeEnd = async () => {
+    asked += 1;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    t.deepEqual(server.taken, [], 'nothing is taken before');
+    return true;
+  };
+  t.like(await sender.send('box', target, envelope, raw, { beforeEnd }), { kind: 'accepted' });
+  t.is(asked, 1);
+  t.deepEqual(server.taken, ['big']);
+  t.true(bytes > 300_000);
+});
+
+for (const [what, beforeEnd] of [
+  ['the caller does not allow it', async () => false],
+  [
+    'it cannot be asked',
+    async () => {
+      throw new Error('the database is away');
+    },
+  ],
+] as const) {
+  test(`a message does not end when ${what}, and the next one gets a session of its own`, async (t) => {
+    const { server, sender, target, send } = await given(t, {}, { maxSessions: 1 });
+    const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
+    const raw = Buffer.from('X-Id: no\r\n\r\nbody\r\n');
+    t.like(await sender.send('box', target, envelope, raw, { beforeEnd }), { kind: 'withheld' });
+    t.is((await send('yes')).kind, 'accepted');
+    t.deepEqual(server.taken, ['yes']);
+    t.is(server.connections(), 2);
+  });
+}
+
+test('a line that breaks before the end has handed nothing over', async (t) => {
+  const { server, sender, target } = await given(t);
+  const envelope = { from: 'sam@example.com', to: ['a@example.org'] };
+  const beforeEnd = async () => {
+    server.cutAll();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return true;
+  };
+  const outcome = await sender.send('box', target, envelope, Buffer.from('X-Id: cut\r\n\r\nbody'), { beforeEnd });
+  t.like(outcome, { kind: 'unreachable', stage: 'session' });
+  t.deepEqual(server.taken, []);
+});
+
+test('the Message-ID that a relay gives is read from its answer', (t) => {
+  const ses = 'email-smtp.eu-west-1.amazonaws.com';
+  t.is(
+    assignedIdIn('250 2.0.0 OK <DB9P250MB01@DB9P250MB01.EURP250.PROD.OUTLOOK.COM> [Hostname=x]', 'smtp.office365.com'),
+    '<DB9P250MB01@DB9P250MB01.EURP250.PROD.OUTLOOK.COM>',
+  );
+  t.is(
+    assignedIdIn('250 Ok 0102018b5c3c0a4f-ab12-000000', ses),
+    '<0102018b5c3c0a4f-ab12-000000@eu-west-1.amazonses.com>',
+  );
+  t.is(
+    assignedIdIn('250 Ok 0100018b5c3c0a4f-ab12-000000', 'email-smtp.us-east-1.amazonaws.com'),
+    '<0100018b5c3c0a4f-ab12-000000@email.amazonses.com>',
+  );
+  t.is(assignedIdIn('250 Ok 0102018b5c3c0a4f-ab12-000000', 'mail.example.com'), undefined);
+  t.is(assignedIdIn('250 2.0.0 Ok: queued as 4F1C2A0B3D', ses), undefined);
 });

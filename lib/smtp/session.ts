@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
 import {
+  assignedIdIn,
   clip,
   openingFault,
   sendingFault,
@@ -34,6 +35,7 @@ type Done = (error?: Error | null, value?: unknown) => void;
 export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #resetTimeout: number;
+  readonly #host: string;
   /** Ends what is being waited for: nodemailer calls nobody back when a line breaks during sign-in or RSET. */
   #broken: Done = () => {};
   messages = 0;
@@ -41,8 +43,9 @@ export class SmtpSession {
   /** Since when (performance.now(), ms) nobody uses it. */
   idleSince: number | undefined;
 
-  private constructor(connection: SMTPConnection, resetTimeout: number) {
+  private constructor(connection: SMTPConnection, resetTimeout: number, host: string) {
     this.#connection = connection;
+    this.#host = host;
     this.#resetTimeout = resetTimeout;
     connection.on('error', (error) => {
       this.closed = true;
@@ -85,7 +88,7 @@ export class SmtpSession {
       socketTimeout: options.socketTimeoutMs ?? 45_000,
       ...(options.name ? { name: options.name } : {}),
     });
-    const session = new SmtpSession(connection, connectTimeout);
+    const session = new SmtpSession(connection, connectTimeout, target.host);
     try {
       await session.#ask((done) => connection.connect(done), Math.min(until, performance.now() + 2 * connectTimeout));
     } catch (error) {
@@ -110,18 +113,47 @@ export class SmtpSession {
   /**
    * Hands one message over. Never throws.
    * @param until moment (performance.now(), ms) after which nothing is handed over and no answer is waited for
+   * @param beforeEnd whether the message may end, asked when the server has the rest of it
    */
-  async send(envelope: Envelope, raw: Buffer, until: number): Promise<SmtpOutcome> {
+  async send(
+    envelope: Envelope,
+    raw: Buffer,
+    until: number,
+    beforeEnd: () => Promise<boolean> = async () => true,
+  ): Promise<SmtpOutcome> {
     this.messages += 1;
+    let begun = false;
+    let withheld: string | undefined;
     let handedOver = false;
-    // The body is read only after the server said 354; from then on silence proves nothing.
+    // The library writes the final dot when this stream ends. Before that no server may deliver; after it silence proves nothing.
     const body = new Readable({
       read() {
-        handedOver = true;
-        this.push(raw);
-        this.push(null);
+        if (!begun) {
+          begun = true;
+          this.push(raw);
+        } else if (!asked) {
+          asked = true;
+          void end();
+        }
       },
     });
+    let asked = false;
+    const end = async (): Promise<void> => {
+      try {
+        const may = await beforeEnd();
+        if (this.closed) return;
+        if (!may) withheld = 'The message was not to leave any more';
+        else if (performance.now() > until) withheld = 'The time was over before the message could end';
+        else {
+          handedOver = true;
+          body.push(null);
+          return;
+        }
+      } catch {
+        withheld = 'It could not be asked whether the message may end';
+      }
+      body.destroy(new Error(withheld));
+    };
     try {
       const info = await this.#ask(
         (done) => this.#connection.send({ from: envelope.from, to: envelope.to, size: raw.length }, body, done),
@@ -136,11 +168,16 @@ export class SmtpSession {
         code: error.responseCode ?? 0,
         response: clip(error.response),
       }));
-      return { kind: 'accepted', response: clip(response), rejected };
+      const assignedId = assignedIdIn(clip(response), this.#host);
+      return { kind: 'accepted', response: clip(response), rejected, ...(assignedId ? { assignedId } : {}) };
     } catch (error) {
-      const outcome = sendingFault(error as ConversationError, handedOver);
       // A body that was cut short, or refused half-way, must not run into the next message.
-      if (outcome.kind !== 'refused' || handedOver) this.#abort();
+      if (withheld !== undefined) {
+        this.#abort();
+        return { kind: 'withheld', detail: withheld };
+      }
+      const outcome = sendingFault(error as ConversationError, handedOver);
+      if (outcome.kind !== 'refused' || begun) this.#abort();
       return outcome;
     }
   }

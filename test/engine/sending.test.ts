@@ -102,7 +102,7 @@ for (const [what, act] of Object.entries({
   test.serial(`an email a dead worker left is settled as uncertain even when ${what}`, async (t) => {
     const lead = await given();
     const sendId = await lead.reserve();
-    lead.smtp.next = () => 'die-after';
+    lead.smtp.next = () => 'die-marked';
     await t.throwsAsync(lead.deliver(sendId), { instanceOf: Crash });
     await act(lead);
     t.deepEqual(

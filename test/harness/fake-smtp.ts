@@ -3,8 +3,11 @@ import type { Envelope, SendOptions, SmtpOutcome, SmtpSender } from '../../lib/s
 /** A worker that dies in the middle: the promise fails, and nothing more is written. */
 export class Crash extends Error {}
 
-/** What one attempt does: an outcome; taking the message but not saying so; dying before or after the server has it. */
-export type Attempt = SmtpOutcome | 'accept' | 'take-unknown' | 'die-before' | 'die-after';
+/**
+ * What one attempt does: an outcome; taking the message but not saying so; dying before the message may end, between that
+ * and its end, or after the server has it.
+ */
+export type Attempt = SmtpOutcome | 'accept' | 'take-unknown' | 'die-before' | 'die-marked' | 'die-after';
 
 export interface FakeSmtp extends SmtpSender {
   /** Every message the server has taken, by its Message-ID. */
@@ -28,6 +31,10 @@ export function createFakeSmtp(): FakeSmtp {
       fake.offered += 1;
       const attempt = await fake.next(envelope, options);
       if (attempt === 'die-before') throw new Crash('killed before the server had it');
+      const ends = typeof attempt !== 'object' || attempt.kind === 'accepted' || attempt.kind === 'unknown';
+      if (ends && options.beforeEnd && !(await options.beforeEnd()))
+        return { kind: 'withheld', detail: 'not any more' };
+      if (attempt === 'die-marked') throw new Crash('killed before the server had the end');
       const takes =
         attempt === 'accept' ||
         attempt === 'take-unknown' ||

@@ -23,6 +23,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
 
+const OK = { response: '250 ok', assignedId: null };
 let world: World;
 test.before(async () => {
   world = await createWorld();
@@ -172,9 +173,9 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'campaign.email_sent': async (s) => {
     const { lead, hold } = await leaving(s);
     const row = await world.deps.db('sends').where({ id: lead.sendId }).first();
-    if (!(await settleSent(s.ctx, hold, lead.enrollmentId, sentFacts(row), '250 ok'))) throw new Error('not settled');
+    if (!(await settleSent(s.ctx, hold, lead.enrollmentId, sentFacts(row), OK))) throw new Error('not settled');
     EVENT_PAYLOADS['campaign.email_sent'].parse(await s.told('campaign.email_sent'));
-    await settleDelivered(s.ctx, (await leaving(s)).hold, 'sent', '250 ok');
+    await settleDelivered(s.ctx, (await leaving(s)).hold, 'sent', OK);
   },
   'campaign.email_delivered': (s) =>
     arrive(s, (original) =>

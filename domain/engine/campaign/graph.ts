@@ -5,7 +5,7 @@ import type { StepAction } from './actions.ts';
 export const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
 /** How a step ended. Branches route by it. */
-export type Outcome = 'sent' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
+export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**
  * One thing a branch asks for. Fields: `node_outcome`; `opened`, `clicked`, `replied` of the step's email;

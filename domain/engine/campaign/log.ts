@@ -27,6 +27,7 @@ export type CampaignLogType =
   | 'step_failed'
   | 'send_failed'
   | 'send_uncertain'
+  | 'send_settled'
   | 'step_retried'
   | 'run_blocked'
   | 'tracking_domain_verified'

@@ -28,7 +28,8 @@ const CONDITIONS: Record<keyof ReleaseTarget, string> = {
 
 /**
  * Gives reserved slots back: the rows go, the daily counts fall, the contact asks again later. A send already in a
- * worker's hands (`sending`) is not touched. Returns how many were released.
+ * worker's hands (`sending`) is not touched. An email that is sent again at a person's word keeps its row, with its
+ * Message-ID, and asks for another slot. Returns how many were released.
  */
 export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promise<number> {
   const conditions = (Object.keys(target) as (keyof ReleaseTarget)[]).map((name) => CONDITIONS[name]);
@@ -36,10 +37,15 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
   const rows = await tx.org.sql<Slot>(
     `with held as (
        select id from sends where organization_id = :org and state = 'reserved' and ${conditions.join(' and ')} order by id for update
+     ), kept as (
+       update sends s set state = 'uncertain', updated_at = :now from held where s.id = held.id and s.again
+       returning s.campaign_id, s.mailbox_id, s.slot_day, (s.slot_at at time zone 'utc')::date as mailbox_day, s.is_first
+     ), gone as (
+       delete from sends s using held where s.id = held.id and not s.again
+       returning s.campaign_id, s.mailbox_id, s.slot_day, (s.slot_at at time zone 'utc')::date as mailbox_day, s.is_first
      )
-     delete from sends s using held where s.id = held.id
-     returning s.campaign_id, s.mailbox_id, s.slot_day, (s.slot_at at time zone 'utc')::date as mailbox_day, s.is_first`,
-    { ...target },
+     select * from gone union all select * from kept`,
+    { ...target, now: tx.now },
   );
   if (rows.length === 0) return 0;
   // Mailboxes before counters, as the allocator takes them. Slots given back make earlier times free again.

@@ -16,7 +16,7 @@ import {
   type Snapshot,
   type StepRun,
 } from './snapshot.ts';
-import { atStep, type Verdict } from './steps.ts';
+import { atRepeat, atStep, type Verdict } from './steps.ts';
 
 /** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
 const MAX_HOPS = 100;
@@ -83,6 +83,8 @@ async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
 }
 
 async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision> {
+  const repeat = await sendAgain(tx, snapshot, graph);
+  if (repeat) return repeat;
   for (let hops = 0; hops < MAX_HOPS; hops += 1) {
     const { run } = snapshot;
     if (run?.state === 'failed') return finish(tx, snapshot, 'failed', run.outcome ?? 'failed');
@@ -117,6 +119,16 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     return say(tx, snapshot, stepLabel(graph, step), verdict);
   }
   throw new Error(`enrollment ${snapshot.enrollment.id} passed ${MAX_HOPS} steps without waiting`);
+}
+
+/** An email that a person wants sent again comes first, wherever the contact stands by now. */
+async function sendAgain(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision | undefined> {
+  const send = snapshot.sends.find(({ again, state }) => again && state !== 'sent' && state !== 'bounced');
+  const step = send && graph.steps.find(({ id, kind }) => id === send.step_id && kind === 'email');
+  if (!send || !step) return undefined;
+  const verdict = await atRepeat(tx, snapshot, graph, step, send);
+  if (verdict.kind === 'finished') return finish(tx, snapshot, verdict.state, verdict.reason);
+  return verdict.kind === 'passed' ? undefined : say(tx, snapshot, `${stepLabel(graph, step)} again`, verdict);
 }
 
 async function finish(tx: Tx, snapshot: Snapshot, state: FinalState, reason?: string): Promise<Decision> {

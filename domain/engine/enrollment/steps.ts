@@ -11,7 +11,7 @@ import { entryDelayEnds } from '../../records/schedule/slots.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
 import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
-import type { EngineContact, EngineStep, Graph, Snapshot } from './snapshot.ts';
+import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './snapshot.ts';
 
 /** What a step says when a contact stands at it. */
 export type Verdict =
@@ -36,23 +36,42 @@ export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: Eng
 }
 
 async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
-  const { send, campaign, contact, enrollment } = snapshot;
+  const { send } = snapshot;
   if (send) {
     if (send.state === 'reserved' || send.state === 'sending')
       return { kind: 'slot', sendId: send.id, at: send.slot_at };
     if (send.state === 'bounced') return { kind: 'finished', state: 'bounced', reason: 'the email bounced' };
     if (send.state === 'failed') return { kind: 'finished', state: 'failed', reason: 'the email could not be sent' };
-    return { kind: 'passed', outcome: send.state === 'skipped' ? 'skipped' : 'sent' };
+    return { kind: 'passed', outcome: send.state === 'skipped' || send.state === 'uncertain' ? send.state : 'sent' };
   }
   const due = dueAt(snapshot, step);
   if (due > tx.now) return { kind: 'wait', until: due, why: 'waiting for its day' };
+  return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
+}
+
+/** Sends an uncertain email again, under the same Message-ID: a mailbox that has it already can tell. */
+export async function atRepeat(
+  tx: Tx,
+  snapshot: Snapshot,
+  graph: Graph,
+  step: EngineStep,
+  send: EngineSend,
+): Promise<Verdict> {
+  if (send.state === 'reserved' || send.state === 'sending') return { kind: 'slot', sendId: send.id, at: send.slot_at };
+  const candidate = candidateFor(snapshot, graph, step);
+  return askForSlot(tx, snapshot, { ...candidate, sendId: send.id, stepRunId: send.step_run_id, attempts: 0 });
+}
+
+/** A slot for an email of a contact who may be mailed. */
+async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Promise<Verdict> {
+  const { campaign, contact, enrollment } = snapshot;
   const suppressions: Suppressions = snapshot.suppressed
     ? await suppressedAmong(tx.org, [contact.email], tx.now)
     : new Map();
   const closed = closedDoor(contact, suppressions, campaign.risky_emails);
   if (closed) return closed;
   const settings = snapshot.settings();
-  const [answer] = await allocate(tx, { campaign, settings }, [candidateFor(snapshot, graph, step)]);
+  const [answer] = await allocate(tx, { campaign, settings }, [candidate]);
   switch (answer!.kind) {
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;

@@ -7,6 +7,7 @@ import { reader, transact, type Tx } from '../../kernel/transact.ts';
 import { recipientZone } from '../../records/schedule/recipient-zone.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { holdAway } from './away.ts';
+import { confirmSent } from './confirm-sent.ts';
 import { recordBounce, recordComplaint, emitDelivered, recordUnsubscribe } from './effects.ts';
 import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
 import { recordReply, type Reply } from './reply.ts';
@@ -211,6 +212,8 @@ async function applyEffects(
   reading: InboundClassification,
   send: MatchedSend,
 ): Promise<void> {
+  // What answers an email, or reports on it, has seen it. A bounce settles it by itself.
+  if (reading.kind !== 'bounce') await confirmSent(tx, send.id, 'a message refers to it');
   const subject = await lockSubject(tx, send.id);
   if (!subject) return;
   switch (reading.kind) {

@@ -33,6 +33,8 @@ export interface Candidate {
   contactId: string;
   stepId: string;
   stepRunId: string | null;
+  /** The email itself, where it is one to be sent again. */
+  sendId?: string;
   /** Attempts to hand this email over so far, with slots that were given back. */
   attempts: number;
   recipient: string;
@@ -350,7 +352,7 @@ function nextDay(
 
 function give(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {
   const { campaign, on, changes } = round;
-  const sendId = newId();
+  const sendId = candidate.sendId ?? newId();
   takeSlot(seat, at);
   round.room -= 1;
   changes.push({ scope: 'campaign', scopeId: campaign.id, day: on.day, by: 1 });
@@ -387,6 +389,10 @@ async function store(round: Round): Promise<void> {
          t.recipient, t.slot_at, :day, t.is_first, t.attempts, :now, :now
        from jsonb_to_recordset(:slots) as t(id uuid, enrollment_id uuid, step_id uuid, step_run_id uuid, contact_id uuid, mailbox_id uuid,
          variant_id uuid, recipient text, slot_at timestamptz, is_first boolean, attempts int)
+       -- An uncertain email that a person wants sent again keeps its row, and with it its Message-ID.
+       on conflict (id) do update set state = 'reserved', mailbox_id = excluded.mailbox_id, slot_at = excluded.slot_at,
+         slot_day = excluded.slot_day, attempts = 0, updated_at = excluded.updated_at
+       where sends.state = 'uncertain' and sends.again
      ), moved as (
        update mailboxes m set next_free_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
        where m.organization_id = :org and m.id = t.id

@@ -15,7 +15,7 @@ import {
 import { suppressedNow } from '../../records/suppression-check.ts';
 import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { transact, type Tx } from '../../kernel/transact.ts';
+import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
@@ -76,7 +76,7 @@ export type Claim =
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
   | { kind: 'busy'; until: number; inHand: boolean }
-  /** A dead worker left it in the middle: find out what became of it. The mailbox may be gone since. */
+  /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
   | { kind: 'abandoned'; mailbox: SealedMailbox | null; messageId: string; token: string };
 
 /**
@@ -89,7 +89,10 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
     const row = await lockAndRead(tx, sendId);
     if (!row) return { kind: 'gone', outcome: 'released' };
     const { send, enrollment, campaign, step, contact, mailbox } = row;
-    if (send.state === 'sending') return abandonedOrBusy(ctx, tx, row);
+    if (send.state === 'sending') {
+      const left = await leftByOther(ctx, tx, row);
+      if (left) return left;
+    }
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, inHand: false };
@@ -129,7 +132,7 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
          from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
          on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
        )
-       update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+       update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now, handover = 'pending',
          message_id = :message, subject = :subject, conversation = :conversation
        where organization_id = :org and id = :send`,
       {
@@ -197,9 +200,24 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   return row;
 }
 
-async function abandonedOrBusy(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim> {
-  const until = new Date(row.send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
+/**
+ * An email another attempt has claimed. One whose worker died before the message could end goes back to its slot, and the
+ * attempt counts for nothing: undefined, and the claim goes on. Of one that may have ended somebody must find out.
+ */
+async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
+  const { send } = row;
+  const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
   if (until > tx.now.getTime()) return { kind: 'busy', until, inHand: true };
+  if (send.handover === 'pending') {
+    // Without the token, an attempt that was only thought dead cannot mark the end of its message, and so not end it.
+    const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;
+    await tx.org
+      .table('sends')
+      .where({ id: send.id })
+      .update({ ...back, claim_token: null, claimed_at: null, handover: null, updated_at: tx.now });
+    Object.assign(send, back);
+    return undefined;
+  }
   // A fresh token makes the settle of an attempt that was only thought dead come to nothing.
   const token = newId();
   await tx.org
@@ -207,6 +225,19 @@ async function abandonedOrBusy(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim> 
     .where({ id: row.send.id })
     .update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
   return { kind: 'abandoned', mailbox: sealed(row), messageId: row.send.message_id, token };
+}
+
+/**
+ * Writes down that the end of a message is about to be handed over: from here on a repetition could reach the recipient
+ * twice. One committed statement.
+ * @returns false when the claim is not this worker's any more; the message must not end then
+ */
+export async function markHandover(ctx: Ctx, claim: { sendId: string; token: string }): Promise<boolean> {
+  const rows = await atOnce(ctx).sql(
+    `update sends set handover = 'begun' where organization_id = :org and id = :id and state = 'sending' and claim_token = :token returning id`,
+    { id: claim.sendId, token: claim.token },
+  );
+  return rows.length > 0;
 }
 
 /** Why this email must not leave now; undefined when it may. */

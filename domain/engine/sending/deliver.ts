@@ -4,7 +4,7 @@ import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
 import { reader } from '../../kernel/transact.ts';
 import { recordSendBounce } from '../outcomes/effects.ts';
-import { claimSend, type ClaimedSend } from './claim.ts';
+import { claimSend, markHandover, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
 import { settleBounced, settleDeferred, settleDelivered, settleSent, settleWaiting } from './settle.ts';
@@ -104,6 +104,7 @@ async function deliverWithin(
   const pool = `${claim.mailbox.id}/${claim.mailbox.credentials_version}`;
   const outcome = await smtp.send(pool, claim.target, claim.envelope, claim.raw, {
     timeoutMs: Math.max(0, until - performance.now()),
+    beforeEnd: () => markHandover(ctx, claim),
   });
   place?.leave(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   const settled = await untilStored(ctx, () => settle(ctx, claim, outcome));
@@ -123,10 +124,13 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
         const fault = { kind: 'refused', stage: 'recipient', code, response, permanent: code >= 500 } as const;
         return bounced(ctx, claim, response, judgeRefusal(fault));
       }
-      if (!(await settleSent(ctx, hold, claim.enrollmentId, claim.facts, outcome.response)))
-        await settleDelivered(ctx, hold, 'sent', outcome.response);
+      const answer = { response: outcome.response, assignedId: outcome.assignedId ?? null };
+      if (!(await settleSent(ctx, hold, claim.enrollmentId, claim.facts, answer)))
+        await settleDelivered(ctx, hold, 'sent', answer);
       return 'sent';
     }
+    case 'withheld':
+      return settleWaiting(ctx, hold, outcome.detail);
     case 'unknown':
       return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
     case 'unreachable':
@@ -153,7 +157,11 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
   }
 }
 
-/** Settles an email whose answer nobody heard: as sent if a copy lies in the Sent folder, else as uncertain. */
+/**
+ * Settles an email whose answer nobody heard: as sent if a copy lies in the Sent folder, else as uncertain. A folder
+ * without it proves nothing: servers that keep copies do so a while later, others never. Nor can the server be asked by its
+ * queue id, which comes with the answer that is missing.
+ */
 async function settleByCopy(
   ctx: Ctx,
   hold: { sendId: string; token: string },
@@ -166,7 +174,8 @@ async function settleByCopy(
     ? await findInSent(target, messageId, { allowPrivate: ctx.config.ALLOW_PRIVATE_MAIL_HOSTS })
     : 'unknown';
   const state = found === 'found' ? 'sent' : 'uncertain';
-  await settleDelivered(ctx, hold, state, found === 'found' ? 'found in the Sent folder' : detail);
+  const response = found === 'found' ? 'found in the Sent folder' : detail;
+  await settleDelivered(ctx, hold, state, { response, assignedId: null });
   return state;
 }
 

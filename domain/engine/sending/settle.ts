@@ -9,7 +9,7 @@ import { EVENTS_CHANNEL } from '../../kernel/events.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
-import { addDeadLetter } from '../../records/dead-letters.ts';
+import { addDeadLetter, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
 
 /** A send in hand: only the holder of the token may settle it. */
 export interface Hold {
@@ -62,7 +62,7 @@ export async function settleSent(
   hold: Hold,
   enrollmentId: string,
   facts: SentFacts,
-  response: string,
+  answer: Answer,
 ): Promise<boolean> {
   const now = ctx.clock.now();
   const event = json({ ...facts, sent_at: now.toISOString() });
@@ -71,10 +71,10 @@ export async function settleSent(
       `with lead as (
          select id from enrollments where organization_id = :org and id = :enrollment for update
        ), settled as (
-         update sends s set state = 'sent', sent_at = :now, smtp_response = :response, updated_at = :now
+         update sends s set state = 'sent', sent_at = :now, smtp_response = :response, assigned_id = nullif(:assigned, s.message_id), again = false, updated_at = :now
          from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
          returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
-       ), ${AFTERMATH}, event as (
+       ), ${aftermath('sent')}, event as (
          insert into domain_events (id, organization_id, type, data, created_at)
          select :event, :org, 'campaign.email_sent', :data, :now from settled returning id
        )
@@ -83,7 +83,8 @@ export async function settleSent(
         enrollment: enrollmentId,
         id: hold.sendId,
         token: hold.token,
-        response: response.slice(0, 500),
+        response: answer.response.slice(0, 500),
+        assigned: answer.assignedId,
         now,
         detail: null,
         event: newId(),
@@ -98,13 +99,26 @@ export async function settleSent(
   }
 }
 
-/** What an email that counts as sent means for its step run, its lead and its sender; `settled` is its row. */
-const AFTERMATH = `run as (
-         update step_runs r set state = 'completed', outcome = 'sent', completed_at = :now, detail = :detail
+/** The words of the server that took a message, and the Message-ID it gave it where it says so. */
+interface Answer {
+  response: string;
+  assignedId: string | null;
+}
+
+/** After an uncertain email the next one must not reply to it: only its subject is kept, for a next one that has none. */
+const CONVERSATIONS = {
+  sent: `coalesce(s.conversation, e.conversation)`,
+  uncertain: `case when jsonb_array_length(e.conversation -> 'messageIds') > 0 then e.conversation
+             else jsonb_build_object('subject', coalesce(s.conversation ->> 'subject', ''), 'messageIds', '[]'::jsonb) end`,
+};
+
+/** What an email that has left, or may have, means for its step run, its lead and its sender; `settled` is its row. */
+const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
+         update step_runs r set state = 'completed', outcome = '${state}', completed_at = :now, detail = :detail
          from settled s where r.id = s.step_run_id and r.state in ('running', 'waiting')
        ), moved as (
          update enrollments e set last_activity_at = :now, mailbox_id = s.mailbox_id,
-           conversation = coalesce(s.conversation, e.conversation), waiting_for = null,
+           conversation = ${CONVERSATIONS[state]}, waiting_for = null,
            -- The run goes on at once; one that does not is woken (launch.ts).
            waiting_until = case when e.state = 'active' then :now::timestamptz end
          from settled s where e.id = s.enrollment_id
@@ -113,29 +127,31 @@ const AFTERMATH = `run as (
        )`;
 
 /**
- * Settles an email that has left (`sent`), or may have (`uncertain`: counted, listed, never sent again), whatever has
- * become of its lead and campaign. The step is done either way.
+ * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only at
+ * a person's word), whatever has become of its lead and campaign. The step is done either way.
  * @returns false when the token is no longer the send's
  */
 export async function settleDelivered(
   ctx: Ctx,
   hold: Hold,
   state: 'sent' | 'uncertain',
-  response: string,
+  answer: Answer,
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
     if (!(await lockEnrollmentOf(tx, hold))) return false;
     const [row] = await tx.org.sql<SentRow>(
       `with settled as (
-         update sends set state = :state, sent_at = :now, smtp_response = :response, updated_at = :now
+         update sends set state = :state, sent_at = :sent, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
          where organization_id = :org and id = :id and state = 'sending' and claim_token = :token
          returning *
-       ), ${AFTERMATH}
+       ), ${aftermath(state)}
        select * from settled`,
       {
         state,
         now: tx.now,
-        response: response.slice(0, 500),
+        sent: state === 'sent' ? tx.now : null,
+        response: answer.response.slice(0, 500),
+        assigned: answer.assignedId,
         id: hold.sendId,
         token: hold.token,
         detail: state === 'uncertain' ? 'the mail server gave no answer' : null,
@@ -143,17 +159,32 @@ export async function settleDelivered(
     );
     if (!row) return false;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
-    else if (row.campaign_id) {
-      await logCampaign(
-        tx,
-        row.campaign_id,
-        'send_uncertain',
-        'An email may have left, but the mail server gave no answer; it is not sent again',
-        logged(row),
-      );
-    }
+    else await listUncertain(tx, row, answer.response);
     return true;
   });
+}
+
+/** Shows an uncertain email: in the campaign's log, and as a dead letter that sends it again when it is replayed. */
+async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void> {
+  const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
+  if (reliability.dlq_enabled)
+    await addDeadLetter(tx, {
+      taskId: row.id,
+      taskType: UNCERTAIN_EMAIL,
+      payload: { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id },
+      error: `the email may have left: ${reason}`,
+      attempts: row.attempts,
+      maxAttempts: 0,
+      nextRetryAt: null,
+    });
+  if (row.campaign_id)
+    await logCampaign(
+      tx,
+      row.campaign_id,
+      'send_uncertain',
+      'An email may have left, but the mail server gave no answer; it is sent again only when somebody says so',
+      logged(row),
+    );
 }
 
 /** The facts of an email's row. */
@@ -282,7 +313,7 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
   await tx.org
     .table('sends')
     .where({ id: row.id })
-    .update({ state: 'reserved', claim_token: null, claimed_at: null, updated_at: tx.now, ...more });
+    .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
 }
 
 async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
@@ -297,7 +328,7 @@ async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLett
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,
-      taskType: 'campaign_email',
+      taskType: FAILED_EMAIL,
       payload: { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id },
       error: reason,
       attempts: row.attempts,

@@ -45,7 +45,8 @@ export function defaultThreadReply(stepSubject: string | null | undefined, conve
 
 /**
  * Places a message: with `threadReply` and something to reply to, a reply under the conversation's subject with one
- * `Re: `; otherwise the start of a new conversation under its own subject.
+ * `Re: `; otherwise the start of a new conversation under its own subject. One that has none takes the subject of an email
+ * that may not have arrived, without the prefix of a reply.
  */
 export function threadMessage(input: {
   readonly threadReply: boolean;
@@ -57,7 +58,7 @@ export function threadMessage(input: {
   const earlier = conversation.messageIds;
   const latest = earlier.at(-1);
   if (!input.threadReply || latest === undefined) {
-    const subject = headerText(input.subject);
+    const subject = headerText(input.subject) || conversation.subject;
     return { subject, conversation: { subject: withoutReplyPrefix(subject), messageIds: [messageId] } };
   }
   const subject = withoutReplyPrefix(conversation.subject) || withoutReplyPrefix(input.subject);

@@ -1,0 +1,107 @@
+import test from 'ava';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { blockRun } from '../../domain/system/blocked-runs.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
+import { createFakeSmtp, type Attempt } from '../../test/harness/fake-smtp.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+/** A lead whose only email ends as the mail server says, attempt after attempt. */
+async function given(attempt: Attempt) {
+  const tenant = await world.tenant();
+  const { organizationId } = tenant;
+  const { db } = world.deps;
+  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
+  const contactId = await createContact(db, clock.now(), organizationId);
+  const [enrollmentId] = (await enroll(world.deps, organizationId, campaignId, [contactId])) as [string];
+  const ctx = world.system(organizationId);
+  const smtp = createFakeSmtp();
+  smtp.next = () => attempt;
+  const deliver = async () => {
+    const decision = await advanceEnrollment(ctx, enrollmentId);
+    if (decision.kind !== 'send' && decision.kind !== 'slot') throw new Error(JSON.stringify(decision));
+    if (decision.kind === 'slot') clock.set(new Date(Math.max(decision.at, clock.now().getTime())));
+    return (await deliverSend(ctx, { smtp }, decision.sendId)).outcome;
+  };
+  return { tenant, ctx, db, campaignId, contactId, enrollmentId, smtp, deliver };
+}
+
+const list = async (key: string, query = '') => {
+  const { status, body } = await call(world, 'GET', `/v1/tasks/dlq${query}`, { token: key });
+  return { status, data: body.data as Record<string, any>[] };
+};
+const replay = (key: string, id: string) => call(world, 'POST', `/v1/tasks/dlq/${id}/replay`, { token: key });
+
+test.serial('an email that was given up is listed and, replayed by two at once, tried again once', async (t) => {
+  const { tenant, db, enrollmentId, smtp, deliver } = await given({
+    kind: 'refused',
+    stage: 'recipient',
+    code: 450,
+    response: '450 4.2.1 later',
+    permanent: false,
+  });
+  let outcome = '';
+  for (let n = 0; n < 10 && outcome !== 'failed'; n += 1) outcome = await deliver();
+  t.is(outcome, 'failed');
+  const { data } = await list(tenant.apiKey, '?status=pending');
+  t.is(data.length, 1);
+  t.like(data[0], { task_type: 'campaign_email', attempts: 5, max_attempts: 5, status: 'pending', replayed_at: null });
+  const answers = await Promise.all([1, 2, 3].map(() => replay(tenant.apiKey, data[0]!.id)));
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
+  t.deepEqual(answers.find(({ status }) => status === 200)!.body, { status: 'replayed' });
+  t.like(await db('enrollments').where({ id: enrollmentId }).first(), { state: 'active', failure_reason: null });
+  smtp.next = () => 'accept';
+  t.is(await deliver(), 'sent');
+  t.is(smtp.taken.length, 1);
+  t.deepEqual((await list(tenant.apiKey, '?status=pending')).data, []);
+  t.is((await list(tenant.apiKey, '?status=replayed')).data.length, 1);
+  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 409);
+  const audit = await db('audit_logs').where({
+    organization_id: tenant.organizationId,
+    action: 'dead_letter.replayed',
+  });
+  t.is(audit.length, 1);
+});
+
+test.serial('an uncertain email is sent again when its dead letter is replayed', async (t) => {
+  const { tenant, smtp, deliver } = await given({ kind: 'unknown', detail: 'no answer' });
+  t.is(await deliver(), 'uncertain');
+  const { data } = await list(tenant.apiKey);
+  t.like(data[0], { task_type: 'uncertain_email', status: 'pending' });
+  smtp.next = () => 'accept';
+  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
+  t.is(await deliver(), 'sent');
+  t.is(smtp.taken.length, 1);
+});
+
+test.serial('a run that kept failing goes on when its dead letter is replayed', async (t) => {
+  const { tenant, ctx, db, campaignId, contactId, enrollmentId } = await given('accept');
+  await advanceEnrollment(ctx, enrollmentId);
+  await blockRun(ctx, `enrollment/${campaignId}/${contactId}`, new Error('boom'));
+  const { data } = await list(tenant.apiKey);
+  t.like(data[0], { task_type: 'enrollment_run', task_id: enrollmentId });
+  t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
+  t.like(await db('enrollments').where({ id: enrollmentId }).first(), { blocked: false });
+  t.true((await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0);
+});
+
+test.serial('ids of others and limits beyond the range are refused', async (t) => {
+  const { tenant, deliver } = await given({ kind: 'unknown', detail: 'no answer' });
+  await deliver();
+  const { data } = await list(tenant.apiKey);
+  const other = await world.tenant();
+  t.deepEqual((await list(other.apiKey)).data, []);
+  for (const id of [data[0]!.id, newId(), 'x']) t.is((await replay(other.apiKey, id)).status, 404);
+  t.is((await list(tenant.apiKey, '?limit=201')).status, 400);
+  t.is((await list(tenant.apiKey, '?status=lost')).status, 400);
+});
