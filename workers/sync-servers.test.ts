@@ -81,27 +81,75 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
   );
 });
 
-test('a message the server cannot hand over is noted after a few tries and passed by', async (t) => {
-  const { deliver, endpoint } = await poorServer(t, (server) => {
+/** Refuses to hand messages over as long as `refuses` says so. */
+const refusing =
+  (answer: 'BAD' | 'NO', refuses: (command: string) => boolean): Plugin =>
+  (server) => {
     const { getCommandHandler } = server as unknown as {
       getCommandHandler(command: string): Parameters<typeof server.setCommandHandler>[1];
     };
     const fetch = getCommandHandler.call(server, 'UID FETCH');
     server.setCommandHandler('UID FETCH', (connection, parsed, data, done) => {
-      if (!/UID FETCH 2 .*BODY/i.test(data)) return fetch(connection, parsed, data, done);
+      if (!refuses(data)) return fetch(connection, parsed, data, done);
       connection.send(
-        { tag: parsed.tag, command: 'BAD', attributes: [{ type: 'TEXT', value: 'internal error' }] },
+        { tag: parsed.tag, command: answer, attributes: [{ type: 'TEXT', value: 'internal error' }] },
         'broken',
         parsed,
         data,
       );
       done();
     });
-  });
+  };
+
+test('a server that says NO to everything for a while loses no message', async (t) => {
+  let refuses = true;
+  const { deliver, endpoint } = await poorServer(
+    t,
+    refusing('NO', (data) => refuses && /BODY/i.test(data)),
+  );
+  for (const id of ['one', 'two']) deliver('INBOX', id);
+  const { world, id, stop } = await watched(t, endpoint);
+  await eventually(
+    async () => (await world.deps.db('mailbox_sync').where({ mailbox_id: id, folder: 'INBOX' }).first()).failures >= 6,
+  );
+  t.deepEqual(await rowsOf(world, id), []);
+  refuses = false;
+  await holds(world, id, 2);
+  await stop();
+  t.deepEqual(
+    (await rowsOf(world, id)).map(({ subject, error }) => [subject, error]),
+    [
+      ['one', null],
+      ['two', null],
+    ],
+  );
+});
+
+test('Junk is read while mail keeps coming into the INBOX', async (t) => {
+  const { deliver, endpoint } = await poorServer(t);
+  const { world, id, stop } = await watched(t, endpoint);
+  let n = 0;
+  const flood = setInterval(() => deliver('INBOX', `m${(n += 1)}`), 5);
+  try {
+    await holds(world, id, 5);
+    deliver('Bulk mail', 'junk');
+    await eventually(async () => (await rowsOf(world, id)).some(({ folder }) => folder === 'Bulk mail'));
+    t.true((await rowsOf(world, id)).length < n, 'and the INBOX is not read to its end yet');
+  } finally {
+    clearInterval(flood);
+    await stop();
+  }
+});
+
+test('a message the server cannot hand over is noted after a few tries, passed by, and read when it can be', async (t) => {
+  let refuses = true;
+  const { deliver, endpoint } = await poorServer(
+    t,
+    refusing('BAD', (data) => refuses && /UID FETCH 2 .*BODY/i.test(data)),
+  );
   for (const id of ['one', 'two', 'three']) deliver('INBOX', id);
   const { world, id, stop } = await watched(t, endpoint);
   await holds(world, id, 3);
-  await stop();
   t.deepEqual(
     (await rowsOf(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
     [
@@ -110,6 +158,18 @@ test('a message the server cannot hand over is noted after a few tries and passe
       [3, 'three', null],
     ],
   );
+  const second = () => world.deps.db('inbound_messages').where({ mailbox_id: id, uid: 2 }).first();
+  const due = () =>
+    world.deps.db('inbound_messages').where({ mailbox_id: id, uid: 2 }).update({ retry_at: new Date() });
+  await due();
+  await eventually(async () => (await second()).tries === 1);
+  t.true((await second()).retry_at > new Date());
+  refuses = false;
+  await due();
+  await eventually(async () => (await second())?.subject === 'two');
+  await stop();
+  t.like(await second(), { error: null, retry_at: null });
+  t.is((await rowsOf(world, id)).length, 3);
 });
 
 test('a server that is away is tried again', async (t) => {

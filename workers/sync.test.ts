@@ -154,7 +154,10 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
   box.setPassword('changed');
   const sync = await startSync(world.deps, QUICK);
   await until(async () => (await placeOf(world, id)).failures > 0);
-  t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: 'imap_auth_failed', status: 'active' });
+  t.like(await world.deps.db('mailboxes').where({ id }).first(), {
+    imap_hold_code: 'imap_auth_failed',
+    status: 'active',
+  });
   t.like(await world.deps.db('mailbox_errors').where({ mailbox_id: id }), [
     { error_code: 'imap_auth_failed', resolved_at: null },
   ] as never);
@@ -168,7 +171,7 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
   box.deliver(plain('one'));
   await holds(world, id, 1);
   await sync.stop();
-  t.is((await world.deps.db('mailboxes').where({ id }).first()).hold_code, null);
+  t.is((await world.deps.db('mailboxes').where({ id }).first()).imap_hold_code, null);
   t.truthy((await world.deps.db('mailbox_errors').where({ mailbox_id: id }).first()).resolved_at);
 });
 

@@ -2,12 +2,14 @@ import type { z } from 'zod';
 import type { Allowance } from '../../domain/mailboxes/allowance.ts';
 import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
+import { holdOf } from '../../domain/mailboxes/read.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
 import { iso } from '../http/schemas.ts';
 import type { allowance, authCheck, liveCheck, mailbox, mailboxDetail } from './schemas.ts';
 
 /** A mailbox as answers carry it; passwords are not among what can be read. */
 export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView): z.input<typeof mailbox> {
+  const hold = holdOf(row);
   return {
     id: row.id,
     user_id: row.user_id,
@@ -18,10 +20,7 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
     status: row.status,
     smtp: row.smtp,
     imap: row.imap,
-    hold:
-      row.hold_code === null
-        ? null
-        : { code: row.hold_code, reason: row.hold_reason ?? '', until: iso(row.hold_until) },
+    hold: hold && { ...hold, until: iso(hold.until) },
     signature_plain: row.signature_plain,
     signature_html: row.signature_html,
     signature_sync: row.signature_sync,

@@ -6,7 +6,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
 import { dialServers } from './check.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
-import { campaignsOf, errorsOf, findMailbox, type MailboxError, type SendingCampaign } from './read.ts';
+import { campaignsOf, errorsOf, findMailbox, holdOf, type MailboxError, type SendingCampaign } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
 /** A problem as checklists carry it. */
@@ -66,7 +66,8 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
     const mailbox = await findMailbox(tx.org, id);
     const smtp = dialed?.smtp?.ok ?? false;
     const imap = dialed !== null && (dialed.imap?.ok ?? mailbox.imap === null);
-    const held = mailbox.hold_code !== null && (mailbox.hold_until === null || mailbox.hold_until > tx.now);
+    const hold = holdOf(mailbox);
+    const held = hold !== null && (hold.until === null || hold.until > tx.now);
     const error = issueOf(mailbox, dialed, held);
     return {
       mailbox,
@@ -136,7 +137,7 @@ function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: b
   if (held) {
     return {
       code: 'mailbox_unhealthy',
-      message: `The mailbox is held: ${mailbox.hold_reason ?? mailbox.hold_code}`,
+      message: `The mailbox is held: ${holdOf(mailbox)!.reason || holdOf(mailbox)!.code}`,
       fix: 'Lift the hold with PATCH /v1/emails/:id {"status": "active"}.',
     };
   }

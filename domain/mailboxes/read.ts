@@ -17,6 +17,26 @@ export interface MailboxView {
   lastSyncedAt: Date | null;
 }
 
+/** Why a mailbox rests. `until` null is until a person does something. */
+export interface MailboxRest {
+  code: string;
+  reason: string;
+  until: Date | null;
+}
+
+/** What a mailbox is held for, sending or reading; of two holds the one that lasts longer. Those that have run out count too. */
+export function holdOf(mailbox: MailboxRow): MailboxRest | null {
+  const holds = [
+    { code: mailbox.hold_code, reason: mailbox.hold_reason, until: mailbox.hold_until },
+    { code: mailbox.imap_hold_code, reason: mailbox.imap_hold_reason, until: mailbox.imap_hold_until },
+  ].flatMap(({ code, reason, until }) => (code === null ? [] : [{ code, reason: reason ?? '', until }]));
+  const lasts = ({ until }: MailboxRest): number => until?.getTime() ?? Infinity;
+  return holds.reduce<MailboxRest | null>(
+    (longer, hold) => (longer && lasts(longer) >= lasts(hold) ? longer : hold),
+    null,
+  );
+}
+
 /** A campaign that may send from a mailbox. */
 export interface SendingCampaign {
   id: string;

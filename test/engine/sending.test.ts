@@ -4,6 +4,8 @@ import { stopCampaign, startCampaign } from '../../domain/campaigns/start.ts';
 import { deleteContact } from '../../domain/contacts/remove.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { EVENT_PAYLOADS } from '../../domain/kernel/event-payloads.ts';
+import { clearHold } from '../../domain/engine/control/mailbox-hold.ts';
+import { signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
 import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
@@ -553,4 +555,25 @@ test.serial('a refusal that only one contact meets is about that contact: the ma
   const mailbox = await world.deps.db('mailboxes').where({ id: mailboxId }).first();
   t.true(mailbox.hold_until === null || mailbox.hold_until <= clock.now());
   t.deepEqual(await world.deps.db('suppressions').where({ organization_id: organizationId }), []);
+});
+
+test.serial('what sending and what reading is held for are kept apart', async (t) => {
+  const { ctx, mailboxId, reserve, deliver, smtp, advance } = await given();
+  const mailbox = () => world.deps.db('mailboxes').where({ id: mailboxId }).first();
+  smtp.next = () => refusal('550 5.4.5 Daily user sending limit exceeded', 'data');
+  t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
+  const until = (await mailbox()).hold_until;
+  await signInRefused(ctx, mailboxId, 'no', 3600_000);
+  t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: 'imap_auth_failed' });
+  const asleep = await advance();
+  t.true(asleep.kind === 'wait' && asleep.until >= until.getTime(), 'until both have passed');
+  await signedIn(ctx, mailboxId);
+  t.like(await mailbox(), { hold_code: 'sending_limit', hold_until: until, imap_hold_code: null });
+  t.regex((await advance()).kind, /^wait$/);
+  await transact(ctx, (tx) => clearHold(tx, mailboxId, 'sending_limit'));
+  await signInRefused(ctx, mailboxId, 'no', 3600_000);
+  t.like(await advance(), { kind: 'wait' }, 'nothing is sent while replies go unseen');
+  await signedIn(ctx, mailboxId);
+  smtp.next = () => 'accept';
+  t.deepEqual(await deliver(await reserve()), { outcome: 'sent' });
 });

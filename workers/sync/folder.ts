@@ -2,6 +2,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { anchorPlace, settlePlace, syncPlace } from '../../domain/mailboxes/sync-state.ts';
+import { postponeUnreadable, unreadableDue } from '../../domain/mailboxes/unreadable.ts';
 import {
   recordInbound,
   recordUnreadable,
@@ -16,14 +17,18 @@ import type { TargetLimits } from '../../lib/target-limits.ts';
 const FIRST_SLACK_MS = 5 * 60_000;
 /** After a renumbering this much (ms) is read over again; what is known is recognized by its Message-ID. */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
-/** Times a message may break the conversation before it is recorded unread and passed by. */
+/** Times a message may be refused, while another of its folder is handed over, before it is recorded unread and passed by. */
 const MAX_BROKEN = 3;
+/** Messages read in one go (in order): then it is the other folder's turn. */
+const BATCH = 100;
+/** Messages that could not be read, looked at again in one go. */
+const AGAIN = 10;
 
 export interface FolderParts {
   ctx: Ctx;
   client: ImapFlow;
   mailbox: { id: string; email: string };
-  /** How often each message has broken the conversation so far; kept over connections. */
+  /** How often each message has been refused so far while others were not; kept over connections. */
   broken: Map<string, number>;
   /** Bounds how many messages the process reads at once, by IMAP host: a server that hangs in the middle holds up others' mail as little as one that answers. */
   reads: TargetLimits;
@@ -39,9 +44,11 @@ export interface FolderParts {
 
 /**
  * Reads what is new in a folder, in order, each message in a transaction of its own that also moves the place on. A
- * message that cannot be read or recorded is noted and passed by: it never stands in the way of the next one.
+ * message that cannot be read or recorded is noted, passed by, and tried again later: it never stands in the way of the next
+ * one.
+ * @returns whether there is more to read
  */
-export async function syncFolder(parts: FolderParts, folder: string): Promise<void> {
+export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
   const { ctx, client, mailbox, signal } = parts;
   const box = await parts.ask(() => client.mailboxOpen(folder, { readOnly: true }));
   const uidValidity = Number(box.uidValidity);
@@ -55,18 +62,27 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<vo
   const found = await parts.ask(() => search(client, { uid: `${lastUid + 1}:*` }));
   // `n:*` names the last message even when its uid is below n (RFC 3501 section 9).
   const uids = found.filter((uid) => uid > lastUid).sort((a, b) => a - b);
-  for (const uid of uids) {
-    const place = await parts.reads.wait(parts.host, ctx.actor.organizationId ?? '', signal);
-    if (!place) return;
+  for (const uid of uids.slice(0, BATCH))
+    if (!(await inTurn(parts, () => readMessage(parts, { folder, uidValidity, uid })))) return false;
+  if (uids.length > BATCH) return true;
+  await settlePlace(ctx, mailbox.id, folder, uids.length);
+  for (const uid of await unreadableDue(ctx, mailbox.id, folder, uidValidity, AGAIN))
+    if (!(await inTurn(parts, () => readAgain(parts, { folder, uidValidity, uid })))) return false;
+  return false;
+
+  /** Does work that asks the server once it is this mailbox's turn; false when the watcher is to stop before that. */
+  async function inTurn({ reads, host }: FolderParts, work: () => Promise<void>): Promise<boolean> {
+    const turn = await reads.wait(host, ctx.actor.organizationId ?? '', signal);
+    if (!turn) return false;
     try {
-      await readMessage(parts, { folder, uidValidity, uid });
-      place.leave('answered');
+      await work();
+      turn.leave('answered');
+      return true;
     } catch (error) {
-      place.leave(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
+      turn.leave(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
       throw error;
     }
   }
-  await settlePlace(ctx, mailbox.id, folder, uids.length);
 }
 
 /** The lowest uid of mail that came since a moment, or the next one to be given where there is none. */
@@ -88,11 +104,14 @@ async function search(client: ImapFlow, query: SearchObject): Promise<number[]> 
   return found;
 }
 
-async function readMessage(
-  parts: FolderParts,
-  at: { folder: string; uidValidity: number; uid: number },
-): Promise<void> {
-  const { ctx, client, mailbox, broken } = parts;
+interface At {
+  folder: string;
+  uidValidity: number;
+  uid: number;
+}
+
+async function readMessage(parts: FolderParts, at: At): Promise<void> {
+  const { ctx, mailbox, broken } = parts;
   const key = `${mailbox.id}/${at.folder}/${at.uidValidity}/${at.uid}`;
   if ((broken.get(key) ?? 0) >= MAX_BROKEN) {
     await recordUnreadable(
@@ -107,19 +126,59 @@ async function readMessage(
   }
   let message;
   try {
-    message = await parts.ask(() =>
-      client.fetchOne(
-        String(at.uid),
-        { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
-        { uid: true },
-      ),
-    );
+    message = await fetchMessage(parts, at.uid);
   } catch (error) {
     const known = imapError(error);
-    if (known.kind !== 'unreachable') broken.set(key, (broken.get(key) ?? 0) + 1);
+    // A server that refuses everything says nothing of this message: it is asked again, for as long as that lasts.
+    if (known.kind !== 'unreachable' && (await fetchesAnother(parts, at.uid)))
+      broken.set(key, (broken.get(key) ?? 0) + 1);
     throw known;
   }
   broken.delete(key);
+  await recordMessage(parts, at, message);
+}
+
+/** Looks once more at a message that could not be read: recorded if it can be by now, else later again. */
+async function readAgain(parts: FolderParts, at: At): Promise<void> {
+  let message;
+  try {
+    message = await fetchMessage(parts, at.uid);
+  } catch (error) {
+    const known = imapError(error);
+    if (known.kind === 'unreachable' || !parts.client.usable) throw known;
+    return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
+  }
+  if (!message || !message.source) return postponeUnreadable(parts.ctx, parts.mailbox.id, at);
+  await recordMessage(parts, at, message);
+  // Nothing is left of one that was recorded.
+  await postponeUnreadable(parts.ctx, parts.mailbox.id, at);
+}
+
+type Fetched = Awaited<ReturnType<typeof fetchMessage>>;
+
+function fetchMessage(parts: FolderParts, uid: number) {
+  return parts.ask(() =>
+    parts.client.fetchOne(
+      String(uid),
+      { uid: true, size: true, internalDate: true, source: { maxLength: MAX_MESSAGE_BYTES } },
+      { uid: true },
+    ),
+  );
+}
+
+/** Whether the server hands over a neighbour of a message; false when there is none. */
+async function fetchesAnother(parts: FolderParts, uid: number): Promise<boolean> {
+  try {
+    const others = (await parts.ask(() => search(parts.client, { uid: '1:*' }))).filter((other) => other !== uid);
+    const nearest = others.sort((a, b) => Math.abs(a - uid) - Math.abs(b - uid))[0];
+    return nearest !== undefined && Boolean(await fetchMessage(parts, nearest));
+  } catch {
+    return false;
+  }
+}
+
+async function recordMessage(parts: FolderParts, at: At, message: Fetched): Promise<void> {
+  const { ctx, mailbox } = parts;
   // Deleted by another client in the meantime.
   if (!message || !message.source) return;
   const place: InboundPlace = {

@@ -33,7 +33,7 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   commandMs: number;
 }
 
-/** Even with IDLE a mailbox is looked at this often (ms): servers forget, and the Junk folder sends no news. */
+/** Even with IDLE a mailbox is looked at this often (ms): servers forget. One with a Junk folder, which sends no news, as often as without IDLE. */
 const IDLE_LOOK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
 /** What is under way when the watcher is to stop has this long (ms) to end. */
@@ -90,12 +90,10 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
       onMessage: parts.onMessage,
       signal,
     };
-    let byTimer = true;
     while (!signal.aborted) {
       news.forget();
-      if (junk && byTimer) await syncFolder(folders, junk);
-      await syncFolder(folders, 'INBOX');
-      byTimer = await news.wait(canIdle ? lookMs : parts.pollMs, canIdle);
+      const more = [junk ? await syncFolder(folders, junk) : false, await syncFolder(folders, 'INBOX')];
+      if (!more.includes(true)) await news.wait(canIdle && !junk ? lookMs : parts.pollMs, canIdle);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -158,9 +156,9 @@ class News {
     this.#arrived = false;
   }
 
-  /** @returns true when the time passed without news */
-  async wait(ms: number, canIdle: boolean): Promise<boolean> {
-    if (this.#arrived || this.#signal.aborted) return false;
+  /** Waits for news, or until the time has passed. */
+  async wait(ms: number, canIdle: boolean): Promise<void> {
+    if (this.#arrived || this.#signal.aborted) return;
     const idling = canIdle ? this.#client.idle().catch(() => false) : undefined;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -170,14 +168,13 @@ class News {
       };
       if (this.#arrived || this.#signal.aborted || !this.#client.usable) this.#wake();
     });
-    if (this.#signal.aborted) return false;
+    if (this.#signal.aborted) return;
     // Ends IDLE, and tells a server without it that we are still there.
     await this.#ask(async () => {
       await this.#client.noop();
       await idling;
     });
     if (!this.#client.usable) throw new ImapError('unreachable', 'session', 'The connection was lost');
-    return !this.#arrived;
   }
 }
 

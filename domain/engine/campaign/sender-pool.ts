@@ -14,6 +14,7 @@ export const SENDER_POOL = `chosen as (select mailbox_id, weight, enabled from c
        select m.id, coalesce(c.weight, 1) as weight
        from mailboxes m left join chosen c on c.mailbox_id = m.id
        where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+         and (m.imap_hold_code is null or m.imap_hold_until is not null)
          and coalesce(c.enabled, true)
          and (c.mailbox_id is not null
            or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))

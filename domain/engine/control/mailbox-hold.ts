@@ -39,17 +39,18 @@ const TITLES: Record<HoldCode, string> = {
 };
 
 /**
- * Stops a mailbox from sending without changing its status: reserved slots go back, people are told once. A later hold
- * takes the place of an earlier one. The contacts' runs ask for another slot when theirs comes.
+ * Stops a mailbox from sending without changing its status: reserved slots go back, people are told once. What sending and
+ * what reading is held for are kept apart: a later hold takes the place of an earlier one of its own kind, and while either
+ * lasts nothing is sent, as replies would go unseen. The contacts' runs ask for another slot when theirs comes.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const reason = hold.reason.slice(0, 500);
   // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
   await releaseReservedSends(tx, { mailboxId });
   const [mailbox] = await tx.org.sql<HeldMailbox>(
-    `with old as (select id, hold_code, hold_until from mailboxes where organization_id = :org and id = :id for no key update)
-     update mailboxes m set hold_code = :code, hold_reason = :reason, hold_until = :until, updated_at = :now
-     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
+    `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
+     update mailboxes m set ${sideOf(hold.code)}_code = :code, ${sideOf(hold.code)}_reason = :reason, ${sideOf(hold.code)}_until = :until, updated_at = :now
+     from old where m.id = old.id returning m.email, old.*`,
     { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
   );
   if (!mailbox) return;
@@ -58,7 +59,9 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     type: 'sender_held',
     message: `A mailbox rests ${until}: ${TITLES[hold.code]}`,
   });
-  announceHealth(tx, mailboxId, mailbox, { hold_code: hold.code, hold_until: hold.until }, reason);
+  const side = sideOf(hold.code);
+  const now = { ...mailbox, [`${side}_code`]: hold.code, [`${side}_until`]: hold.until };
+  announceHealth(tx, mailboxId, mailbox, now, reason);
   const error = { error_code: hold.code, title: TITLES[hold.code], message: reason };
   const known = await tx.org
     .table('mailbox_errors')
@@ -76,15 +79,18 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
 }
 
-/** Lifts a hold and settles its error; with `code`, only a hold of that kind. Returns whether there was one. */
+/** Lifts the holds of a mailbox and settles their errors; with `code`, only a hold for that. Returns whether there was one. */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
+  const sides = code === null ? SIDES : [sideOf(code)];
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (
-       select id, hold_code, hold_until from mailboxes
-       where organization_id = :org and id = :id and hold_code is not null and (:code::text is null or hold_code = :code) for no key update
+       select id, ${HOLD_COLUMNS} from mailboxes
+       where organization_id = :org and id = :id
+         and (hold_code is not null and (:code::text is null or hold_code = :code)
+           or imap_hold_code is not null and (:code::text is null or imap_hold_code = :code)) for no key update
      )
-     update mailboxes m set hold_code = null, hold_reason = null, hold_until = null, updated_at = :now
-     from old where m.id = old.id returning m.email, old.hold_code, old.hold_until`,
+     update mailboxes m set ${sides.map((side) => `${side}_code = null, ${side}_reason = null, ${side}_until = null`).join(', ')}, updated_at = :now
+     from old where m.id = old.id returning m.email, old.*`,
     { id: mailboxId, code, now: tx.now },
   );
   await tx.org.sql(
@@ -93,29 +99,44 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
     { id: mailboxId, code, now: tx.now },
   );
   if (mailbox) {
-    announceHealth(tx, mailboxId, mailbox, { hold_code: null, hold_until: null }, null);
-    await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
-      type: 'sender_back',
-      message: 'A mailbox can send again',
-    });
+    const now = { ...mailbox };
+    for (const side of sides) Object.assign(now, { [`${side}_code`]: null, [`${side}_until`]: null });
+    announceHealth(tx, mailboxId, mailbox, now, null);
+    if (now.hold_code === null && now.imap_hold_code === null)
+      await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
+        type: 'sender_back',
+        message: 'A mailbox can send again',
+      });
   }
   return mailbox !== undefined;
 }
 
-/** A mailbox with its hold as it was before a change. */
+/** A mailbox with its holds as they were before a change. */
 interface HeldMailbox extends Held {
   email: string;
 }
 
+/** What a mailbox is held for: sending, and reading. */
 interface Held {
   hold_code: string | null;
   hold_until: Date | null;
+  imap_hold_code: string | null;
+  imap_hold_until: Date | null;
 }
 
-/** How a mailbox is: `warning` when its hold ends by itself, `error` when a person has to act. */
-function healthOf({ hold_code: code, hold_until: until }: Held): 'healthy' | 'warning' | 'error' {
-  if (code === null) return 'healthy';
-  return until === null ? 'error' : 'warning';
+const HOLD_COLUMNS = 'hold_code, hold_until, imap_hold_code, imap_hold_until';
+const SIDES = ['hold', 'imap_hold'] as const;
+
+/** The columns a hold is kept in, by their prefix. */
+function sideOf(code: HoldCode): (typeof SIDES)[number] {
+  return code === 'imap_auth_failed' ? 'imap_hold' : 'hold';
+}
+
+/** How a mailbox is: `warning` when its holds end by themselves, `error` when a person has to act. */
+function healthOf(held: Held): 'healthy' | 'warning' | 'error' {
+  const sides = SIDES.filter((side) => held[`${side}_code`] !== null);
+  if (sides.length === 0) return 'healthy';
+  return sides.some((side) => held[`${side}_until`] === null) ? 'error' : 'warning';
 }
 
 function announceHealth(tx: Tx, mailboxId: string, before: HeldMailbox, now: Held, reason: string | null): void {

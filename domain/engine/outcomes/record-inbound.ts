@@ -52,6 +52,7 @@ export async function recordInbound(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },
     );
+    await forgetUnreadable(tx, mailbox.id, place);
     const seen = await seenBefore(tx, mailbox.id, messageId, place);
     if (seen.here) {
       await moveOn(tx, mailbox.id, place);
@@ -82,8 +83,27 @@ export async function recordInbound(
   });
 }
 
+/** The first wait (ms) until a message that could not be read is looked at again. It doubles, up to a day. */
+const FIRST_LOOK_MS = 10 * 60_000;
+
+/** How long (ms) a message that could not be read rests after so many looks. */
+export function unreadableWaitMs(tries: number): number {
+  return Math.min(FIRST_LOOK_MS * 2 ** tries, 24 * 3600_000);
+}
+
+/** What stands for a message that can be read now goes; undone with the rest where it cannot be recorded after all. */
+async function forgetUnreadable(tx: Tx, mailboxId: string, place: InboundPlace): Promise<void> {
+  await tx.org
+    .table('inbound_messages')
+    .where({ mailbox_id: mailboxId, folder: place.folder, uid_validity: place.uidValidity, uid: place.uid })
+    .whereNotNull('retry_at')
+    .delete();
+}
+
 /**
- * Records a message that could not be understood, so that it is seen and never stands in the way of the next one.
+ * Records a message that could not be understood, so that it is seen and never stands in the way of the next one. It is
+ * looked at again later.
+ *
  * @param error what went wrong, in one line
  */
 export async function recordUnreadable(
@@ -105,6 +125,7 @@ export async function recordUnreadable(
         kind: 'other',
         size,
         error: storableText(error, 500),
+        retry_at: new Date(tx.now.getTime() + unreadableWaitMs(0)),
         received_at: place.receivedAt,
         created_at: tx.now,
       })

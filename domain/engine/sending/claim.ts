@@ -254,7 +254,9 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (!contact) return 'contact_deleted';
   if (!contact.subscribed) return 'unsubscribed';
   if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
-  if (mailbox.hold_code && (!mailbox.hold_until || new Date(mailbox.hold_until) > tx.now)) return 'mailbox_held';
+  for (const side of ['hold', 'imap_hold'])
+    if (mailbox[`${side}_code`] && (!mailbox[`${side}_until`] || new Date(mailbox[`${side}_until`]) > tx.now))
+      return 'mailbox_held';
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
   return suppressed ? 'suppressed' : undefined;

@@ -6,7 +6,12 @@ const DAY_MS = 86_400_000;
 
 /** Mail provider family of a mailbox, as contacts have it. */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
-const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now))`;
+const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
+  or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
+/** When a resting mailbox comes back, where no person has to act: the later of what sending and what reading is held for. */
+const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
+/** A mailbox whose holds all end by themselves. */
+const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
 /** A locked mailbox with everything that decides when it may send. */
 export interface Seat {
@@ -66,7 +71,7 @@ export async function lockDecided(
 ): Promise<Decided> {
   if (ids.length === 0) return { seats: new Map(), resting: new Map() };
   const rows = await tx.org.sql<{ id: string; rests: boolean; hold_until: Date | null }>(
-    `select m.id, ${RESTS} as rests, m.hold_until
+    `select m.id, ${RESTS} as rests, case when ${COMES_BACK} then ${RESTS_UNTIL} end as hold_until
      from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
      where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER}
      order by m.id for no key update of m`,
@@ -166,11 +171,11 @@ export async function poolFreeAt(
 ): Promise<{ at: Date | null } | undefined> {
   const [row] = await tx.org.sql<{ members: number; at: Date | null }>(
     `select count(*)::int as members,
-       min(greatest(m.next_free_at, case when ${RESTS} then m.hold_until end)) filter (
+       min(greatest(m.next_free_at, case when ${RESTS} then ${RESTS_UNTIL} end)) filter (
          where not (m.id = any(:except::uuid[])) and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
            < least(m.campaign_limit, :limit::int, :level::int)) as at
      from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK}
        and (:family::text is null or ${FAMILY} = :family) and ${IS_SENDER}`,
     {
       ...poolBindings(campaign),

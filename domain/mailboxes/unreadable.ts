@@ -1,0 +1,39 @@
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact } from '../kernel/transact.ts';
+import { unreadableWaitMs } from '../engine/outcomes/record-inbound.ts';
+
+/** Times a message that could not be read is looked at again: some five days. */
+const MAX_TRIES = 10;
+
+/** Messages of a folder that could not be read and are to be looked at again now, oldest first. */
+export async function unreadableDue(
+  ctx: Ctx,
+  mailboxId: string,
+  folder: string,
+  uidValidity: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await reader(ctx).sql<{ uid: number }>(
+    `select uid from inbound_messages
+     where organization_id = :org and mailbox_id = :mailbox and retry_at <= :now and folder = :folder and uid_validity = :validity
+     order by retry_at limit :limit`,
+    { mailbox: mailboxId, folder, validity: uidValidity, now: ctx.clock.now(), limit },
+  );
+  return rows.map(({ uid }) => uid);
+}
+
+/** A message could still not be read: it is looked at again later, and after its last time no more. */
+export async function postponeUnreadable(
+  ctx: Ctx,
+  mailboxId: string,
+  at: { folder: string; uidValidity: number; uid: number },
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const row = { mailbox_id: mailboxId, folder: at.folder, uid_validity: at.uidValidity, uid: at.uid };
+    const found = await tx.org.table('inbound_messages').where(row).whereNotNull('retry_at').first('tries');
+    if (!found) return;
+    const tries = found.tries + 1;
+    const retryAt = tries < MAX_TRIES ? new Date(tx.now.getTime() + unreadableWaitMs(tries)) : null;
+    await tx.org.table('inbound_messages').where(row).update({ tries, retry_at: retryAt });
+  });
+}
