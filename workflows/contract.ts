@@ -1,11 +1,12 @@
 import type { Resource } from './queues.ts';
 
 /**
- * How urgent a kind of work is. The numbers are Temporal's `priorityKey`: tasks with a lower one leave a queue first.
- * `interactive`: a person waits. `timely`: mail with a slot. `standard`: everything else. `bulk`: imports, replays and
- * exports. `upkeep`: what may wait for a quiet moment.
+ * How urgent a kind of work is. The numbers are Temporal's `priorityKey`: a task with a higher number waits as long as
+ * there is any with a lower one. `interactive`: a person waits. `standard`: everything else. There are only these two,
+ * because priority goes before fairness: one tenant's flood of mail, were it more urgent than a launcher or an import,
+ * would hold up the launchers and imports of every other tenant for as long as it lasts.
  */
-export const PRIORITY = { interactive: 1, timely: 2, standard: 3, bulk: 4, upkeep: 5 } as const;
+export const PRIORITY = { interactive: 1, standard: 3 } as const;
 
 /** Type of the failure with which an activity gives up that kept failing: PostgreSQL shows its object as blocked. */
 export const BLOCKED = 'blocked';

@@ -11,7 +11,6 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   type: 'contactImport',
   kind: 'contact-import',
   parts: ['importId'],
-  work: 'bulk',
   summary: ({ importId }) => `Contact import ${importId}`,
 });
 

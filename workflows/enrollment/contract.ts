@@ -28,7 +28,6 @@ export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
   type: 'enrollment',
   kind: 'enrollment',
   parts: ['campaignId', 'contactId'],
-  work: 'timely',
   summary: ({ campaignId, contactId }) => `Contact ${contactId} in campaign ${campaignId}`,
 });
 

@@ -5,7 +5,6 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
   type: 'maintenance',
   kind: 'maintenance',
   parts: [],
-  work: 'upkeep',
   summary: () => 'Remove what has expired',
 });
 
