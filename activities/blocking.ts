@@ -1,7 +1,8 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { blockRun, failureKind, isPassing } from '../domain/system/blocked-runs.ts';
+import { blockRun, isPassing } from '../domain/system/blocked-runs.ts';
+import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
 
 /** What a failing attempt of an activity hands on to the next, as details of its last heartbeat. */
@@ -37,7 +38,7 @@ export async function orBlock<T>(
   } catch (error) {
     if (isSaid(error) || context.cancellationSignal.aborted) throw error;
     deps.log.warn({ err: error, workflowId, activityType }, 'an activity failed and will be tried again');
-    const failure = ApplicationFailure.create({ message: failureKind(error), type: 'unexpected' });
+    const failure = ApplicationFailure.create({ message: errorKind(error), type: 'unexpected' });
     if (isLocal || isPassing(error)) throw failure;
     const now = Date.now();
     if (now - (since ?? now) < deps.config.RUN_BLOCK_AFTER_MS) {

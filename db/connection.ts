@@ -48,7 +48,7 @@ export function connect(options: ConnectOptions): Db {
 
 /** As {@link connect}, for migrations, tests and measurements: a pool that can be asked anything. */
 export function connectRaw(options: ConnectOptions): Knex {
-  return knexFactory({
+  const knex = knexFactory({
     client: 'pg',
     // Statements of one transaction that do not wait for each other's answers travel together, and run in their order.
     connection: {
@@ -60,7 +60,15 @@ export function connectRaw(options: ConnectOptions): Knex {
     acquireConnectionTimeout: 10_000,
     // Knex would print, with a stack, what it throws to the caller as well.
     log: { warn: () => {}, error: () => {} },
+    // Values stay out of the statement that knex puts before an error's message.
+    compileSqlOnError: false,
   }).withUserParams({ prepared: options.prepared ?? false });
+  knex.on('query-error', (error: Error, { sql }: { sql: string }) => {
+    const said = `${sql} - `;
+    if (error.message.startsWith(said)) error.message = error.message.slice(said.length);
+    Object.assign(error, { statement: sql });
+  });
+  return knex;
 }
 
 /** A value for a jsonb column. node-postgres would write a bare array as a PostgreSQL array. */

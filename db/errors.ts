@@ -1,3 +1,4 @@
+import { databaseFault } from '../lib/error-report.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 
 /** Constraint name -> what the client is told. The one place where database names become error codes. */
@@ -25,47 +26,35 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const LOCK_TIMEOUT = '55P03';
 const DEADLOCK = '40P01';
 
-interface PgError extends Error {
-  code?: string;
-  constraint?: string;
-}
-
-/** PostgreSQL's own error: objection wraps it, knex does not. */
-function native(error: unknown): PgError | undefined {
-  return ((error as { nativeError?: PgError } | undefined)?.nativeError ?? error) as PgError | undefined;
-}
-
 /** Whether a row could not be deleted because another one references it, or written because its target is not there. */
 export function isForeignKeyViolation(error: unknown): boolean {
-  return native(error)?.code === FOREIGN_KEY_VIOLATION;
+  return databaseFault(error)?.code === FOREIGN_KEY_VIOLATION;
 }
 
 /** Whether PostgreSQL ended a transaction because it and another waited for each other; run again, it goes through. */
 export function isDeadlock(error: unknown): boolean {
-  return native(error)?.code === DEADLOCK;
+  return databaseFault(error)?.code === DEADLOCK;
 }
 
 /** PostgreSQL's classes for connections that fail (08), a server without room for another (53300) and one that goes down or is not up yet (57P). */
 const CONNECTION_LOST = /^(08|57P|53300)/;
+/** What the network says. */
+const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
+/** What the driver says of a connection that broke without a word from PostgreSQL. */
+const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
 
 /** Whether a statement failed because the database could not be reached or the connection broke, whatever the statement. */
 export function isConnectionLost(error: unknown): boolean {
-  const { code, name, message } = native(error) ?? ({} as PgError);
-  if (code !== undefined) return CONNECTION_LOST.test(code) || /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code);
-  return name === 'KnexTimeoutError' || /^Connection (terminated|ended)|^Client has encountered/.test(message ?? '');
-}
-
-/** What kind of failure it was, without values: a code and a constraint of PostgreSQL, else the name of the error. */
-export function errorKind(error: unknown): string {
-  const pg = native((error as { cause?: unknown }).cause ?? error) ?? native(error);
-  if (pg?.code && /^[0-9A-Z]{5}$/.test(pg.code))
-    return `PostgreSQL ${pg.code}${pg.constraint ? ` (${pg.constraint})` : ''}`;
-  return (error as Error).name || 'Error';
+  const fault = databaseFault(error);
+  if (fault) return CONNECTION_LOST.test(fault.code);
+  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: string; message?: string };
+  if (typeof code === 'string') return UNREACHABLE.test(code);
+  return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');
 }
 
 /** Turns a database error into the {@link AppError} its constraint stands for; anything else comes back unchanged. */
 export function translateDbError(error: unknown): unknown {
-  const pg = native(error);
+  const pg = databaseFault(error);
   if ((pg?.code === UNIQUE_VIOLATION || pg?.code === FOREIGN_KEY_VIOLATION) && pg.constraint) {
     const known = CONSTRAINTS[pg.constraint];
     if (known)

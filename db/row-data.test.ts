@@ -1,10 +1,13 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { ApplicationFailure } from '@temporalio/common';
 import test from 'ava';
-import { withoutRowData } from '../lib/error-report.ts';
+import { errorKind, errorSummary, withoutRowData } from '../lib/error-report.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { createLogger } from '../lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { connectRaw } from './connection.ts';
+import { isConnectionLost } from './errors.ts';
 import { Campaigns } from './models/campaign.ts';
 import { OrgScope } from './tenancy.ts';
 
@@ -57,7 +60,7 @@ test('errors of the database are logged without statements, rows and values, whe
   t.is(lines.length, 16);
   for (const line of lines) {
     t.false(line.includes(SECRET), line);
-    t.regex(line, /"code":"[0-9A-Z]{5}"|PostgreSQL refused a statement: [0-9A-Z]{5}/, 'what went wrong is still said');
+    t.regex(line, /"code":"[0-9A-Z]{5}"|PostgreSQL [0-9A-Z]{5}/, 'what went wrong is still said');
   }
 });
 
@@ -80,4 +83,52 @@ test('what an activity throws keeps its class and properties, and loses the valu
   const plain = new Error('plain', { cause: new Error('inner') });
   t.is(withoutRowData(plain), plain);
   t.is(withoutRowData('text'), 'text');
+});
+
+test('what is stored of an error says its kind and holds no values', async (t) => {
+  for (const error of await failures()) {
+    for (const thrown of [error, new AppError('conflict', 'This already exists', { cause: error })]) {
+      t.regex(errorKind(thrown), /^PostgreSQL [0-9A-Z]{5}( \((table|constraint) .+\))?$/);
+      t.false(`${errorKind(thrown)} ${errorSummary(thrown)}`.includes(SECRET));
+    }
+    t.is(errorSummary(error), errorKind(error));
+  }
+  t.is(errorKind(new TypeError(SECRET)), 'TypeError');
+  t.is(errorKind('text'), 'Error');
+  t.is(errorSummary(new Error('two\nlines')), 'two');
+  t.is(errorSummary(new RangeError()), 'RangeError');
+  t.is(errorSummary(new Error('x'.repeat(900))).length, 500);
+});
+
+test('a connection that breaks in the middle of a statement is known as such, and shows none of its values', async (t) => {
+  const { hostname, port } = new URL(database.url);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((inner) => {
+    const outer = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => {}).pipe(to);
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const db = connectRaw({ url: url.href, max: 1 });
+  await db.raw('select 1');
+  const broken = t.throwsAsync(async () => db.raw('select pg_sleep(60), cast(? as text)', [SECRET]));
+  setTimeout(() => sockets.forEach((socket) => socket.destroy()), 100);
+  const error = (await broken) as Error;
+  t.true(isConnectionLost(error), error.message);
+  const lines: string[] = [];
+  createLogger({ level: 'info', service: 'test', destination: { write: (line) => void lines.push(line) } }).error(
+    { err: error },
+    'failed',
+  );
+  t.false([...lines, errorSummary(error)].join().includes(SECRET));
+  t.regex(lines[0]!, /pg_sleep/, 'the statement is still said');
+  await db.destroy();
+  await new Promise((resolve) => proxy.close(resolve));
 });

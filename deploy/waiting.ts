@@ -1,4 +1,5 @@
 import { across } from '../db/across.ts';
+import { isConnectionLost } from '../db/errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
@@ -16,22 +17,6 @@ export interface Telling {
 /** How long (ms) a starting process waits for what it stands on; a supervisor starts it again after that. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
-
-/** Refusals that pass by themselves: no connection, or a PostgreSQL that is starting, stopping or full. */
-const PASSING = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-]);
 
 /**
  * Asks the database one question.
@@ -54,7 +39,7 @@ export async function waitForDatabase(db: Db, url: string, log: Telling, patienc
     try {
       await across(db, 'operator').sql('select 1');
     } catch (error) {
-      return { fault: databaseFault(error, url), passes: isPassing(error) };
+      return { fault: databaseFault(error, url), passes: isConnectionLost(error) };
     }
     return undefined;
   });
@@ -94,7 +79,7 @@ export async function requireCurrentSchema(db: Db): Promise<void> {
 
 /** What went wrong between this process and PostgreSQL, as one line; undefined for any other error. */
 export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
-  return isPassing(error) ? databaseFault(error, url) : undefined;
+  return isConnectionLost(error) ? databaseFault(error, url) : undefined;
 }
 
 async function patiently(
@@ -117,15 +102,6 @@ async function patiently(
     told = refusal.fault.message;
     await sleep(RETRY_MS);
   }
-}
-
-function isPassing(error: unknown): boolean {
-  const { code, name } = error as { code?: string; name?: string };
-  return (
-    (code !== undefined && PASSING.has(code)) ||
-    name === 'KnexTimeoutError' ||
-    (error as Error).message.startsWith('Connection terminated')
-  );
 }
 
 function databaseFault(error: unknown, url: string): OperatorError {

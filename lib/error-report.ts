@@ -1,5 +1,5 @@
-/** What PostgreSQL's errors say beside their message; knex puts the statement with its values into that. */
-interface DatabaseFault extends Error {
+/** What PostgreSQL's errors say beside their message, which may quote values. */
+export interface DatabaseFault extends Error {
   code: string;
   severity: string;
   table?: string;
@@ -8,10 +8,42 @@ interface DatabaseFault extends Error {
   routine?: string;
 }
 
+/** Characters of a summary that are kept. */
+const SUMMARY_LENGTH = 500;
+
+/** PostgreSQL's own error: the one given, or the one that objection has wrapped; undefined for any other error. */
+export function databaseFault(error: unknown): DatabaseFault | undefined {
+  const native = (error as { nativeError?: unknown } | undefined)?.nativeError ?? error;
+  const { code, severity } = (native ?? {}) as Partial<DatabaseFault>;
+  return typeof severity === 'string' && typeof code === 'string' ? (native as DatabaseFault) : undefined;
+}
+
+/**
+ * What kind of failure it was, for histories and lists: code, table, column and constraint of PostgreSQL, also when another
+ * error was made of its refusal; else the name of the error. Never a message, which may hold values.
+ */
+export function errorKind(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const fault = databaseFault(at);
+    if (fault) return faultKind(fault);
+  }
+  return (error as Error | undefined)?.name || 'Error';
+}
+
+/**
+ * An error on one line, for a row or a screen: the {@link errorKind} of PostgreSQL's errors, whose messages name rows and
+ * values; of all others the first line of the message.
+ */
+export function errorSummary(error: unknown): string {
+  const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
+  const text = databaseFault(error) ? errorKind(error) : message.split('\n', 1)[0]!.trim() || name;
+  return text.slice(0, SUMMARY_LENGTH);
+}
+
 /**
  * An error as it may be logged or kept in a workflow history. Those of PostgreSQL name rows and values ("Failing row
- * contains …"), and knex puts the whole statement before them: of these only the code, the names of schema objects and
- * the stack remain. Causes are treated alike. Everything else comes back as it is.
+ * contains …"): of these only the {@link errorKind} and the stack remain. Causes are treated alike. Everything else comes
+ * back as it is.
  */
 export function withoutRowData(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -21,23 +53,26 @@ export function withoutRowData(error: unknown): unknown {
   return inner === error.cause ? error : copyWithCause(error, inner);
 }
 
-/** PostgreSQL's own error: itself, or wrapped by objection. */
-function databaseFault(error: Error): DatabaseFault | undefined {
-  const { nativeError = error } = error as { nativeError?: unknown };
-  const { code, severity } = nativeError as Partial<DatabaseFault>;
-  return typeof severity === 'string' && typeof code === 'string' ? (nativeError as DatabaseFault) : undefined;
+/** "PostgreSQL 23505 (table contacts, constraint contacts_email_key)" */
+function faultKind(fault: DatabaseFault): string {
+  const where = Object.entries(namesIn(fault)).map((pair) => pair.join(' '));
+  return `PostgreSQL ${fault.code}${where.length > 0 ? ` (${where.join(', ')})` : ''}`;
+}
+
+function namesIn({ table, column, constraint }: DatabaseFault): Record<string, string> {
+  return Object.fromEntries(Object.entries({ table, column, constraint }).filter(([, name]) => name)) as Record<
+    string,
+    string
+  >;
 }
 
 function stripped(fault: DatabaseFault, thrown: Error): Error {
-  const { code, table, column, constraint, routine } = fault;
-  const where = Object.entries({ table, column, constraint }).filter(([, name]) => name);
-  const report = new Error(
-    `PostgreSQL refused a statement: ${[code, ...where.map((pair) => pair.join(' '))].join(', ')}`,
-  );
+  const { code, routine } = fault;
+  const report = new Error(faultKind(fault));
   report.name = 'DatabaseError';
   const frames = (thrown.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   report.stack = [`${report.name}: ${report.message}`, ...frames].join('\n');
-  return Object.assign(report, { code, ...Object.fromEntries(where), ...(routine ? { routine } : {}) });
+  return Object.assign(report, { code, ...namesIn(fault), ...(routine ? { routine } : {}) });
 }
 
 /** The same error, class and own properties included, with another cause. */

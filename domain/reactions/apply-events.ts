@@ -3,6 +3,7 @@ import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { errorSummary } from '../../lib/error-report.ts';
 import { newId } from '../../lib/ids.ts';
 import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
@@ -255,7 +256,7 @@ async function recordFailure(
       .update({
         attempts: isParked ? 0 : attempts,
         next_attempt_at: isParked ? null : new Date(now.getTime() + retryDelayMs(attempts)),
-        last_error: isParked ? null : errorText(error),
+        last_error: isParked ? null : errorSummary(error),
         waits_for: waits ? parkedId : null,
         ...(isParked && !waits ? { position: event.position } : {}),
       });
@@ -267,7 +268,7 @@ async function recordFailure(
       event_type: event.type,
       position: event.position,
       attempts,
-      last_error: errorText(error),
+      last_error: errorSummary(error),
       state: 'parked',
       parked_at: now,
     });
@@ -289,14 +290,4 @@ async function recordFailure(
 
 function retryDelayMs(attempts: number): number {
   return Math.min(RETRY_BASE_MS * 2 ** (attempts - 1), RETRY_CAP_MS);
-}
-
-/** What is kept of an error: its first line, without the statement and its values. */
-export function errorText(error: Error): string {
-  const line = error.message.split('\n')[0]!;
-  // Knex puts the statement, then a dash, before what PostgreSQL says.
-  return line
-    .slice(line.lastIndexOf(' - ') + 1)
-    .trim()
-    .slice(0, 500);
 }

@@ -1,10 +1,11 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
+import { errorSummary } from '../../lib/error-report.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { applyWithin, errorText, STREAM_LOCK, toEvent, type StoredEvent } from './apply-events.ts';
+import { applyWithin, STREAM_LOCK, toEvent, type StoredEvent } from './apply-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const COLUMNS = [
@@ -60,7 +61,7 @@ export async function replayParkedEvent(
       await across(deps.db, 'operator')
         .table('reaction_parked_events')
         .where({ id: parked.id, state: 'parked' })
-        .update({ attempts: across(deps.db, 'operator').raw('attempts + 1'), last_error: errorText(error as Error) });
+        .update({ attempts: across(deps.db, 'operator').raw('attempts + 1'), last_error: errorSummary(error) });
     throw error;
   }
 }

@@ -395,3 +395,27 @@ test.serial('readiness says when events get no position and when a subscriber is
   await react(world.deps, [kept]);
   t.like(await checks(), { reactions: { ok: true } });
 });
+
+test.serial('what is kept of a failed statement holds none of its values', async (t) => {
+  const { organizationId } = await world.tenant();
+  const [kept] = (await register(keeper({ maxAttempts: 2 }))) as [Subscriber];
+  const secret = 'person@secret.example';
+  const failing = {
+    ...kept,
+    apply: async (tx) => void (await tx.org.sql('select cast(:secret as uuid) where :org is not null', { secret })),
+  } as Subscriber;
+  await emit(organizationId, 1);
+  await react(world.deps, [failing]);
+  const stream = await world.deps
+    .db('reaction_streams')
+    .where({ subscriber: kept.name, organization_id: organizationId })
+    .first();
+  t.is(stream.last_error, 'PostgreSQL 22P02');
+  clock.advance(10_000);
+  await react(world.deps, [failing]);
+  const parked = (await listParkedEvents(world.deps)).find((each) => each.organization_id === organizationId)!;
+  t.is(parked.last_error, 'PostgreSQL 22P02');
+  await t.throwsAsync(replayParkedEvent(world.deps, [failing], parked.id));
+  const [again] = (await listParkedEvents(world.deps)).filter(({ id }) => id === parked.id);
+  t.like(again, { attempts: 3, last_error: 'PostgreSQL 22P02' });
+});

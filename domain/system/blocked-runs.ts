@@ -1,5 +1,6 @@
 import { across } from '../../db/across.ts';
-import { errorKind, isConnectionLost } from '../../db/errors.ts';
+import { isConnectionLost } from '../../db/errors.ts';
+import { errorKind } from '../../lib/error-report.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
@@ -33,11 +34,6 @@ const PAGE = 500;
 /** Whether a failure says nothing of the work: PostgreSQL could not be reached. Such work goes on by itself. */
 export function isPassing(error: unknown): boolean {
   return isConnectionLost(error);
-}
-
-/** What kind of failure it was, without values: fit for histories and lists. */
-export function failureKind(error: unknown): string {
-  return errorKind(error);
 }
 
 /**

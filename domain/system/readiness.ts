@@ -1,4 +1,5 @@
 import { across } from '../../db/across.ts';
+import { errorSummary } from '../../lib/error-report.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reactionStatus, unplacedSeconds, type SubscriberStatus } from '../reactions/status.ts';
 import { lastLooks } from './reconcile.ts';
@@ -167,7 +168,7 @@ async function timed(name: string, probe: () => Promise<string>, fix: string): P
     return {
       name,
       ok: false,
-      detail: (error as Error).message.split('\n')[0]!.slice(0, 200),
+      detail: errorSummary(error),
       fix,
       latencyMs: Math.round(performance.now() - started),
     };

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { connectRaw } from '../../db/connection.ts';
-import { errorKind, isConnectionLost } from '../../db/errors.ts';
+import { isConnectionLost } from '../../db/errors.ts';
+import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';

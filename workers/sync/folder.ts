@@ -9,6 +9,7 @@ import {
   type InboundKind,
   type InboundPlace,
 } from '../../domain/engine/outcomes/record-inbound.ts';
+import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
@@ -191,7 +192,7 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(ctx, mailbox, place, message.size ?? message.source.length, reasonOf(error));
+    await recordUnreadable(ctx, mailbox, place, message.size ?? message.source.length, errorSummary(error));
     parts.onMessage('unreadable');
   }
 }
@@ -207,10 +208,4 @@ function isPassing(error: unknown): boolean {
   if (typeof code !== 'string')
     return /connection terminated|Connection ended|pool is draining|aborted/i.test(String((error as Error).message));
   return PASSING_CLASSES.has(code.slice(0, 2)) || /^E[A-Z]+$/.test(code);
-}
-
-/** The error in a few words, without the statement that a database error begins with. */
-function reasonOf(error: unknown): string {
-  const { message, name } = error as Error;
-  return `${name}: ${String(message).split(' - ').at(-1)}`;
 }
