@@ -6,6 +6,7 @@ import { MAILBOXES_CHANNEL } from '../domain/mailboxes/sync-state.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
+import { createWakeable } from '../lib/wakeable.ts';
 import { watchMailbox } from './sync/watch.ts';
 
 export interface SyncOptions {
@@ -61,8 +62,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
   const hosts = { shared: true, restMs: Math.min(retryMs, HOST_REST_MS) };
   const broken = new Map<string, number>();
   let running = true;
-  let woken = false;
-  let wake: () => void = () => {};
+  const turns = createWakeable();
   let renewAt = 0;
   let share = 0;
 
@@ -86,7 +86,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
       watchers.delete(lease.mailboxId);
       metrics?.mailboxesWatched.set(watchers.size);
       // A mailbox that ended on purpose (new credentials) is free again now.
-      wake();
+      turns.wake();
     });
     watchers.set(lease.mailboxId, { version: lease.credentialsVersion, abort, done });
     metrics?.mailboxesWatched.set(watchers.size);
@@ -105,8 +105,7 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
 
   const sweep = async () => {
     const now = performance.now();
-    if (woken || now >= renewAt) {
-      woken = false;
+    if (now >= renewAt) {
       renewAt = now + leaseMs / 3;
       await renew();
     }
@@ -119,34 +118,28 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
     config.PRIMARY_DB,
     MAILBOXES_CHANNEL,
     () => {
-      woken = true;
-      wake();
+      // Mailboxes were added, changed or removed: leases are looked at afresh.
+      renewAt = 0;
+      turns.wake();
     },
     log,
   );
   const loop = (async () => {
     while (running) {
+      turns.clear();
       try {
         await sweep();
       } catch (error) {
         log.warn({ err: error }, 'sync: sweep failed, will try again');
       }
-      if (!running) break;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(sweepMs, leaseMs / 3));
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        if (woken) wake();
-      });
+      await turns.pause(Math.min(sweepMs, leaseMs / 3));
     }
   })();
 
   return {
     async stop() {
       running = false;
-      wake();
+      turns.wake();
       await loop;
       await listener.close();
       const open = [...watchers.values()];

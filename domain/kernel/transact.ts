@@ -1,6 +1,7 @@
 import { json, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
 import type { NewOrgRow } from '../../db/rows.ts';
+import type { Bindings } from '../../db/statement.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { newId } from '../../lib/ids.ts';
@@ -92,29 +93,58 @@ function assertFits({ type, data }: EmittedEvent): void {
   if (!checked.success) throw new Error(`${type}: the payload does not fit its schema: ${checked.error.message}`);
 }
 
+/** CTE that stores events. What ends with {@link WAKE_FANOUT} has the fan-out look when they commit. */
+const WRITTEN_EVENTS = `written as (
+       insert into domain_events (id, organization_id, type, data, created_at, hops)
+       select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0)
+       from unnest(:eventIds::uuid[], :eventTypes::text[], :eventData::text[]) as t(id, type, data)`;
+const WAKE_FANOUT = `select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`;
+
 /** Stores events and wakes the fan-out when they commit. */
 async function writeEvents(tx: Tx, events: readonly EmittedEvent[]): Promise<void> {
-  await tx.org.sql(
-    `with written as (
-       insert into domain_events (id, organization_id, type, data, created_at, hops)
-       select t.id, :org, t.type, t.data::jsonb, :now, nullif(:hops::smallint, 0) from unnest(:ids::uuid[], :types::text[], :data::text[]) as t(id, type, data)
-       returning id
-     )
-     select pg_notify('${EVENTS_CHANNEL}', '') from written limit 1`,
-    {
-      ids: events.map(() => newId()),
-      types: events.map(({ type }) => type),
-      data: events.map(({ data }) => json(data)),
-      now: tx.now,
-      hops: tx.hops,
-    },
-  );
+  await tx.org.sql(`with ${WRITTEN_EVENTS} returning id) ${WAKE_FANOUT}`, {
+    ...eventBindings(events, tx.hops),
+    now: tx.now,
+  });
+}
+
+function eventBindings(events: readonly EmittedEvent[], hops: number) {
+  return {
+    eventIds: events.map(() => newId()),
+    eventTypes: events.map(({ type }) => type),
+    eventData: events.map(({ data }) => json(data)),
+    hops,
+  };
+}
+
+/** What {@link writeAtOnce} runs. */
+export interface StatementWithEvent<T extends EventType> {
+  /** CTEs, without `with`; `:org` and `:now` are bound. */
+  ctes: `${string}:org${string}`;
+  bindings: Bindings;
+  /** Emitted once, if the CTE `when` has a row. */
+  event: { type: T; data: EventData<T>; when: string };
 }
 
 /**
- * A scope for a write that is one SQL statement, its events included, and so atomic without a transaction. For hot paths;
- * everything else uses {@link transact}.
+ * A write that is one SQL statement, its event included, and so atomic without a transaction. For hot paths; everything
+ * else uses {@link transact}.
+ * @returns whether the event was emitted
  */
+export async function writeAtOnce<T extends EventType>(
+  ctx: Ctx,
+  now: Date,
+  { ctes, bindings, event: { when, ...event } }: StatementWithEvent<T>,
+): Promise<boolean> {
+  if (ctx.strictEvents) assertFits(event);
+  const rows = await atOnce(ctx).sql(
+    `with ${ctes}, ${WRITTEN_EVENTS} where exists (select from ${when}) returning id) ${WAKE_FANOUT}`,
+    { ...bindings, ...eventBindings([event], ctx.hops ?? 0), now },
+  );
+  return rows.length > 0;
+}
+
+/** A scope for a write that is one SQL statement without an event, and so atomic without a transaction. */
 export function atOnce(ctx: Ctx): OrgScope {
   return reader(ctx);
 }

@@ -95,12 +95,6 @@ export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   );
 }
 
-/** The step a contact goes to next; null when the flow ends: no branch holds, it says so, or its step is gone. */
-export function nextStep<S extends GraphStep>(steps: readonly S[], current: S, facts: Facts): S | null {
-  const to = matchingBranch(current, facts)?.to ?? null;
-  return to === null ? null : (steps.find((step) => step.id === to) ?? null);
-}
-
 /**
  * The links a step gets when its author gives none: an app_action goes on after success only, a wait_for_event with
  * `on_timeout: stop` after the event only, `end` nowhere, everything else always.

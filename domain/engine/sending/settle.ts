@@ -1,12 +1,9 @@
-import { json } from '../../../db/connection.ts';
 import { isDeadlock } from '../../../db/errors.ts';
-import { newId } from '../../../lib/ids.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import { EVENTS_CHANNEL } from '../../kernel/events.ts';
-import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
+import { transact, writeAtOnce, type Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
 import { addDeadLetter, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
@@ -65,33 +62,25 @@ export async function settleSent(
   answer: Answer,
 ): Promise<boolean> {
   const now = ctx.clock.now();
-  const event = json({ ...facts, sent_at: now.toISOString() });
   try {
-    const rows = await atOnce(ctx).sql(
-      `with lead as (
+    return await writeAtOnce(ctx, now, {
+      ctes: `lead as (
          select id from enrollments where organization_id = :org and id = :enrollment for update
        ), settled as (
          update sends s set state = 'sent', sent_at = :now, smtp_response = :response, assigned_id = nullif(:assigned, s.message_id), again = false, updated_at = :now
          from lead where s.organization_id = :org and s.id = :id and s.enrollment_id = lead.id and s.state = 'sending' and s.claim_token = :token
          returning s.enrollment_id, s.step_run_id, s.campaign_id, s.mailbox_id, s.conversation
-       ), ${aftermath('sent')}, event as (
-         insert into domain_events (id, organization_id, type, data, created_at)
-         select :event, :org, 'campaign.email_sent', :data, :now from settled returning id
-       )
-       select pg_notify('${EVENTS_CHANNEL}', '') from event`,
-      {
+       ), ${aftermath('sent')}`,
+      bindings: {
         enrollment: enrollmentId,
         id: hold.sendId,
         token: hold.token,
         response: answer.response.slice(0, 500),
         assigned: answer.assignedId,
-        now,
         detail: null,
-        event: newId(),
-        data: event,
       },
-    );
-    return rows.length > 0;
+      event: { type: 'campaign.email_sent', data: { ...facts, sent_at: now.toISOString() }, when: 'settled' },
+    });
   } catch (error) {
     // Undone as a whole; in a transaction it is tried again.
     if (isDeadlock(error)) return false;
