@@ -108,6 +108,12 @@ export class TargetLimits {
       : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
   }
 
+  /** Takes a place with a target for a tenant if there is one at this moment. */
+  enterNow(name: string, tenant: string): Place | undefined {
+    const target = this.#target(name);
+    return this.#mayEnter(target, tenant) ? this.#admit(target, tenant) : undefined;
+  }
+
   /**
    * As {@link enter}, but waits up to `patienceMs` where a place is likely by then: the target answers, or is not known
    * yet, and those before it will be done. Saves the way back for work that comes in bursts.

@@ -402,7 +402,8 @@ test.serial('what is kept of a failed statement holds none of its values', async
   const secret = 'person@secret.example';
   const failing = {
     ...kept,
-    apply: async (tx) => void (await tx.org.sql('select cast(:secret as uuid) where :org is not null', { secret })),
+    apply: async (tx) =>
+      void (await tx.org.sql('select cast(:secret::text as uuid) where :org::text is not null', { secret })),
   } as Subscriber;
   await emit(organizationId, 1);
   await react(world.deps, [failing]);

@@ -33,7 +33,9 @@ export interface SendOptions {
 
 /** Sends over pooled sessions, per mailbox. One per process. */
 export interface SmtpSender {
-  /** Takes a place for one email with a host (host:port); to be asked before anything is claimed for the email. */
+  /** Takes a place for one email with a host (host:port) if there is one now; to be asked before the email is claimed. */
+  enterNow(host: string, tenant: string): Place | undefined;
+  /** As {@link enterNow}, but waits a moment for a place; says in how many ms to ask again when there is none. */
   enter(host: string, tenant: string): Promise<Place | { retryInMs: number }>;
   /** Signs in and out again, to see whether a mailbox could send. Never throws. */
   verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
@@ -70,6 +72,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   };
 
   return {
+    enterNow: (host, tenant) => (limits ? limits.enterNow(host, tenant) : FREE),
     enter: async (host, tenant) => limits?.enterSoon(host, tenant, PATIENCE_MS) ?? FREE,
     async verify(target) {
       try {

@@ -24,6 +24,7 @@ export function createFakeSmtp(): FakeSmtp {
     taken: [],
     offered: 0,
     next: () => 'accept',
+    enterNow: () => ({ leave: () => {} }),
     enter: async () => ({ leave: () => {} }),
     verify: async () => ({ kind: 'ok' }),
     close: async () => {},

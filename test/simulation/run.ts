@@ -81,6 +81,7 @@ class Simulation {
     this.#ctx = systemCtx(deps, built.organizationId, 'simulation');
     this.#ledger = new Ledger(spec, built);
     this.#smtp = {
+      enterNow: () => ({ leave: () => {} }),
       enter: () => Promise.resolve({ leave: () => {} }),
       verify: () => Promise.resolve({ kind: 'ok' }),
       send: (pool, _target, envelope, raw) =>

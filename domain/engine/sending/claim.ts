@@ -76,15 +76,23 @@ export type Claim =
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
   | { kind: 'busy'; until: number; inHand: boolean }
+  /** Its mail host (host:port) has no place for it now; nothing was done. */
+  | { kind: 'host_full'; host: string }
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
-  | { kind: 'abandoned'; mailbox: SealedMailbox | null; messageId: string; token: string };
+  | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
 /**
  * Takes a reserved email for sending (`reserved -> sending`), the one place where that happens. Everything is checked
  * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
  * byte leaves, so no crash can lead to a second send.
+ * @param enter takes a place with a mail host (host:port); false when there is none, and the email is not claimed. May be
+ *   called again when the transaction is.
  */
-export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
+export async function claimSend(
+  ctx: Ctx,
+  sendId: string,
+  enter: (host: string) => boolean = () => true,
+): Promise<Claim> {
   return transact(ctx, async (tx) => {
     const row = await lockAndRead(tx, sendId);
     if (!row) return { kind: 'gone', outcome: 'released' };
@@ -116,6 +124,8 @@ export async function claimSend(ctx: Ctx, sendId: string): Promise<Claim> {
       });
       return { kind: 'gone', outcome: 'mailbox_held' };
     }
+    const host = `${target.host}:${target.port}`;
+    if (!enter(host)) return { kind: 'host_full', host };
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
     if (built.errors.length > 0) {
       await failComposition(tx, row, built.errors.map((error) => `${error.field}: ${error.message}`).join('; '));
@@ -224,7 +234,7 @@ async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | und
     .table('sends')
     .where({ id: row.send.id })
     .update({ claim_token: token, claimed_at: tx.now, updated_at: tx.now });
-  return { kind: 'abandoned', mailbox: sealed(row), messageId: row.send.message_id, token };
+  return { kind: 'abandoned', sendId: row.send.id, mailbox: sealed(row), messageId: row.send.message_id, token };
 }
 
 /**

@@ -2,9 +2,8 @@ import type { SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
 import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
-import { reader } from '../../kernel/transact.ts';
 import { recordSendBounce } from '../outcomes/effects.ts';
-import { claimSend, markHandover, type ClaimedSend } from './claim.ts';
+import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
 import { settleBounced, settleDeferred, settleDelivered, settleSent, settleWaiting } from './settle.ts';
@@ -55,34 +54,31 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
 
 async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
   // The place comes before the claim: an email that waits for its mail host is not under way, and can still be released.
-  const host = await hostToSendBy(ctx, sendId);
-  const place = host === undefined ? undefined : await parts.smtp.enter(host, organizationOf(ctx));
-  if (place && 'retryInMs' in place) return { outcome: 'host_busy', retryInMs: place.retryInMs };
+  const organizationId = organizationOf(ctx);
+  let place: Place | undefined;
+  const enter = (host: string) => (place ??= parts.smtp.enterNow(host, organizationId)) !== undefined;
   try {
-    return await deliverWithin(ctx, parts, place, sendId);
+    for (;;) {
+      const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
+      const claim = await claimSend(ctx, sendId, enter);
+      if (claim.kind !== 'host_full') return await handOver(ctx, parts, place, claim, until);
+      const entered = await parts.smtp.enter(claim.host, organizationId);
+      if ('retryInMs' in entered) return { outcome: 'host_busy', retryInMs: entered.retryInMs };
+      place = entered;
+    }
   } finally {
     place?.leave('unused');
   }
 }
 
-/** The SMTP host (host:port) by which a reserved email is to leave; undefined when there is nothing to be sent. */
-async function hostToSendBy(ctx: Ctx, sendId: string): Promise<string | undefined> {
-  const [row] = await reader(ctx).sql<{ host: string }>(
-    `select concat(m.smtp->>'host', ':', m.smtp->>'port') as host from sends s join mailboxes m on m.id = s.mailbox_id
-     where s.organization_id = :org and s.id = :send and s.state = 'reserved'`,
-    { send: sendId },
-  );
-  return row?.host;
-}
-
-async function deliverWithin(
+/** @param until when the network must be done with it, on the clock of `performance` */
+async function handOver(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
   place: Place | undefined,
-  sendId: string,
+  claim: Exclude<Claim, { kind: 'host_full' }>,
+  until: number,
 ): Promise<Delivery> {
-  const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
-  const claim = await claimSend(ctx, sendId);
   if (claim.kind === 'gone') return { outcome: claim.outcome };
   if (claim.kind === 'busy') {
     return {
@@ -94,7 +90,7 @@ async function deliverWithin(
     return {
       outcome: await settleByCopy(
         ctx,
-        { sendId, token: claim.token },
+        { sendId: claim.sendId, token: claim.token },
         claim.mailbox,
         claim.messageId,
         'the worker died before the answer',
