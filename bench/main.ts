@@ -17,6 +17,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   webhooks: () => import('./webhooks.ts'),
   isolation: () => import('./isolation.ts'),
   reactions: () => import('./reactions.ts'),
+  reconcile: () => import('./reconcile.ts'),
   migrations: () => import('./migrations.ts'),
 };
 

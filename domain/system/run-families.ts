@@ -23,6 +23,8 @@ export interface ExpectedRun {
 export interface RunFamily {
   name: string;
   contract: Pick<WorkflowContract<never>, 'type' | 'queue'>;
+  /** What {@link RunFamily.page} asks, for `explain`; `:after` and `:limit` are bound. */
+  pageSql: string;
   /** The next runs behind a position, in the order of their rows' ids. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
   /** Those of some rows that must still be open. */
@@ -45,11 +47,12 @@ function family<Args>(
     const expected = await across(db, 'maintenance').sql<Args & { position: string }>(sql, bindings);
     return expected.map((row) => ({ position: row.position, intent: open(contract.args(row)) }));
   };
+  const pageSql = `${rows} and ${id} > cast(:after as uuid) order by ${id} limit :limit`;
   return {
     name: contract.kind,
     contract,
-    page: (db, after, limit) =>
-      read(db, `${rows} and ${id} > cast(:after as uuid) order by ${id} limit :limit`, { after, limit }),
+    pageSql,
+    page: (db, after, limit) => read(db, pageSql, { after, limit }),
     only: (db, positions) =>
       read(db, `${rows} and ${id} = any(cast(:positions as uuid[])) order by ${id}`, { positions: [...positions] }),
   };
