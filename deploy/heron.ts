@@ -7,11 +7,13 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Db } from '../db/connection.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
+import { withoutRowData } from '../lib/error-report.ts';
 import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { configLines } from './config-text.ts';
 import { reactionLines } from './reactions-text.ts';
+import { parkedLines, reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
 import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 
@@ -97,7 +99,8 @@ program
   .command('reconcile')
   .description('start runs that PostgreSQL says must be open and that Temporal does not have; prints counts per family')
   .option('--dry-run', 'count only')
-  .action(async (options: { dryRun?: boolean }) => {
+  .option('--json', 'as JSON')
+  .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
     const config = loadConfig();
     await withDatabase(requireCurrentSchema);
     const { assemble } = await import('./assemble.ts');
@@ -111,10 +114,11 @@ program
         5_000,
       );
       const families = await reconcile(assembly.deps, {
-        dryRun: options.dryRun ?? false,
+        dryRun,
         onPage: (family, checked) => console.error(`${family}: ${checked} looked at`),
       });
-      printJson({ dry_run: options.dryRun ?? false, families });
+      if (json) printJson({ dry_run: dryRun, families });
+      else printLines(reconcileLines(families, dryRun));
     } finally {
       await assembly.close();
     }
@@ -151,10 +155,15 @@ program
 
 const outbox = program
   .command('outbox')
-  .description('list intents that Temporal did not take, and that wait for an operator; with their reasons, as JSON')
-  .action(async () => {
+  .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')
+  .option('--json', 'as JSON')
+  .action(async (options: { json?: boolean }) => {
     const { listParked } = await import('../domain/system/outbox.ts');
-    await withCurrentDatabase(async (db) => printJson({ parked: await listParked(db) }));
+    await withCurrentDatabase(async (db) => {
+      const parked = await listParked(db);
+      if (options.json) printJson({ parked });
+      else printLines(parkedLines(parked));
+    });
   });
 
 outbox
@@ -310,7 +319,7 @@ function explain(error: unknown): number {
       console.error(`  - ${path.replace(/^body\./, '')}: ${message}`);
     if (error.fix) console.error(`  ${error.fix}`);
   } else {
-    console.error('heron: unexpected failure:', error);
+    console.error('heron: unexpected failure:', withoutRowData(error));
   }
   return FAILED;
 }

@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import type { Db, Trx } from '../../db/connection.ts';
 import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { AppError } from '../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../temporal/dispatch.ts';
 
 /** An intent that Temporal did not take, and that waits for an operator. */
@@ -32,6 +33,7 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
  * Has the relay carry parked intents again, as if they had never failed, and then what waits behind them.
  * @param ids which ones; all when not given
  * @returns how many were parked
+ * @throws AppError not_found when one of those named is not parked; nothing happens then
  */
 export async function retryParked(db: Db, ids?: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {
@@ -40,6 +42,7 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
        where parked_at is not null and (:ids::bigint[] is null or id = any(:ids::bigint[])) returning workflow_id, id`,
       { ids: ids ?? null },
     );
+    requireAll(ids ?? [], rows);
     await releaseBehind(trx, rows);
     return rows.length;
   });
@@ -48,6 +51,7 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
 /**
  * Gives parked intents up; what waits behind them is carried out.
  * @returns how many there were
+ * @throws AppError not_found when one of them is not parked; nothing happens then
  */
 export async function dropParked(db: Db, ids: readonly string[]): Promise<number> {
   return inTransaction(db, async (trx) => {
@@ -55,12 +59,22 @@ export async function dropParked(db: Db, ids: readonly string[]): Promise<number
       `delete from outbox where parked_at is not null and id = any(:ids::bigint[]) returning workflow_id, id`,
       { ids },
     );
+    requireAll(ids, rows);
     await releaseBehind(trx, rows);
     return rows.length;
   });
 }
 
 type Gone = Columns<'outbox', 'workflow_id' | 'id'>;
+
+function requireAll(ids: readonly string[], found: readonly Gone[]): void {
+  const known = new Set(found.map(({ id }) => String(id)));
+  const unknown = ids.filter((id) => !known.has(String(BigInt(id))));
+  if (unknown.length > 0)
+    throw new AppError('not_found', `Not parked: ${unknown.join(', ')}; nothing was changed`, {
+      fix: '`heron outbox` lists the parked intents.',
+    });
+}
 
 async function releaseBehind(trx: Trx, gone: readonly Gone[]): Promise<void> {
   if (gone.length === 0) return;

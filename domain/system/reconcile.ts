@@ -74,7 +74,7 @@ async function reconcileFamily(
     const page = await family.page(db, after, PAGE);
     const suspected = page.filter(({ intent }) => !open.has(intent.workflowId));
     const lost = suspected.length > 0 ? await notOpen({ db, workflows }, suspected) : [];
-    const started = await startMissing({ db }, family, lost, dryRun);
+    const started = await startMissing({ db }, family, lost, { dryRun, ratePerSecond });
     report.checked += page.length;
     report.missing += started;
     onPage?.(family.name, report.checked);
@@ -115,7 +115,7 @@ async function startMissing(
   { db }: Pick<Deps, 'db'>,
   family: RunFamily,
   lost: readonly ExpectedRun[],
-  dryRun: boolean,
+  { dryRun, ratePerSecond }: { dryRun: boolean; ratePerSecond: number },
 ): Promise<number> {
   if (lost.length === 0) return 0;
   const positions = lost.map(({ position }) => position);
@@ -125,6 +125,8 @@ async function startMissing(
     await writeIntents(
       trx,
       still.map(({ intent }) => intent),
+      // Spread over the time until the next page, so that what happens meanwhile does not wait behind all of them.
+      (still.length / ratePerSecond) * 1_000,
     );
     return still.length;
   });

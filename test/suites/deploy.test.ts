@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
 import type { RawDb } from '../harness/database.ts';
@@ -18,30 +16,8 @@ import { freePort } from '../../local/servers.ts';
 import { createTestDatabase, testPostgresUrl, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
+import { heron } from '../harness/heron.ts';
 import { createWorld } from '../harness/world.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const HERON = ['--import', import.meta.resolve('tsx'), '--no-deprecation', join(ROOT, 'deploy', 'heron.ts')];
-
-interface Outcome {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the operator's command line as an operator does: a process, settings in its environment. */
-function heron(args: string[], env: Record<string, string> = {}): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [...HERON, ...args],
-      { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-      },
-    );
-  });
-}
 
 /** An empty database, as an operator's PostgreSQL gives it. */
 async function emptyDatabase(t: ExecutionContext): Promise<string> {

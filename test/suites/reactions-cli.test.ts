@@ -1,26 +1,21 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { heron } from '../harness/heron.ts';
 import { emitEvents, fanOut } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
-const HERON = fileURLToPath(new URL('../../deploy/heron.ts', import.meta.url));
 let world: World;
 test.before(async () => {
   world = await createWorld();
 });
 test.after.always(() => world?.close());
 
-async function heron(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--no-deprecation', HERON, ...args],
-    { env: { ...process.env, PRIMARY_DB: world.databaseUrl } },
-  );
+/** The command line on the world's database; what it printed. */
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await heron(args, { PRIMARY_DB: world.databaseUrl });
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
   return stdout;
 }
 
@@ -43,15 +38,15 @@ test('heron reactions lists parked events, and replays and discards them', async
     parked_at: new Date(),
   }));
   await world.deps.db('reaction_parked_events').insert(parked);
-  const text = await heron('reactions');
+  const text = await printed('reactions');
   t.regex(text, new RegExp(`${name}: `));
   for (const { id } of parked) t.true(text.includes(id));
   t.regex(text, /10 attempts: it was ill/);
-  t.is(JSON.parse(await heron('reactions', '--json')).parked.length, 2);
-  t.is(await heron('reactions', 'replay', parked[0]!.id), `${parked[0]!.id} replayed\n`);
-  t.is(await heron('reactions', 'discard', parked[1]!.id), `${parked[1]!.id} discarded\n`);
-  await t.throwsAsync(heron('reactions', 'replay', parked[0]!.id), { message: /replayed or discarded already/ });
-  t.regex(await heron('reactions'), /No event is parked/);
+  t.is(JSON.parse(await printed('reactions', '--json')).parked.length, 2);
+  t.is(await printed('reactions', 'replay', parked[0]!.id), `${parked[0]!.id} replayed\n`);
+  t.is(await printed('reactions', 'discard', parked[1]!.id), `${parked[1]!.id} discarded\n`);
+  await t.throwsAsync(printed('reactions', 'replay', parked[0]!.id), { message: /replayed or discarded already/ });
+  t.regex(await printed('reactions'), /No event is parked/);
   t.deepEqual(await world.deps.db('reaction_parked_events').orderBy('position').pluck('state'), [
     'replayed',
     'discarded',
