@@ -45,10 +45,8 @@ const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
 
 /** Whether a statement failed because the database could not be reached or the connection broke, whatever the statement. */
 export function isConnectionLost(error: unknown): boolean {
-  const fault = databaseFault(error);
-  if (fault) return CONNECTION_LOST.test(fault.code);
-  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: string; message?: string };
-  if (typeof code === 'string') return UNREACHABLE.test(code);
+  const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
+  if (typeof code === 'string') return CONNECTION_LOST.test(code) || UNREACHABLE.test(code);
   return name === 'KnexTimeoutError' || BROKEN_OFF.test(message ?? '');
 }
 

@@ -140,7 +140,7 @@ test('a message the database refuses is noted and passed by', async (t) => {
     rows.map(({ subject, kind, error }) => [subject, kind, error]),
     [
       ['before', 'other', null],
-      ['', 'other', 'error: refused'],
+      ['', 'other', 'PostgreSQL P0001'],
       ['after', 'other', null],
     ],
   );
