@@ -134,7 +134,6 @@ test.serial('heron outbox lists, retries and drops parked intents; what waits be
     .db('outbox')
     .whereIn('id', [keep.id, give.id])
     .update({ parked_at: new Date(), available_at: 'infinity', attempts: 10, last_error: 'malformed' });
-  await relayAll();
   const listed = await cli('outbox');
   t.is(listed.code, 0, listed.stderr);
   t.regex(listed.stdout, new RegExp(`^ {2}${keep.id}  start contact-import/${kept}$`, 'm'));
