@@ -45,20 +45,15 @@ export function createEngineActivities(
       );
       if ('retryInMs' in delivery) {
         metrics.targetBusy.inc({ resource: 'mail' });
-        throw ApplicationFailure.create({
-          message: 'the mail host has as many conversations under way as it may',
-          type: 'mail_host_busy',
-          category: 'BENIGN',
-          nextRetryDelay: delivery.retryInMs,
-        });
+        throw notYet(
+          'mail_host_busy',
+          'the mail host has as many conversations under way as it may',
+          delivery.retryInMs,
+        );
       }
       if ('retryAt' in delivery) {
-        throw ApplicationFailure.create({
-          message: 'another attempt may still be under way',
-          type: 'send_in_hand',
-          category: 'BENIGN',
-          nextRetryDelay: Math.max(1_000, delivery.retryAt - Date.now()),
-        });
+        const delayMs = Math.max(1_000, delivery.retryAt - Date.now());
+        throw notYet('send_in_hand', 'another attempt may still be under way', delayMs);
       }
       metrics.sends.inc({ result: delivery.outcome });
       return { outcome: delivery.outcome };
@@ -73,12 +68,7 @@ export function createEngineActivities(
       );
       if (result.outcome === 'busy') {
         metrics.targetBusy.inc({ resource: 'apps' });
-        throw ApplicationFailure.create({
-          message: 'the app has as many calls under way as it may',
-          type: 'app_busy',
-          category: 'BENIGN',
-          nextRetryDelay: result.retryInMs,
-        });
+        throw notYet('app_busy', 'the app has as many calls under way as it may', result.retryInMs);
       }
       if (result.outcome === 'retry')
         throw ApplicationFailure.create({
@@ -107,4 +97,9 @@ export function createEngineActivities(
       }
     },
   };
+}
+
+/** An attempt that found nothing wrong but has to come again after `delayMs`; Temporal counts it as no failure. */
+function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, category: 'BENIGN', nextRetryDelay: delayMs });
 }

@@ -179,8 +179,16 @@ export function leadsCsv(): string {
   const rows = Array.from({ length: GOOD_ROWS }, () => line(person()));
   const good = rows.map((row) => row.slice(0, row.indexOf(',')));
 
-  // Written by hand: what goes wrong in real files, each at its place. The later places are counted with the earlier ones in.
-  const extra: [at: number, text: string][] = [
+  for (const [at, text] of faultyLines(good)) rows.splice(at, 0, text);
+  return `\ufeff${[line(HEADER), ...rows].join('\r\n')}\r\n\r\n`;
+}
+
+/**
+ * Lines written by hand, with what goes wrong in real files. `at` is the index among all lines; later ones count the
+ * earlier ones in. `good` are the addresses of the good lines.
+ */
+function faultyLines(good: readonly string[]): [at: number, text: string][] {
+  return [
     [12, line([`${good[3]!.toUpperCase()}`, 'Anna', '', '', '', '', '', '', 'typed in capitals'])],
     [30, line([`  ${good[20]!} `, '', '', '', '', '', '', '', ''])],
     [31, ''],
@@ -251,8 +259,6 @@ export function leadsCsv(): string {
     [325, line(['N/A', 'Not', 'Available', '', '', '', '', '', ''])],
     [330, line([good[60]!, 'Again', '', '', '', '', '', '', ''])],
   ];
-  for (const [at, text] of extra) rows.splice(at, 0, text);
-  return `\ufeff${[line(HEADER), ...rows].join('\r\n')}\r\n\r\n`;
 }
 
 function line(cells: readonly string[]): string {

@@ -36,6 +36,17 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   return {
     registry,
+    ...createApiMetrics(registers),
+    ...createRunMetrics(registers),
+    ...createMailMetrics(registers),
+    ...createEventMetrics(registers),
+    ...createWebhookMetrics(registers),
+  };
+}
+
+/** Requests, use of API keys and sockets: the api and realtime processes. */
+function createApiMetrics(registers: Registry[]) {
+  return {
     httpRequests: new Histogram({
       name: 'heron_http_request_duration_seconds',
       help: 'Duration of API requests in seconds, by operation and status',
@@ -43,6 +54,29 @@ export function createMetrics(): Metrics {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
+    keyUsageDropped: new Counter({
+      name: 'heron_api_key_usage_dropped_total',
+      help: 'Usage records of API keys given up because the database was away too long',
+      registers,
+    }),
+    realtimeConnections: new Gauge({
+      name: 'heron_realtime_connections',
+      help: 'Signed-in sockets of the realtime gateway',
+      registers,
+    }),
+    realtimeEvents: new Counter({ name: 'heron_realtime_events_total', help: 'Events sent to sockets', registers }),
+    realtimeClosed: new Counter({
+      name: 'heron_realtime_closed_total',
+      help: 'Sockets the gateway closed, by close code',
+      labelNames: ['code'],
+      registers,
+    }),
+  };
+}
+
+/** Intents on their way to Temporal, and runs that are missing there. */
+function createRunMetrics(registers: Registry[]) {
+  return {
     outboxDispatched: new Counter({
       name: 'heron_outbox_dispatched_total',
       help: 'Workflow intents carried to Temporal, by result',
@@ -65,6 +99,12 @@ export function createMetrics(): Metrics {
       labelNames: ['family'],
       registers,
     }),
+  };
+}
+
+/** Emails sent and read, and the limits of their hosts. */
+function createMailMetrics(registers: Registry[]) {
+  return {
     sends: new Counter({
       name: 'heron_sends_total',
       help: 'Campaign emails settled, by result',
@@ -84,6 +124,12 @@ export function createMetrics(): Metrics {
       registers,
     }),
     mailboxesWatched: new Gauge({ name: 'heron_mailboxes_watched', help: 'Mailboxes this process watches', registers }),
+  };
+}
+
+/** Stream positions of events, and what subscribers apply. */
+function createEventMetrics(registers: Registry[]) {
+  return {
     eventsPlaced: new Counter({
       name: 'heron_events_placed_total',
       help: 'Domain events given their position by this process',
@@ -131,6 +177,12 @@ export function createMetrics(): Metrics {
       labelNames: ['subscriber'],
       registers,
     }),
+  };
+}
+
+/** Webhook deliveries. */
+function createWebhookMetrics(registers: Registry[]) {
+  return {
     webhookAttempts: new Counter({
       name: 'heron_webhook_attempts_total',
       help: 'Webhook delivery attempts settled, by result',
@@ -147,23 +199,6 @@ export function createMetrics(): Metrics {
       name: 'heron_webhook_request_duration_seconds',
       help: 'Duration of webhook requests in seconds',
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
-      registers,
-    }),
-    keyUsageDropped: new Counter({
-      name: 'heron_api_key_usage_dropped_total',
-      help: 'Usage records of API keys given up because the database was away too long',
-      registers,
-    }),
-    realtimeConnections: new Gauge({
-      name: 'heron_realtime_connections',
-      help: 'Signed-in sockets of the realtime gateway',
-      registers,
-    }),
-    realtimeEvents: new Counter({ name: 'heron_realtime_events_total', help: 'Events sent to sockets', registers }),
-    realtimeClosed: new Counter({
-      name: 'heron_realtime_closed_total',
-      help: 'Sockets the gateway closed, by close code',
-      labelNames: ['code'],
       registers,
     }),
   };

@@ -223,6 +223,28 @@ test('the linter refuses a verb a pool that can be asked anything', async (t) =>
   );
 });
 
+test('the linter reports a function of more than 90 lines, except in tests, benches and migrations', async (t) => {
+  const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
+  t.teardown(() => rm(house, { recursive: true }));
+  await copyFile(join(ROOT, CONFIG), join(house, CONFIG));
+  const ofLines = (count: number) => `export function f() {\n${'  f();\n'.repeat(count - 2)}}\n`;
+  for (const [file, count] of [
+    ['lib/long.ts', 91],
+    ['lib/short.ts', 90],
+    ['lib/long.test.ts', 91],
+    ['bench/long.ts', 91],
+    ['db/migrations/long.ts', 91],
+  ] as const) {
+    await mkdir(dirname(join(house, file)), { recursive: true });
+    await writeFile(join(house, file), ofLines(count));
+  }
+  const { diagnostics } = JSON.parse(await oxlint(house)) as OxlintReport;
+  t.deepEqual(
+    diagnostics.map(({ code, filename }) => `${filename}: ${code}`),
+    ['lib/long.ts: eslint(max-lines-per-function)'],
+  );
+});
+
 test('types of @temporalio/common and defineSearchAttributeKey may be imported by workflows', async (t) => {
   const house = await mkdtemp(join(tmpdir(), 'heron-house-'));
   t.teardown(() => rm(house, { recursive: true }));

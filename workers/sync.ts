@@ -7,7 +7,7 @@ import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
 import { createWakeable } from '../lib/wakeable.ts';
-import { watchMailbox } from './sync/watch.ts';
+import { watchMailbox, type WatchParts } from './sync/watch.ts';
 
 export interface SyncOptions {
   /** Names this process in leases; must be its own. */
@@ -26,7 +26,7 @@ export interface SyncOptions {
 }
 
 export interface Sync {
-  /** Lets go of every mailbox, after the message in hand. */
+  /** Stops watching every mailbox, after the message that is being recorded. */
   stop(): Promise<void>;
 }
 
@@ -43,64 +43,25 @@ const HOST_REST_MS = 5_000;
 /** A share is exceeded by this much before mailboxes are handed on, or they would wander for ever. */
 const SLACK_SHARE = 0.1;
 
-interface Watcher {
-  version: number;
-  abort: AbortController;
-  done: Promise<void>;
-}
-
 /**
  * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its part of all, one that dies
  * loses its leases in time, one that joins is given some. A mailbox has one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;
-  const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000, retryMs = 5_000 } = options;
-  const { connectMs = 10_000, commandMs = 30_000 } = options;
-  const watchers = new Map<string, Watcher>();
-  const record = pLimit(RECORDS);
-  const hosts = { shared: true, restMs: Math.min(retryMs, HOST_REST_MS) };
-  const broken = new Map<string, number>();
+  const { workerId = newId(), metrics, leaseMs = 30_000, sweepMs = 2_000 } = options;
+  const wakeable = createWakeable();
+  // A mailbox whose watcher ended on purpose (new credentials) is free again at once.
+  const watchers = new Watchers(watchParts(deps, workerId, options), metrics, () => wakeable.wake());
   let running = true;
-  const turns = createWakeable();
   let renewAt = 0;
   let share = 0;
 
-  const parts = {
-    deps,
-    workerId,
-    retryMs,
-    pollMs: config.IMAP_POLL_MS,
-    broken,
-    connectMs,
-    commandMs,
-    dials: new TargetLimits({ ...DIALS, ...hosts }),
-    reads: new TargetLimits({ ...READS, ...hosts }),
-    record: <T>(work: () => Promise<T>) => record(work),
-    onMessage: (kind: string) => metrics?.inbound.inc({ kind }),
-  };
-
-  const begin = (lease: SyncLease) => {
-    const abort = new AbortController();
-    const done = watchMailbox(parts, lease, abort.signal).finally(() => {
-      watchers.delete(lease.mailboxId);
-      metrics?.mailboxesWatched.set(watchers.size);
-      // A mailbox that ended on purpose (new credentials) is free again now.
-      turns.wake();
-    });
-    watchers.set(lease.mailboxId, { version: lease.credentialsVersion, abort, done });
-    metrics?.mailboxesWatched.set(watchers.size);
-  };
-
   const renew = async () => {
-    const valid = await renewLeases(db, workerId, leaseMs, [...watchers.keys()]);
-    for (const [mailboxId, watcher] of watchers) {
-      if (valid.get(mailboxId) !== watcher.version) watcher.abort.abort();
-    }
+    watchers.stopAllBut(await renewLeases(db, workerId, leaseMs, watchers.mailboxIds()));
     share = Math.min(config.IMAP_MAX_MAILBOXES, await fairShare(db, workerId, leaseMs));
-    const allowed = Math.min(config.IMAP_MAX_MAILBOXES, share + Math.max(1, Math.floor(share * SLACK_SHARE)));
-    const excess = [...watchers.values()].filter(({ abort }) => !abort.signal.aborted).slice(allowed);
-    for (const { abort } of excess) abort.abort();
+    const allowed = share + Math.max(1, Math.floor(share * SLACK_SHARE));
+    watchers.stopBeyond(Math.min(config.IMAP_MAX_MAILBOXES, allowed));
   };
 
   const sweep = async () => {
@@ -111,41 +72,113 @@ export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<
     }
     const room = Math.min(CLAIM_BATCH, share - watchers.size);
     if (room <= 0) return;
-    for (const lease of await claimLeases(db, workerId, leaseMs, room)) begin(lease);
+    for (const lease of await claimLeases(db, workerId, leaseMs, room)) watchers.start(lease);
   };
 
-  const listener = await listen(
-    config.PRIMARY_DB,
-    MAILBOXES_CHANNEL,
-    () => {
-      // Mailboxes were added, changed or removed: leases are looked at afresh.
-      renewAt = 0;
-      turns.wake();
-    },
-    log,
-  );
+  const onNotify = () => {
+    renewAt = 0;
+    wakeable.wake();
+  };
+  const listener = await listen(config.PRIMARY_DB, MAILBOXES_CHANNEL, onNotify, log);
   const loop = (async () => {
     while (running) {
-      turns.clear();
       try {
         await sweep();
       } catch (error) {
         log.warn({ err: error }, 'sync: sweep failed, will try again');
       }
-      await turns.pause(Math.min(sweepMs, leaseMs / 3));
+      if (running) await wakeable.pause(Math.min(sweepMs, leaseMs / 3));
     }
   })();
 
   return {
     async stop() {
       running = false;
-      turns.wake();
+      wakeable.wake();
       await loop;
       await listener.close();
-      const open = [...watchers.values()];
-      for (const { abort } of open) abort.abort();
-      await Promise.all(open.map(({ done }) => done));
+      await watchers.stopAll();
       await leaveWorkers(db, workerId).catch((error: unknown) => log.warn({ err: error }, 'sync: could not sign off'));
     },
   };
+}
+
+/** What all watchers of the process share: limits per host and over all hosts, timeouts, the metrics they count in. */
+function watchParts(deps: Deps, workerId: string, options: SyncOptions): WatchParts {
+  const { metrics, retryMs = 5_000, connectMs = 10_000, commandMs = 30_000 } = options;
+  const record = pLimit(RECORDS);
+  const hosts = { shared: true, restMs: Math.min(retryMs, HOST_REST_MS) };
+  return {
+    deps,
+    workerId,
+    retryMs,
+    pollMs: deps.config.IMAP_POLL_MS,
+    broken: new Map<string, number>(),
+    connectMs,
+    commandMs,
+    dials: new TargetLimits({ ...DIALS, ...hosts }),
+    reads: new TargetLimits({ ...READS, ...hosts }),
+    record: <T>(work: () => Promise<T>) => record(work),
+    onMessage: (kind: string) => metrics?.inbound.inc({ kind }),
+  };
+}
+
+interface Watcher {
+  credentialsVersion: number;
+  abort: AbortController;
+  done: Promise<void>;
+}
+
+/** The mailboxes this process watches now, one watcher each. */
+class Watchers {
+  readonly #watchers = new Map<string, Watcher>();
+  readonly #parts: WatchParts;
+  readonly #metrics: Metrics | undefined;
+  readonly #onEnd: () => void;
+
+  constructor(parts: WatchParts, metrics: Metrics | undefined, onEnd: () => void) {
+    this.#parts = parts;
+    this.#metrics = metrics;
+    this.#onEnd = onEnd;
+  }
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  mailboxIds(): string[] {
+    return [...this.#watchers.keys()];
+  }
+
+  /** Watches a mailbox until it is stopped or fails. */
+  start(lease: SyncLease): void {
+    const abort = new AbortController();
+    const done = watchMailbox(this.#parts, lease, abort.signal).finally(() => {
+      this.#watchers.delete(lease.mailboxId);
+      this.#metrics?.mailboxesWatched.set(this.#watchers.size);
+      this.#onEnd();
+    });
+    this.#watchers.set(lease.mailboxId, { credentialsVersion: lease.credentialsVersion, abort, done });
+    this.#metrics?.mailboxesWatched.set(this.#watchers.size);
+  }
+
+  /** Stops the watchers whose lease is lost, or whose mailbox has other credentials now. `valid`: mailbox id -> credentials version. */
+  stopAllBut(valid: ReadonlyMap<string, number>): void {
+    for (const [mailboxId, watcher] of this.#watchers) {
+      if (valid.get(mailboxId) !== watcher.credentialsVersion) watcher.abort.abort();
+    }
+  }
+
+  /** Stops the latest watchers beyond `allowed`; their leases go to other processes. */
+  stopBeyond(allowed: number): void {
+    const watching = [...this.#watchers.values()].filter(({ abort }) => !abort.signal.aborted);
+    for (const { abort } of watching.slice(allowed)) abort.abort();
+  }
+
+  /** Stops all watchers and waits until the messages they are reading are recorded. */
+  async stopAll(): Promise<void> {
+    const watchers = [...this.#watchers.values()];
+    for (const { abort } of watchers) abort.abort();
+    await Promise.all(watchers.map(({ done }) => done));
+  }
 }

@@ -3,7 +3,7 @@ import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { toGraphStep } from './build-steps.ts';
 import { announceCreated } from './create.ts';
 import { rewire } from '../engine/campaign/graph.ts';
@@ -55,52 +55,7 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
       updated_at: tx.now,
     });
 
-    const steps = await tx.org.query(CampaignSteps).where({ campaign_id: source.id }).orderBy('position');
-    const ids = new Map(steps.map((step) => [step.id, newId()]));
-    for (const step of steps) {
-      const {
-        name: stepName,
-        position,
-        kind,
-        subject,
-        body_plain,
-        body_html,
-        body_sync,
-        body_code,
-        wait_after,
-        thread_reply,
-        action,
-      } = step;
-      await tx.org.create(CampaignSteps, {
-        id: ids.get(step.id)!,
-        campaign_id: id,
-        created_at: tx.now,
-        updated_at: tx.now,
-        name: stepName,
-        position,
-        kind,
-        subject,
-        body_plain,
-        body_html,
-        body_sync,
-        body_code,
-        wait_after,
-        thread_reply,
-        action,
-        conditions: rewire(toGraphStep(step).conditions, (to) => ids.get(to)),
-      });
-    }
-    const variants = await tx.org.query(CampaignVariants).where({ campaign_id: source.id }).orderBy('id');
-    for (const variant of variants) {
-      await tx.org.create(CampaignVariants, {
-        ...variant,
-        id: newId(),
-        campaign_id: id,
-        step_id: variant.step_id === null ? null : ids.get(variant.step_id)!,
-        created_at: tx.now,
-        updated_at: tx.now,
-      });
-    }
+    await copySteps(tx, source.id, id);
     await tx.org.sql(
       `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight, enabled)
        select :org, :copy, mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :source`,
@@ -116,4 +71,21 @@ export async function duplicateCampaign(ctx: Ctx, sourceId: string, name?: strin
     announceCreated(tx, copy);
     return copy;
   });
+}
+
+/** Copies steps and variants under new ids. Links between steps, and variants' links to steps, point at the copies. */
+async function copySteps(tx: Tx, sourceId: string, copyId: string): Promise<void> {
+  const fresh = () => ({ id: newId(), campaign_id: copyId, created_at: tx.now, updated_at: tx.now });
+  const steps = await tx.org.query(CampaignSteps).where({ campaign_id: sourceId }).orderBy('position');
+  const ids = new Map(steps.map((step) => [step.id, newId()]));
+  for (const step of steps) {
+    // PostgreSQL derives app_connection_id from the action.
+    const { app_connection_id: _, ...columns } = step;
+    const conditions = rewire(toGraphStep(step).conditions, (to) => ids.get(to));
+    await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });
+  }
+  for (const variant of await tx.org.query(CampaignVariants).where({ campaign_id: sourceId }).orderBy('id')) {
+    const stepId = variant.step_id === null ? null : ids.get(variant.step_id)!;
+    await tx.org.create(CampaignVariants, { ...variant, ...fresh(), step_id: stepId });
+  }
 }

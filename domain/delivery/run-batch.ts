@@ -45,29 +45,9 @@ export async function runBatch(
   let open = true;
   let taken = 0;
 
-  const deliver = async (delivery: Claimed): Promise<void> => {
-    const place = await engine.lanes.enter(delivery.endpointId, lane ? 'patient' : 'shared');
-    if (!place) {
-      report.diverted += 1;
-      await engine.settler.settle(released(delivery, clock.now()), false);
-      return;
-    }
-    let failed = false;
-    try {
-      const result = await attempt(engine, delivery);
-      failed = result.outcome === 'failed' || result.outcome === 'abandoned';
-      report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
-      place.leave();
-      await engine.settler.settle(result, false);
-    } finally {
-      place.leave();
-    }
-    if (lane && failed) await sleep(REST_MS, undefined, { signal }).catch(() => {});
-  };
-
   const begin = (claimed: readonly Claimed[]): void => {
     for (const delivery of claimed) {
-      const work = deliver(delivery)
+      const work = deliver(engine, delivery, { lane, signal }, report)
         .catch((error: unknown) => {
           failure ??= error;
         })
@@ -109,4 +89,33 @@ export async function runBatch(
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return report;
+}
+
+/**
+ * Attempts one delivery and counts it in the report. Where the endpoint has no free slot and others share the batch, the
+ * delivery is released to the batch of that endpoint.
+ */
+async function deliver(
+  engine: DeliveryEngine,
+  delivery: Claimed,
+  { lane, signal }: BatchTurn,
+  report: BatchReport,
+): Promise<void> {
+  const slot = await engine.lanes.enter(delivery.endpointId, lane ? 'patient' : 'shared');
+  if (!slot) {
+    report.diverted += 1;
+    await engine.settler.settle(released(delivery, engine.deps.clock.now()), false);
+    return;
+  }
+  let failed = false;
+  try {
+    const result = await attempt(engine, delivery);
+    failed = result.outcome === 'failed' || result.outcome === 'abandoned';
+    report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
+    slot.leave();
+    await engine.settler.settle(result, false);
+  } finally {
+    slot.leave();
+  }
+  if (lane && failed) await sleep(REST_MS, undefined, { signal }).catch(() => {});
 }

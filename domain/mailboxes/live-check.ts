@@ -6,7 +6,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
 import { dialServers } from './check.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
-import { campaignsOf, errorsOf, findMailbox, holdOf, type MailboxError, type SendingCampaign } from './read.ts';
+import { findSendingCampaigns, findMailboxErrors, findMailbox, holdOf, type MailboxError, type SendingCampaign } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
 /** A problem as checklists carry it. */
@@ -76,8 +76,8 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
       auth: dialed !== null && !isRefused(dialed.smtp) && !isRefused(dialed.imap),
       healthy: smtp && imap && error === null,
       sendingStatus: mailbox.status === 'active' && held ? 'held' : mailbox.status,
-      campaigns: await campaignsOf(tx.org, id),
-      recentErrors: await errorsOf(tx.org, id),
+      campaigns: await findSendingCampaigns(tx.org, id),
+      recentErrors: await findMailboxErrors(tx.org, id),
       error,
     };
   });

@@ -6,6 +6,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { likeLiteral } from '../records/conditions.ts';
 import { cleanText } from '../records/contact-fields.ts';
+import { isSender } from '../engine/campaign/sender-pool.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 
@@ -100,7 +101,7 @@ export async function getMailbox(ctx: Ctx, id: string): Promise<MailboxDetail> {
   const org = reader(ctx);
   const mailbox = await findMailbox(org, id);
   const [seen] = await view(org, [mailbox]);
-  return { ...seen!, campaigns: await campaignsOf(org, id), recentErrors: await errorsOf(org, id) };
+  return { ...seen!, campaigns: await findSendingCampaigns(org, id), recentErrors: await findMailboxErrors(org, id) };
 }
 
 /**
@@ -126,21 +127,19 @@ export async function watchedMailbox(ctx: Ctx, mailboxId: string): Promise<Mailb
 }
 
 /** Campaigns that are not finished and whose pool the mailbox belongs to, newest first. */
-export async function campaignsOf(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
+export async function findSendingCampaigns(org: OrgScope, mailboxId: string): Promise<SendingCampaign[]> {
   return org.sql<SendingCampaign>(
-    `select c.id, c.name, c.status from campaigns c
-     left join campaign_senders s on s.campaign_id = c.id and s.mailbox_id = :id
-     where c.organization_id = :org and c.status <> 'completed' and coalesce(s.enabled, true)
-       and (s.mailbox_id is not null
-         or exists (select 1 from mailbox_tags t where t.mailbox_id = :id and t.label_id = any(c.email_tags))
-         or (c.sender_strategy = 'tags' and cardinality(c.email_tags) = 0 and not exists (select 1 from campaign_senders o where o.campaign_id = c.id)))
-     order by c.id desc limit :limit`,
+    `select k.id, k.name, k.status from campaigns k join mailboxes m on m.organization_id = k.organization_id and m.id = :id
+       left join campaign_senders c on c.campaign_id = k.id and c.mailbox_id = m.id
+     where k.organization_id = :org and k.status <> 'completed'
+       and ${isSender({ id: 'k.id', tags: 'k.email_tags', strategy: 'k.sender_strategy' })}
+     order by k.id desc limit :limit`,
     { id: mailboxId, limit: MAX_CAMPAIGNS },
   );
 }
 
 /** The latest errors of a mailbox, settled ones included. */
-export async function errorsOf(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
+export async function findMailboxErrors(org: OrgScope, mailboxId: string): Promise<MailboxError[]> {
   return org.sql<MailboxError>(
     `select id, error_code, severity, title, message, created_at, resolved_at from mailbox_errors
      where organization_id = :org and mailbox_id = :id order by id desc limit :limit`,

@@ -7,7 +7,7 @@ import { detachMailbox, releaseReservedSends } from '../engine/control/release.t
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
-import { announcePoolChange, campaignsOf } from '../engine/control/pool-change.ts';
+import { announcePoolChange, findActiveCampaigns } from '../engine/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -49,7 +49,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     assertSendAs(before, settings.send_as_email);
     // Sends before mailboxes, the order in which every writer takes them.
     if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
-    const senderOf = await campaignsOf(tx, id);
+    const senderOf = await findActiveCampaigns(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     const changes = changed(mailbox, { ...settings, ...(status ? { status } : {}) });
     if (Object.keys(changes).length > 0) {
@@ -83,7 +83,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     await findMailbox(tx.org, id);
     await detachMailbox(tx, id);
-    const senderOf = await campaignsOf(tx, id);
+    const senderOf = await findActiveCampaigns(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
     await tx.org.query(Mailboxes).deleteById(id);
     await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: 'A mailbox was removed' });
@@ -99,12 +99,12 @@ async function tellCampaigns(
   before: MailboxRow,
   status: MailboxRow['status'] | undefined,
   retagged: boolean,
-  senderOf: Awaited<ReturnType<typeof campaignsOf>>,
+  senderOf: Awaited<ReturnType<typeof findActiveCampaigns>>,
 ): Promise<void> {
   const wasActive = before.status === 'active';
   const isActive = (status ?? before.status) === 'active';
   if (wasActive === isActive && !retagged) return;
-  const now = isActive ? await campaignsOf(tx, before.id) : [];
+  const now = isActive ? await findActiveCampaigns(tx, before.id) : [];
   const then = wasActive ? senderOf : [];
   const left = then.filter(({ id }) => !now.some((one) => one.id === id));
   const joined = now.filter(({ id }) => !then.some((one) => one.id === id));

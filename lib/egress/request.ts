@@ -115,34 +115,6 @@ export function createEgress(options: EgressOptions): Egress {
     maxIdle: options.maxIdleConnections ?? 256,
   });
 
-  async function attempt(request: EgressRequest, progress: Progress, signal: AbortSignal): Promise<EgressResponse> {
-    const check = checkOutboundUrl(request.url, { allowUnsafe: options.allowUnsafe });
-    if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
-    const { url } = check;
-    for (;;) {
-      signal.throwIfAborted();
-      const kept = pool.take(url.origin);
-      let connection = kept;
-      let timings: DialTimings = { dnsMs: 0, connectMs: 0 };
-      if (!connection) {
-        const dialed = await dial(url, dialOptions, signal, (phase) => (progress.phase = phase));
-        connection = pool.open(url.origin, dialed);
-        timings = dialed.timings;
-      }
-      progress.phase = 'exchange';
-      progress.reused = kept !== undefined;
-      try {
-        const answer = await untilAborted(exchange(connection, url, request), signal);
-        pool.give(connection);
-        const totalMs = performance.now() - progress.startedAt;
-        return { ...answer, timings: { ...timings, totalMs }, address: connection.address, reused: progress.reused };
-      } catch (error) {
-        pool.discard(connection);
-        if (!(kept && error instanceof StaleConnectionError)) throw error;
-      }
-    }
-  }
-
   return {
     async request(request) {
       for (const name of Object.keys(request.headers ?? {})) {
@@ -152,7 +124,7 @@ export function createEgress(options: EgressOptions): Egress {
       const deadline = startDeadline(request, progress);
       let measured: Pick<EgressMeasurement, 'outcome' | 'status'> = { outcome: 'protocol' };
       try {
-        const response = await attempt(request, progress, deadline.signal);
+        const response = await attempt(pool, dialOptions, request, progress, deadline.signal);
         measured = { outcome: 'response', status: response.status };
         return response;
       } catch (error) {
@@ -180,6 +152,44 @@ export function createEgress(options: EgressOptions): Egress {
     },
     close: () => pool.close(),
   };
+}
+
+/**
+ * Sends the request over a kept connection, else over a new one. A kept connection that the host had closed before it
+ * read the request is replaced by another.
+ */
+async function attempt(
+  pool: ConnectionPool,
+  dialOptions: DialOptions,
+  request: EgressRequest,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<EgressResponse> {
+  const check = checkOutboundUrl(request.url, { allowUnsafe: dialOptions.allowUnsafe });
+  if (!check.ok) throw new EgressError('blocked', 'check', check.problem);
+  const { url } = check;
+  for (;;) {
+    signal.throwIfAborted();
+    const kept = pool.take(url.origin);
+    let connection = kept;
+    let timings: DialTimings = { dnsMs: 0, connectMs: 0 };
+    if (!connection) {
+      const dialed = await dial(url, dialOptions, signal, (phase) => (progress.phase = phase));
+      connection = pool.open(url.origin, dialed);
+      timings = dialed.timings;
+    }
+    progress.phase = 'exchange';
+    progress.reused = kept !== undefined;
+    try {
+      const answer = await untilAborted(exchange(connection, url, request), signal);
+      pool.give(connection);
+      const totalMs = performance.now() - progress.startedAt;
+      return { ...answer, timings: { ...timings, totalMs }, address: connection.address, reused: progress.reused };
+    } catch (error) {
+      pool.discard(connection);
+      if (!(kept && error instanceof StaleConnectionError)) throw error;
+    }
+  }
 }
 
 interface Progress {

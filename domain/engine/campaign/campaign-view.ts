@@ -1,47 +1,48 @@
 import { LRUCache } from 'lru-cache';
+import type { Columns } from '../../../db/rows.ts';
 import type { OutreachSettings } from '../../records/outreach-settings.ts';
 import type { Schedule } from '../../records/schedule/windows.ts';
 
-/** The columns of a campaign the engine decides by. */
-export interface CampaignView {
-  id: string;
-  name: string;
-  status: string;
-  stop_on_reply: boolean;
-  daily_limit: number;
-  risky_emails: boolean;
-  timezone: string;
-  days: number;
-  start_time: string;
-  end_time: string;
-  schedule_windows: { start: number; end: number }[][];
-  start_date: Date | null;
-  end_date: Date | null;
-  email_tags: string[];
-  sender_strategy: 'tags' | 'explicit';
-  rotation_mode: string;
-  ramp_enabled: boolean;
-  ramp_start: number;
-  ramp_increment: number;
-  ramp_ceiling: number;
-  ramp_level: number;
-  ramp_day: string | null;
-  esp_match_mode: 'off' | 'prefer' | 'strict';
-  max_new_leads_per_day: number;
-  prioritize_new_leads: boolean;
-  entry_delay_minutes: number;
-  continuous: boolean;
-  /** Why the launcher stands still; null while it works. */
-  blocked_reason: string | null;
-  control_epoch: number;
-  launch_epoch: number;
-  graph_version: number;
-  contact_order_by: string;
-  contact_order_dir: string;
-  contact_order_field: string | null;
-  idle_since: Date | null;
-  created_at: Date;
-}
+/** The columns of a campaign that the engine decides by. */
+export type CampaignView = Columns<
+  'campaigns',
+  | 'id'
+  | 'name'
+  | 'status'
+  | 'stop_on_reply'
+  | 'daily_limit'
+  | 'risky_emails'
+  | 'timezone'
+  | 'days'
+  | 'start_time'
+  | 'end_time'
+  | 'schedule_windows'
+  | 'start_date'
+  | 'end_date'
+  | 'email_tags'
+  | 'sender_strategy'
+  | 'rotation_mode'
+  | 'ramp_enabled'
+  | 'ramp_start'
+  | 'ramp_increment'
+  | 'ramp_ceiling'
+  | 'ramp_level'
+  | 'ramp_day'
+  | 'esp_match_mode'
+  | 'max_new_leads_per_day'
+  | 'prioritize_new_leads'
+  | 'entry_delay_minutes'
+  | 'continuous'
+  | 'blocked_reason'
+  | 'control_epoch'
+  | 'launch_epoch'
+  | 'graph_version'
+  | 'contact_order_by'
+  | 'contact_order_dir'
+  | 'contact_order_field'
+  | 'idle_since'
+  | 'created_at'
+>;
 
 export interface CampaignInEffect {
   campaign: CampaignView;

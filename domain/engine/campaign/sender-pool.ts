@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { Tx } from '../../kernel/transact.ts';
@@ -8,22 +9,13 @@ export interface PoolMember {
   weight: number;
 }
 
-/** Names the pool of a campaign as `pool (id, weight)`, for a `with`; its bindings are those of {@link poolBindings}. */
-export const SENDER_POOL = `chosen as (select mailbox_id, weight, enabled from campaign_senders where organization_id = :org and campaign_id = :campaign),
-     pool as (
-       select m.id, coalesce(c.weight, 1) as weight
-       from mailboxes m left join chosen c on c.mailbox_id = m.id
-       where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
-         and (m.imap_hold_code is null or m.imap_hold_until is not null)
-         and coalesce(c.enabled, true)
-         and (c.mailbox_id is not null
-           or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))
-           or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
-     )`;
-
 /**
- * Whether mailbox `m` is a sender of a campaign, beside `left join campaign_senders c` on both: the condition of
- * {@link SENDER_POOL} for who looks at few mailboxes of many, or at campaigns. Held mailboxes count.
+ * SQL condition: mailbox `m` is a sender of a campaign, whatever the mailbox's state. It needs `left join campaign_senders c`
+ * on campaign and mailbox. The campaign's columns are given as SQL expressions.
+ *
+ * `tags` takes the mailboxes of the campaign's tags and its explicit senders, and every mailbox when neither is set.
+ * `explicit` takes senders and tags and never widens. A sender that is switched off keeps its mailbox out even where a
+ * tag would bring it in.
  */
 export function isSender(campaign: { id: string; tags: string; strategy: string }): string {
   return `coalesce(c.enabled, true)
@@ -33,51 +25,48 @@ export function isSender(campaign: { id: string; tags: string; strategy: string 
              and not exists (select 1 from campaign_senders chosen where chosen.campaign_id = ${campaign.id})))`;
 }
 
-/** {@link isSender} of the campaign that {@link poolBindings} binds. */
+/** {@link isSender} for the one campaign that {@link poolBindings} binds. */
 export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', strategy: ':strategy' });
 
-/** The part of a campaign its sender pool depends on. */
-export interface PoolChoice {
-  id: string;
-  sender_strategy: 'tags' | 'explicit';
+/** Mailboxes beside their row among the campaign's explicit senders, if there is one. */
+const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
+
+/** The columns of a campaign that its sender pool depends on. */
+export interface PoolChoice extends Columns<'campaigns', 'id' | 'sender_strategy'> {
   email_tags: readonly string[];
 }
 
-/** What {@link SENDER_POOL} binds. */
+/** What {@link IS_SENDER} and `:campaign` bind. */
 export function poolBindings(campaign: PoolChoice): { campaign: string; tags: readonly string[]; strategy: string } {
   return { campaign: campaign.id, tags: campaign.email_tags, strategy: campaign.sender_strategy };
 }
 
 /**
- * The campaign's sender pool: active mailboxes without an open-ended hold; holds that end are the allocator's to wait
- * for. `tags` takes the mailboxes of its tags and its explicit senders, and every mailbox when neither is set.
- * `explicit` takes senders and tags and never widens. A sender that is switched off keeps its mailbox out even where a
- * tag would bring it in.
+ * The campaign's sender pool: its senders ({@link isSender}) that are active and not held without an end. A mailbox whose
+ * hold ends is in it; the allocator waits for that end.
  */
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
   const rows = await org.sql<{ id: string; weight: number }>(
-    `with ${SENDER_POOL} select id, weight from pool order by id`,
+    `select m.id, coalesce(c.weight, 1) as weight from ${POOL_TABLES}
+     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}
+     order by m.id`,
     poolBindings(campaign),
   );
   return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
 }
 
 /**
- * Refuses what would send from mailboxes that the caller's key may not use: every mailbox that the campaign's choice of
- * senders takes in must be among them, whatever its state at this moment. The default pool takes in all mailboxes.
+ * Refuses what would send from mailboxes that the caller's key may not use: every sender of the campaign must be among the
+ * key's mailboxes, whatever the sender's state now. Without tags and senders every mailbox is a sender.
  * @throws AppError forbidden
  */
 export async function assertPoolAllowed(tx: Tx, campaign: PoolChoice): Promise<void> {
   const allowed = tx.actor.allowedMailboxes;
   if (!allowed) return;
   const [outside] = await tx.org.sql<{ id: string }>(
-    `with chosen as (select mailbox_id, enabled from campaign_senders where organization_id = :org and campaign_id = :campaign)
-     select m.id from mailboxes m left join chosen c on c.mailbox_id = m.id
-     where m.organization_id = :org and coalesce(c.enabled, true) and m.id <> all(:allowed::uuid[])
-       and (c.mailbox_id is not null
-         or exists (select 1 from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]))
-         or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0 and not exists (select 1 from chosen)))
-     limit 1`,
+    `select m.id from ${POOL_TABLES}
+     where m.organization_id = :org and m.id <> all(:allowed::uuid[]) and ${IS_SENDER} limit 1`,
     { ...poolBindings(campaign), allowed },
   );
   if (!outside) return;

@@ -1,6 +1,6 @@
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
-import { announcePoolChange, campaignsOf } from './pool-change.ts';
+import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 
 /** Why a mailbox rests. `until` null is until a person does something. */
@@ -55,7 +55,7 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   );
   if (!mailbox) return;
   const until = hold.until ? `until ${hold.until.toISOString()}` : 'until somebody acts';
-  await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
+  await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
     type: 'sender_held',
     message: `A mailbox rests ${until}: ${TITLES[hold.code]}`,
   });
@@ -103,7 +103,7 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
     for (const side of sides) Object.assign(now, { [`${side}_code`]: null, [`${side}_until`]: null });
     announceHealth(tx, mailboxId, mailbox, now, null);
     if (now.hold_code === null && now.imap_hold_code === null)
-      await announcePoolChange(tx, mailboxId, await campaignsOf(tx, mailboxId), {
+      await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
         type: 'sender_back',
         message: 'A mailbox can send again',
       });

@@ -23,7 +23,7 @@ interface Concerned {
  * Active campaigns that may send from a mailbox now. Asked before a change that takes the mailbox out of pools, and after
  * one that brings it in.
  */
-export async function campaignsOf(tx: Tx, mailboxId: string): Promise<Concerned[]> {
+export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Concerned[]> {
   return tx.org.sql<Concerned>(
     `select k.id, k.name from campaigns k join mailboxes m on m.organization_id = k.organization_id and m.id = :mailbox
        left join campaign_senders c on c.campaign_id = k.id and c.mailbox_id = m.id

@@ -3,7 +3,7 @@ import { json } from '../../../db/connection.ts';
 import { hmac } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { SmtpTarget } from '../../../lib/smtp/index.ts';
-import { buildMessage, type MessageInput } from '../../mail/messages/build.ts';
+import { buildMessage, type BuiltMessage, type MessageInput } from '../../mail/messages/build.ts';
 import type { Conversation } from '../../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../../mail/messages/tracking-urls.ts';
 import {
@@ -134,30 +134,7 @@ export async function claimSend(
     const composed = new MailComposer(built.options).compile();
     const envelope = composed.getEnvelope();
     const raw = await composed.build();
-    const token = newId();
-    await tx.org.sql(
-      `with links as (
-         insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
-         select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
-         from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
-         on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
-       )
-       update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now, handover = 'pending',
-         message_id = :message, subject = :subject, conversation = :conversation
-       where organization_id = :org and id = :send`,
-      {
-        send: sendId,
-        campaign: campaign.id,
-        step: step.id,
-        contact: contact.id,
-        token,
-        now: tx.now,
-        message: built.options.messageId,
-        subject: built.options.subject,
-        conversation: json(built.conversation),
-        links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
-      },
-    );
+    const token = await markSending(tx, row, built);
     return {
       kind: 'claimed',
       sendId,
@@ -402,4 +379,37 @@ async function failComposition(tx: Tx, { send, enrollment, campaign, step }: Cla
     step_id: step!.id,
     contact_id: enrollment!.contact_id,
   });
+}
+
+/**
+ * Writes that this attempt has the email: its token, Message-ID, subject, threading and link tickets.
+ * @returns the token, which the settle has to name
+ */
+async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, built: BuiltMessage): Promise<string> {
+  const token = newId();
+  await tx.org.sql(
+    `with links as (
+       insert into tracked_links (id, organization_id, send_id, campaign_id, step_id, contact_id, url, label, position, created_at)
+       select t.id, :org, :send, :campaign, :step, :contact, t.url, t.label, t.position, :now
+       from jsonb_to_recordset(:links) as t(id uuid, url text, label text, position int)
+       on conflict (id) do update set url = excluded.url, label = excluded.label, position = excluded.position
+     )
+     update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
+       handover = 'pending',
+       message_id = :message, subject = :subject, conversation = :conversation
+     where organization_id = :org and id = :send`,
+    {
+      send: send.id,
+      campaign: campaign!.id,
+      step: step!.id,
+      contact: contact!.id,
+      token,
+      now: tx.now,
+      message: built.options.messageId,
+      subject: built.options.subject,
+      conversation: json(built.conversation),
+      links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
+    },
+  );
+  return token;
 }
