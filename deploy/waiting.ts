@@ -105,10 +105,10 @@ async function patiently(
 }
 
 function databaseFault(error: unknown, url: string): OperatorError {
-  return new OperatorError(`the database at ${placeOf(url)} cannot be used: ${firstLine(error)} (PRIMARY_DB)`);
+  return new OperatorError(`the database at ${hostAndPort(url)} cannot be used: ${firstLine(error)} (PRIMARY_DB)`);
 }
 
-function placeOf(url: string): string {
+function hostAndPort(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url);
     return `${hostname}:${port || 5432}${pathname}`;

@@ -64,10 +64,10 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
 
 /** Encrypts what is stored (mailbox credentials, signing secrets, replayable answers). */
 export interface Keyring {
-  /** AES-256-GCM of `plain`, bound to `place` (table, row id): moved to another row it no longer opens. */
-  seal(plain: string | Buffer, place: string): Buffer;
-  /** The plain bytes. Throws when the key, the place or a byte is wrong. */
-  open(sealed: Buffer, place: string): Buffer;
+  /** AES-256-GCM of `plain`, bound to `context` (table and row id, as associated data): it does not open in another row. */
+  seal(plain: string | Buffer, context: string): Buffer;
+  /** The plain bytes. Throws when the key, the context or a byte is wrong. */
+  open(sealed: Buffer, context: string): Buffer;
 }
 
 /** A keyring over CREDENTIALS_ENCRYPTION_KEY (64 hex characters). */
@@ -75,18 +75,18 @@ export function createKeyring(hexKey: string): Keyring {
   const key = Buffer.from(hexKey, 'hex');
   if (key.length !== 32) throw new Error('CREDENTIALS_ENCRYPTION_KEY must be 64 hex characters');
   return {
-    seal(plain, place) {
+    seal(plain, context) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, iv);
-      cipher.setAAD(Buffer.from(place));
+      cipher.setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
       return Buffer.concat([Buffer.from([SEAL_VERSION]), iv, cipher.getAuthTag(), body]);
     },
-    open(sealed, place) {
+    open(sealed, context) {
       if (sealed[0] !== SEAL_VERSION || sealed.length < 1 + IV_BYTES + TAG_BYTES)
         throw new Error('sealed value is unreadable');
       const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES));
-      decipher.setAAD(Buffer.from(place));
+      decipher.setAAD(Buffer.from(context));
       decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
       return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
     },

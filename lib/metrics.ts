@@ -13,7 +13,7 @@ export interface Metrics {
   inbound: Counter<'kind'>;
   mailboxesWatched: Gauge;
   keyUsageDropped: Counter;
-  eventsPlaced: Counter;
+  eventsPositioned: Counter;
   reactionsApplied: Counter<'subscriber'>;
   reactionFailures: Counter<'subscriber' | 'outcome'>;
   reactionLagEvents: Gauge<'subscriber'>;
@@ -130,7 +130,7 @@ function createMailMetrics(registers: Registry[]) {
 /** Stream positions of events, and what subscribers apply. */
 function createEventMetrics(registers: Registry[]) {
   return {
-    eventsPlaced: new Counter({
+    eventsPositioned: new Counter({
       name: 'heron_events_placed_total',
       help: 'Domain events given their position by this process',
       registers,

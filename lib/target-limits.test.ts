@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { TargetLimits, type Place } from './target-limits.ts';
+import { TargetLimits, type Permit } from './target-limits.ts';
 
 /** A clock that stands still unless it is moved. */
 function stoppedClock(): { now: () => number; pass: (ms: number) => void } {
@@ -8,57 +8,57 @@ function stoppedClock(): { now: () => number; pass: (ms: number) => void } {
   return { now: () => time, pass: (ms) => void (time += ms) };
 }
 
-const isPlace = (answer: Place | { retryInMs: number }): answer is Place => !('retryInMs' in answer);
+const isPermit = (answer: Permit | { retryInMs: number }): answer is Permit => !('retryInMs' in answer);
 
-/** Takes as many places as are given, up to `most`. */
-function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000): Place[] {
-  const places: Place[] = [];
-  while (places.length < most) {
-    const answer = limits.enter(target, tenant);
-    if (!isPlace(answer)) break;
-    places.push(answer);
+/** Takes as many permits as are given, up to `most`. */
+function fill(limits: TargetLimits, target: string, tenant: string, most = 1_000): Permit[] {
+  const permits: Permit[] = [];
+  while (permits.length < most) {
+    const answer = limits.acquire(target, tenant);
+    if (!isPermit(answer)) break;
+    permits.push(answer);
   }
-  return places;
+  return permits;
 }
 
-/** Lets a target answer until it may have all its places. */
+/** Lets a target answer until it may have all its permits. */
 function prove(limits: TargetLimits, target: string, tenant: string): void {
-  for (let n = 0; n < 100; n += 1) for (const place of fill(limits, target, tenant, 1)) place.leave('answered');
+  for (let n = 0; n < 100; n += 1) for (const permit of fill(limits, target, tenant, 1)) permit.release('answered');
 }
 
-test('a target starts with few places, gets more as it answers, and one when it hangs', (t) => {
+test('a target starts with few permits, gets more as it answers, and one when it hangs', (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 10, perTenant: 100, now: stoppedClock().now });
   const first = fill(limits, 'app', 'a');
   t.is(first.length, 4);
-  for (const place of first) place.leave('answered');
+  for (const permit of first) permit.release('answered');
   t.is(fill(limits, 'app', 'a').length, 8);
   prove(limits, 'other', 'a');
   const all = fill(limits, 'other', 'a');
   t.is(all.length, 10);
-  for (const place of all) place.leave('hung');
+  for (const permit of all) permit.release('hung');
   t.is(fill(limits, 'other', 'a').length, 1);
 });
 
-test('a place is given back once, and what was not used says nothing about the target', (t) => {
+test('a permit is given back once, and what was not used says nothing about the target', (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 10, perTenant: 100, now: stoppedClock().now });
-  const [place] = fill(limits, 'app', 'a', 1);
-  place!.leave('hung');
-  place!.leave('answered');
+  const [permit] = fill(limits, 'app', 'a', 1);
+  permit!.release('hung');
+  permit!.release('answered');
   const [only, ...others] = fill(limits, 'app', 'a');
   t.is(others.length, 1, 'half of four');
-  only!.leave('unused');
-  others[0]!.leave('unused');
+  only!.release('unused');
+  others[0]!.release('unused');
   t.is(fill(limits, 'app', 'a').length, 2);
 });
 
-test('however many targets hang, targets that answer find places', (t) => {
+test('however many targets hang, targets that answer find permits', (t) => {
   const limits = new TargetLimits({ total: 40, perTarget: 10, perTenant: 40, now: stoppedClock().now });
   prove(limits, 'good', 'b');
   for (let n = 0; n < 100; n += 1) fill(limits, `hanging${n}`, `tenant${n}`);
   t.is(fill(limits, 'good', 'b').length, 10);
 });
 
-test('one tenant cannot fill all places, whatever it calls', (t) => {
+test('one tenant cannot fill all permits, whatever it calls', (t) => {
   const limits = new TargetLimits({ total: 40, perTarget: 10, now: stoppedClock().now });
   for (let n = 0; n < 10; n += 1) prove(limits, `app${n}`, 'a');
   let taken = 0;
@@ -75,7 +75,7 @@ test('on a shared target a second tenant enters at once, and both come to the sa
   const other = fill(limits, 'smtp', 'b');
   t.is(other.length, 5);
   // As the flood ends its conversations it takes no more of them than its half.
-  for (const place of flood.splice(0, 10)) place.leave('answered');
+  for (const permit of flood.splice(0, 10)) permit.release('answered');
   pass(1);
   t.is(fill(limits, 'smtp', 'b').length + other.length, 10);
   t.is(fill(limits, 'smtp', 'a').length + flood.length, 10);
@@ -85,12 +85,12 @@ test('work that is sent away comes again one after another, as fast as the targe
   const { now, pass } = stoppedClock();
   const limits = new TargetLimits({ total: 100, perTarget: 2, perTenant: 100, maxRetryMs: 60_000, now });
   for (let n = 0; n < 50; n += 1) {
-    const [place] = fill(limits, 'app', 'a', 1);
+    const [permit] = fill(limits, 'app', 'a', 1);
     pass(1_000);
-    place!.leave('answered');
+    permit!.release('answered');
   }
   fill(limits, 'app', 'a');
-  const waits = Array.from({ length: 1_000 }, () => (limits.enter('app', 'a') as { retryInMs: number }).retryInMs);
+  const waits = Array.from({ length: 1_000 }, () => (limits.acquire('app', 'a') as { retryInMs: number }).retryInMs);
   t.true(waits.slice(0, 100).every((wait, n) => n === 0 || wait > waits[n - 1]!));
   t.true(waits[99]! > 45_000 && waits[99]! < 60_000, 'half a second each');
   t.is(Math.max(...waits), 60_000);
@@ -99,13 +99,13 @@ test('work that is sent away comes again one after another, as fast as the targe
 test('a burst waits a moment for a target that answers, not for one that hangs', async (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100 });
   const open = fill(limits, 'app', 'a');
-  const soon = limits.enterSoon('app', 'a', 10_000);
-  open[0]!.leave('answered');
-  t.true(isPlace(await soon));
-  t.false(isPlace(await limits.enterSoon('app', 'a', 1)), 'too many before it');
-  open[1]!.leave('hung');
+  const soon = limits.acquireSoon('app', 'a', 10_000);
+  open[0]!.release('answered');
+  t.true(isPermit(await soon));
+  t.false(isPermit(await limits.acquireSoon('app', 'a', 1)), 'too many before it');
+  open[1]!.release('hung');
   fill(limits, 'app', 'a');
-  t.false(isPlace(await limits.enterSoon('app', 'a', 10_000)));
+  t.false(isPermit(await limits.acquireSoon('app', 'a', 10_000)));
 });
 
 test('while nothing comes back nobody waits in the worker, and whoever is sent away stays away for as long again', async (t) => {
@@ -113,23 +113,23 @@ test('while nothing comes back nobody waits in the worker, and whoever is sent a
   const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100, now });
   fill(limits, 'app', 'a');
   pass(10_000);
-  const answer = await limits.enterSoon('app', 'a', 500);
-  t.true(!isPlace(answer) && answer.retryInMs >= 2_500);
+  const answer = await limits.acquireSoon('app', 'a', 500);
+  t.true(!isPermit(answer) && answer.retryInMs >= 2_500);
 });
 
-test('whoever waits gets what becomes free, tenants with the fewest places first', async (t) => {
+test('whoever waits gets what becomes free, tenants with the fewest permits first', async (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100 });
   const open = fill(limits, 'app', 'a');
   const order: string[] = [];
   const enter = (tenant: string) =>
-    limits.enterSoon('app', tenant, 10_000).then((answer) => {
-      if (isPlace(answer)) order.push(tenant);
+    limits.acquireSoon('app', tenant, 10_000).then((answer) => {
+      if (isPermit(answer)) order.push(tenant);
     });
   const waiting = [enter('a'), enter('a'), enter('b')];
-  open[0]!.leave('unused');
+  open[0]!.release('unused');
   await new Promise((resolve) => setImmediate(resolve));
   t.deepEqual(order, ['b']);
-  for (const place of open) place.leave('unused');
+  for (const permit of open) permit.release('unused');
   await Promise.all(waiting);
   t.deepEqual(order, ['b', 'a', 'a']);
 });
@@ -137,33 +137,33 @@ test('whoever waits gets what becomes free, tenants with the fewest places first
 test('a target that hangs is left alone for longer each time, until it answers', (t) => {
   const { now, pass } = stoppedClock();
   const limits = new TargetLimits({ total: 100, perTarget: 4, restMs: 1_000, maxRestMs: 3_000, now });
-  const hang = () => fill(limits, 'host', 'a', 1).map((place) => place.leave('hung')).length;
+  const hang = () => fill(limits, 'host', 'a', 1).map((permit) => permit.release('hung')).length;
   const rests: number[] = [];
   for (let n = 0; n < 4; n += 1) {
     t.is(hang(), 1);
     const begun = now();
-    while (fill(limits, 'host', 'a', 1).map((place) => place.leave('unused')).length === 0) pass(100);
+    while (fill(limits, 'host', 'a', 1).map((permit) => permit.release('unused')).length === 0) pass(100);
     rests.push(now() - begun);
   }
   t.deepEqual(rests, [1_000, 2_000, 3_000, 3_000]);
-  fill(limits, 'host', 'a', 1)[0]!.leave('answered');
+  fill(limits, 'host', 'a', 1)[0]!.release('answered');
   hang();
-  t.true((limits.enter('host', 'a') as { retryInMs: number }).retryInMs < 2_000);
+  t.true((limits.acquire('host', 'a') as { retryInMs: number }).retryInMs < 2_000);
 });
 
-test('a wait without a place ends with its signal', async (t) => {
+test('a wait without a permit ends with its signal', async (t) => {
   const limits = new TargetLimits({ total: 100, perTarget: 1, perTenant: 100 });
-  const [place] = fill(limits, 'host', 'a');
+  const [permit] = fill(limits, 'host', 'a');
   const stop = new AbortController();
   const waiting = limits.wait('host', 'a', stop.signal);
   stop.abort();
   t.is(await waiting, undefined);
   const later = limits.wait('host', 'a', new AbortController().signal);
-  place!.leave('answered');
+  permit!.release('answered');
   t.truthy(await later);
 });
 
-test('no order of events takes more than the limits, or loses a place', (t) => {
+test('no order of events takes more than the limits, or loses a permit', (t) => {
   const TOTAL = 12;
   const PER_TARGET = 5;
   const PER_TENANT = 6;
@@ -187,24 +187,24 @@ test('no order of events takes more than the limits, or loses a place', (t) => {
           shared: true,
           now,
         });
-        const open: { place: Place; target: number; tenant: number }[] = [];
+        const open: { permit: Permit; target: number; tenant: number }[] = [];
         for (const each of events) {
           if (each.kind === 'pass') pass(each.ms);
           else if (each.kind === 'leave') {
             const [left] = open.splice(each.which % Math.max(1, open.length), 1);
-            left?.place.leave(each.result);
+            left?.permit.release(each.result);
           } else {
-            const answer = limits.enter(`target${each.target}`, `tenant${each.tenant}`);
-            if (isPlace(answer)) open.push({ place: answer, target: each.target, tenant: each.tenant });
+            const answer = limits.acquire(`target${each.target}`, `tenant${each.tenant}`);
+            if (isPermit(answer)) open.push({ permit: answer, target: each.target, tenant: each.tenant });
             else if (!(answer.retryInMs > 0 && answer.retryInMs <= 5 * 60_000)) return false;
           }
           const most = (key: 'target' | 'tenant') =>
             Math.max(0, ...[0, 1, 2, 3, 4, 5].map((n) => open.filter((one) => one[key] === n).length));
           if (open.length > TOTAL || most('target') > PER_TARGET || most('tenant') > PER_TENANT) return false;
         }
-        for (const { place } of open) place.leave('answered');
+        for (const { permit } of open) permit.release('answered');
         pass(10 * 60_000);
-        return isPlace(limits.enter('target0', 'tenant0')) && isPlace(limits.enter('target1', 'tenant1'));
+        return isPermit(limits.acquire('target0', 'tenant0')) && isPermit(limits.acquire('target1', 'tenant1'));
       }),
     ),
   );

@@ -5,9 +5,9 @@ export interface TargetLimitsOptions {
   perTarget: number;
   /** ... for one tenant, over all targets; a quarter of `total` (one at least) when not given. */
   perTenant?: number;
-  /** Targets serve several tenants (mail hosts): one tenant alone leaves a quarter of a target's places free. */
+  /** Targets serve several tenants (mail hosts): one tenant alone leaves a quarter of a target's permits free. */
   shared?: boolean;
-  /** The longest wait (ms) that is proposed to work without a place. */
+  /** The longest wait (ms) that is proposed to work without a permit. */
   maxRetryMs?: number;
   /**
    * How long (ms) a target that hung is left alone; it doubles each time it hangs again, up to `maxRestMs`. None is when
@@ -20,24 +20,24 @@ export interface TargetLimitsOptions {
 }
 
 /** Permission for one piece of work. It must be given back, once. */
-export interface Place {
+export interface Permit {
   /**
    * `hung`: the target could not be reached or did not answer in time. A refusal counts as `answered`. `unused`: the
    * target was not asked in the end. Only the first call counts.
    */
-  leave(result: 'answered' | 'hung' | 'unused'): void;
+  release(result: 'answered' | 'hung' | 'unused'): void;
 }
 
 interface Waiter {
   tenant: string;
-  admit(place: Place): void;
+  admit(permit: Permit): void;
 }
 
 interface Target {
-  /** Places open, by tenant. */
+  /** Permits open, by tenant. */
   open: Map<string, number>;
   openCount: number;
-  /** Places it may have now: grows with every answer, halves when it hangs. */
+  /** Permits it may have now: grows with every answer, halves when it hangs. */
   window: number;
   /** What it did last; `unknown` before its first answer. */
   state: 'unknown' | 'answered' | 'hung';
@@ -46,7 +46,7 @@ interface Target {
   restUntil: number;
   /** How long (ms) one piece of work takes, a moving mean. */
   meanMs: number;
-  /** When it last gave a place back, or got its first one, on the clock of `now`. */
+  /** When it last gave a permit back, or got its first one, on the clock of `now`. */
   movedAt: number;
   /** Work that waits here for a moment, in the order in which it came. */
   waiting: Waiter[];
@@ -54,7 +54,7 @@ interface Target {
   lines: Map<string, number>;
 }
 
-/** Places an unknown target begins with. */
+/** Permits an unknown target begins with. */
 const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
@@ -67,11 +67,11 @@ const MAX_TARGETS = 10_000;
 
 /**
  * Bounds the work that a process has open with outside servers, so that one that hangs holds up only what is meant for
- * it. Work without a place is sent away with the time after which to come again, and holds nothing meanwhile.
+ * it. Work without a permit is sent away with the time after which to come again, and holds nothing meanwhile.
  *
- * - One target has at most `perTarget` places. It starts with few, gets one more with each answer, and loses half when
- *   it hangs, down to one: a server that hangs costs one place.
- * - Targets that have not answered yet, or hung the last time, together use at most half of all places. However many
+ * - One target has at most `perTarget` permits. It starts with few, gets one more with each answer, and loses half when
+ *   it hangs, down to one: a server that hangs costs one permit.
+ * - Targets that have not answered yet, or hung the last time, together use at most half of all permits. However many
  *   servers hang, the other half is left to those that answer.
  * - Tenants share a target: no tenant has more than its part while others use it or wait for it.
  */
@@ -100,27 +100,27 @@ export class TargetLimits {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes a place with a target for a tenant, or says in how many ms to ask again. */
-  enter(name: string, tenant: string): Place | { retryInMs: number } {
+  /** Takes a permit with a target for a tenant, or says in how many ms to ask again. */
+  acquire(name: string, tenant: string): Permit | { retryInMs: number } {
     const target = this.#target(name);
-    return this.#mayEnter(target, tenant)
+    return this.#mayAcquire(target, tenant)
       ? this.#admit(target, tenant)
       : { retryInMs: this.#book(target, tenant, this.#share(target, tenant)) };
   }
 
-  /** Takes a place with a target for a tenant if there is one at this moment. */
-  enterNow(name: string, tenant: string): Place | undefined {
+  /** Takes a permit for a target and a tenant if there is one at this moment. */
+  acquireNow(name: string, tenant: string): Permit | undefined {
     const target = this.#target(name);
-    return this.#mayEnter(target, tenant) ? this.#admit(target, tenant) : undefined;
+    return this.#mayAcquire(target, tenant) ? this.#admit(target, tenant) : undefined;
   }
 
   /**
-   * As {@link enter}, but waits up to `patienceMs` where a place is likely by then: the target answers, or is not known
+   * As {@link acquire}, but waits up to `patienceMs` where a permit is likely by then: the target answers, or is not known
    * yet, and those before it will be done. Saves the way back for work that comes in bursts.
    */
-  async enterSoon(name: string, tenant: string, patienceMs: number): Promise<Place | { retryInMs: number }> {
+  async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
-    if (this.#mayEnter(target, tenant)) return this.#admit(target, tenant);
+    if (this.#mayAcquire(target, tenant)) return this.#admit(target, tenant);
     const share = this.#share(target, tenant);
     const ahead = 1 + target.waiting.filter((waiter) => waiter.tenant === tenant).length;
     if (target.state === 'hung' || (ahead * this.#workMs(target)) / share > patienceMs)
@@ -128,9 +128,9 @@ export class TargetLimits {
     return new Promise((resolve) => {
       const waiter: Waiter = {
         tenant,
-        admit: (place) => {
+        admit: (permit) => {
           clearTimeout(timer);
-          resolve(place);
+          resolve(permit);
         },
       };
       const timer = setTimeout(() => {
@@ -141,13 +141,13 @@ export class TargetLimits {
     });
   }
 
-  /** Waits for a place, without holding anything meanwhile; undefined once `signal` fires. */
-  async wait(name: string, tenant: string, signal: AbortSignal): Promise<Place | undefined> {
+  /** Waits for a permit, without holding anything meanwhile; undefined once `signal` fires. */
+  async wait(name: string, tenant: string, signal: AbortSignal): Promise<Permit | undefined> {
     while (!signal.aborted) {
-      const place = await this.enterSoon(name, tenant, WAIT_TURN_MS);
-      if (!('retryInMs' in place)) {
-        if (!signal.aborted) return place;
-        place.leave('unused');
+      const permit = await this.acquireSoon(name, tenant, WAIT_TURN_MS);
+      if (!('retryInMs' in permit)) {
+        if (!signal.aborted) return permit;
+        permit.release('unused');
         break;
       }
       await new Promise<void>((resolve) => {
@@ -156,22 +156,22 @@ export class TargetLimits {
           signal.removeEventListener('abort', end);
           resolve();
         };
-        const timer = setTimeout(end, place.retryInMs);
+        const timer = setTimeout(end, permit.retryInMs);
         signal.addEventListener('abort', end);
       });
     }
     return undefined;
   }
 
-  #admit(target: Target, tenant: string): Place {
+  #admit(target: Target, tenant: string): Permit {
     const since = this.#now();
     const proven = target.state === 'answered';
-    let left = false;
+    let released = false;
     this.#count(target, tenant, proven, 1);
     return {
-      leave: (result) => {
-        if (left) return;
-        left = true;
+      release: (result) => {
+        if (released) return;
+        released = true;
         this.#count(target, tenant, proven, -1);
         target.movedAt = this.#now();
         if (result === 'unused') return this.#admitWaiting(target);
@@ -187,13 +187,13 @@ export class TargetLimits {
     };
   }
 
-  /** Gives what has become free to those who wait: first to tenants with the fewest places, then in order. */
+  /** Gives what has become free to those who wait: first to tenants with the fewest permits, then in order. */
   #admitWaiting(target: Target): void {
-    const places = (waiter: Waiter) => target.open.get(waiter.tenant) ?? 0;
+    const permits = (waiter: Waiter) => target.open.get(waiter.tenant) ?? 0;
     for (;;) {
       let next: Waiter | undefined;
       for (const waiter of target.waiting) {
-        if ((!next || places(waiter) < places(next)) && this.#mayEnter(target, waiter.tenant)) next = waiter;
+        if ((!next || permits(waiter) < permits(next)) && this.#mayAcquire(target, waiter.tenant)) next = waiter;
       }
       if (!next) return;
       target.waiting.splice(target.waiting.indexOf(next), 1);
@@ -212,7 +212,7 @@ export class TargetLimits {
     }
   }
 
-  #mayEnter(target: Target, tenant: string): boolean {
+  #mayAcquire(target: Target, tenant: string): boolean {
     return (
       this.#now() >= target.restUntil &&
       target.openCount < target.window &&
@@ -232,7 +232,7 @@ export class TargetLimits {
     add(this.#tenants, tenant, by);
   }
 
-  /** Places of a target that a tenant may have while others use it or wait for it. */
+  /** Permits of a target that a tenant may have while others use it or wait for it. */
   #share(target: Target, tenant: string): number {
     const now = this.#now();
     const users = new Set([tenant, ...target.open.keys(), ...target.waiting.map((waiter) => waiter.tenant)]);

@@ -56,19 +56,19 @@ export async function findBinaries(account: Account, log: (line: string) => void
 /** A clone under /root cannot be entered by the account PostgreSQL runs under; a copy elsewhere can. */
 async function copyWithinReach(root: string, native: string, log: (line: string) => void): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-  const place = join(tmpdir(), `heron-postgres-${version}`);
-  const owner = await stat(place).then(
+  const directory = join(tmpdir(), `heron-postgres-${version}`);
+  const owner = await stat(directory).then(
     (found) => found.uid,
     () => undefined,
   );
-  if (owner === process.getuid!()) return place;
-  log(`PostgreSQL: copying its programs to ${place}, where they can be run without root's rights`);
-  const draft = await mkdtemp(`${place}-`);
+  if (owner === process.getuid!()) return directory;
+  log(`PostgreSQL: copying its programs to ${directory}, where they can be run without root's rights`);
+  const draft = await mkdtemp(`${directory}-`);
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   await chmod(draft, 0o755);
-  await rename(draft, place).catch(() => undefined);
+  await rename(draft, directory).catch(() => undefined);
   // Another process may have been first: its copy is as good.
-  return (await reachable(draft).catch(() => false)) ? draft : place;
+  return (await reachable(draft).catch(() => false)) ? draft : directory;
 }
 
 /** @throws Error with what to do instead, when PostgreSQL's account cannot enter the directory */

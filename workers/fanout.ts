@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
-import { placeEvents, type FanOutMemory } from '../domain/delivery/fan-out.ts';
+import { assignPositions, type FanOutMemory } from '../domain/delivery/fan-out.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
@@ -32,8 +32,8 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
     while (running) {
       events.clear();
       try {
-        const turn = await placeEvents(deps, memory);
-        metrics.eventsPlaced.inc(turn.placed);
+        const turn = await assignPositions(deps, memory);
+        metrics.eventsPositioned.inc(turn.positioned);
         for (const { reason, dropped } of turn.drops) metrics.webhookDrops.inc({ reason }, dropped);
         if (turn.busy) {
           await sleep(AGAIN_MS);

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
-import { anchorPlace } from '../domain/mailboxes/sync-state.ts';
+import { startFolderAt } from '../domain/mailboxes/sync-state.ts';
 import { createSend, replyTo } from '../test/harness/inbound.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../test/harness/factories.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../test/harness/mail.ts';
@@ -262,7 +262,7 @@ test('a place set by hand is where reading goes on', async (t) => {
   await first.stop();
   const { uid_validity: validity } = await placeOf(s.world, id);
   await s.world.deps.db('inbound_messages').where({ mailbox_id: id }).delete();
-  await anchorPlace(s.world.system(s.tenant.organizationId), id, 'INBOX', validity, 1);
+  await startFolderAt(s.world.system(s.tenant.organizationId), id, 'INBOX', validity, 1);
   const second = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 2);
   await second.stop();

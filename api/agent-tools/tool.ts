@@ -61,7 +61,7 @@ export function defineTool(spec: ToolSpec): AgentTool {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, argument] of Object.entries(spec.arguments)) {
-    const { at, description, schema, required: demanded } = placeOf(argument);
+    const { at, description, schema, required: demanded } = toArgumentSpec(argument);
     const found = lookUp(spec.route, at);
     if (!found) throw new Error(`${spec.name}: ${spec.route.operationId} has no ${at}`);
     properties[name] = { ...forModels(schema ?? found.schema), ...(description ? { description } : {}) };
@@ -96,7 +96,7 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
   };
   for (const [name, argument] of Object.entries(tool.arguments)) {
     const value = args[name];
-    if (value !== undefined) put(request, placeOf(argument).at.split('.'), value);
+    if (value !== undefined) put(request, toArgumentSpec(argument).at.split('.'), value);
   }
   return request;
 }
@@ -107,7 +107,7 @@ export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Pro
     .filter((name) => !Object.hasOwn(tool.arguments, name))
     .map((path) => ({ path, message: 'Unknown argument' }));
   for (const [name, argument] of Object.entries(tool.arguments)) {
-    const { at, required } = placeOf(argument);
+    const { at, required } = toArgumentSpec(argument);
     const missing = args[name] === undefined;
     if (missing && (required || (at === KEY_HEADER && idempotencyOf(tool.route) === 'required')))
       problems.push({ path: name, message: 'Required' });
@@ -125,7 +125,7 @@ function isKey(value: unknown): boolean {
 export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: string): Problem {
   const path = problem.path.toLowerCase();
   for (const [name, argument] of Object.entries(tool.arguments)) {
-    const { at } = placeOf(argument);
+    const { at } = toArgumentSpec(argument);
     if (path === at || path.startsWith(`${at}.`))
       return { ...problem, path: `${prefix}${name}${problem.path.slice(at.length)}` };
   }
@@ -154,7 +154,7 @@ function forModels<T>(schema: T): T {
   return Object.fromEntries(entries.map(([keyword, value]) => [keyword, forModels(value)])) as T;
 }
 
-function placeOf(argument: string | ArgumentSpec): ArgumentSpec {
+function toArgumentSpec(argument: string | ArgumentSpec): ArgumentSpec {
   return typeof argument === 'string' ? { at: argument } : argument;
 }
 

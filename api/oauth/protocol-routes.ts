@@ -10,14 +10,14 @@ import * as schemas from './schemas.ts';
 const open = { area: 'oauth', scope: 'public', permission: null } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
 /** Metadata of the whole, and of the MCP endpoint under either of its paths. */
-const PLACES = [
+const METADATA_PATHS = [
   { name: '', path: '' },
   ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),
 ];
 
 /** What OAuth clients speak: metadata, registration, tokens. */
 export const protocolRoutes: readonly AnyRoute[] = [
-  ...PLACES.map(({ name, path }) =>
+  ...METADATA_PATHS.map(({ name, path }) =>
     route({
       ...documents,
       operationId: `oauth.serverMetadata${name}`,
@@ -27,7 +27,7 @@ export const protocolRoutes: readonly AnyRoute[] = [
       handler: async ({ config }) => serverMetadata(config),
     }),
   ),
-  ...PLACES.map(({ name, path }) =>
+  ...METADATA_PATHS.map(({ name, path }) =>
     route({
       ...documents,
       operationId: `oauth.resourceMetadata${name}`,

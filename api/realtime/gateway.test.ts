@@ -8,7 +8,7 @@ import { eventually } from '../../test/harness/engine.ts';
 import { createApiKey, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { openStream, type StreamOptions } from '../../test/harness/stream-client.ts';
-import { emit, place } from '../../test/harness/stream-events.ts';
+import { emit, assignPositionsTo } from '../../test/harness/stream-events.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -44,11 +44,11 @@ const refused = (t: { throwsAsync: (work: Promise<unknown>) => Promise<any> }, o
 
 test('a socket hears the events of its organization from the moment it subscribed, and of no other', async (t) => {
   const [mine, theirs] = [await world.tenant(), await world.tenant()];
-  await place(world.deps, await emit(world, mine.organizationId, 'contact.created', 2));
+  await assignPositionsTo(world.deps, await emit(world, mine.organizationId, 'contact.created', 2));
   const client = await subscribed(mine.apiKey);
   const other = await emit(world, theirs.organizationId, 'contact.created', 3);
   const sent = await emit(world, mine.organizationId, 'contact.created', 2);
-  await place(world.deps, [...other, ...sent]);
+  await assignPositionsTo(world.deps, [...other, ...sent]);
   await eventually(async () => client.events().length === 2);
   t.deepEqual(client.ids(), sent);
   const [first] = client.events();
@@ -77,7 +77,7 @@ test('an empty list is every event but firehose ones; a named firehose event com
   const created = await emit(world, tenant.organizationId, 'contact.created', 1);
   const opened = await emit(world, tenant.organizationId, 'campaign.email_opened', 1);
   const deleted = await emit(world, tenant.organizationId, 'contact.deleted', 1);
-  await place(world.deps, [...created, ...opened, ...deleted]);
+  await assignPositionsTo(world.deps, [...created, ...opened, ...deleted]);
   await eventually(async () => all.events().length === 2 && opens.events().length === 1);
   t.deepEqual(all.ids(), [...created, ...deleted]);
   t.deepEqual(opens.ids(), opened);
@@ -107,7 +107,7 @@ test('a key needs REALTIME_SUBSCRIBE, and hears the families its scopes open', a
   );
   const campaign = await emit(world, tenant.organizationId, 'campaign.started', 1);
   const contact = await emit(world, tenant.organizationId, 'contact.created', 1);
-  await place(world.deps, [...campaign, ...contact]);
+  await assignPositionsTo(world.deps, [...campaign, ...contact]);
   await eventually(async () => client.events().length > 0);
   t.deepEqual(client.ids(), contact);
   await client.close();
@@ -134,7 +134,7 @@ test('a person hears what their role may see', async (t) => {
   client.say({ type: 'subscribe', event_types: ['contact.created'] });
   await client.next('subscribed');
   const sent = await emit(world, tenant.organizationId, 'contact.created', 1);
-  await place(world.deps, sent);
+  await assignPositionsTo(world.deps, sent);
   await eventually(async () => client.events().length === 1);
   await client.close();
   const nowhere = await createMember(world.deps, tenant, 'Viewer');
@@ -152,7 +152,7 @@ test('a key for some mailboxes hears nothing of the others', async (t) => {
   const hidden = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: other });
   const seen = await emit(world, tenant.organizationId, 'email_account.removed', 1, { email_account_id: allowed });
   const contact = await emit(world, tenant.organizationId, 'contact.created', 1);
-  await place(world.deps, [...hidden, ...seen, ...contact]);
+  await assignPositionsTo(world.deps, [...hidden, ...seen, ...contact]);
   await eventually(async () => client.events().length === 2);
   t.deepEqual(client.ids(), [...seen, ...contact]);
   await client.close();
@@ -296,7 +296,7 @@ test('open sockets are heard from, with the place they can resume at; a dead one
   client.say({ type: 'subscribe', event_types: ['contact.created'] });
   await client.next('subscribed');
   const passed = await emit(world, tenant.organizationId, 'contact.deleted', 1);
-  await place(world.deps, passed);
+  await assignPositionsTo(world.deps, passed);
   await eventually(
     async () => client.messages.findLast(({ type }) => type === 'heartbeat')?.last_event_id === passed[0],
   );
@@ -341,7 +341,7 @@ test('an OAuth token hears what was granted, and loses its sockets with the gran
   client.say({ type: 'subscribe', event_types: ['contact.created'] });
   await client.next('subscribed');
   const sent = await emit(world, tenant.organizationId, 'contact.created', 1);
-  await place(world.deps, sent);
+  await assignPositionsTo(world.deps, sent);
   await eventually(async () => client.ids().length === 1);
 
   const without = await createAccessToken(world, tenant, ['READ_CONTACTS']);

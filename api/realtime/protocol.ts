@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlacedEvent } from '../../domain/realtime/read.ts';
+import type { StreamEvent } from '../../domain/realtime/read.ts';
 import { AppError, type ErrorCode, type Problem } from '../../lib/errors.ts';
 
 /** Subprotocol a client may offer (Sec-WebSocket-Protocol); the gateway takes this one and no other. */
@@ -82,7 +82,7 @@ export const RESUME_EXPIRED: ServerMessage = {
 };
 
 /** An event as it goes over the wire; its payload is taken over as PostgreSQL wrote it. */
-export function eventFrame(organizationId: string, event: PlacedEvent): Buffer {
+export function eventFrame(organizationId: string, event: StreamEvent): Buffer {
   const { id, type, created_at: at, data } = event;
   const head = JSON.stringify({
     type: 'event',

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
-import { placeEvents } from '../../domain/delivery/fan-out.ts';
+import { assignPositions } from '../../domain/delivery/fan-out.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics, type Metrics } from '../../lib/metrics.ts';
 import { eventually } from '../../test/harness/engine.ts';
 import type { Tenant } from '../../test/harness/factories.ts';
 import { openStream, type StreamClient } from '../../test/harness/stream-client.ts';
-import { emit, place } from '../../test/harness/stream-events.ts';
+import { emit, assignPositionsTo } from '../../test/harness/stream-events.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { startRealtime, type RealtimeOptions } from '../servers/realtime.ts';
 
@@ -42,7 +42,7 @@ async function stage(t: ExecutionContext, options: RealtimeOptions = {}): Promis
 }
 
 /** The stream as the database has it. */
-async function placed(world: World, organizationId: string, types?: EventType[]): Promise<string[]> {
+async function positionedIds(world: World, organizationId: string, types?: EventType[]): Promise<string[]> {
   const query = world.deps
     .db('domain_events')
     .where({ organization_id: organizationId })
@@ -77,18 +77,18 @@ test('whoever resumes, however often, gets every event once and in order, while 
   const { world, follow } = await stage(t);
   const [tenant, stranger] = [await world.tenant(), await world.tenant()];
   await emit(world, tenant.organizationId, 'contact.created', 5);
-  await placeEvents(world.deps, { open: undefined });
+  await assignPositions(world.deps, { open: undefined });
   const all: EventType[] = ['contact.created', 'contact.updated', 'campaign.started', 'campaign.email_opened'];
   const filters: (EventType[] | undefined)[] = [all, ['campaign.email_opened'], undefined];
-  const before = new Set(await placed(world, tenant.organizationId));
+  const before = new Set(await positionedIds(world, tenant.organizationId));
 
   let writing = true;
   const fanOut = (async () => {
     const memory = { open: undefined };
-    for (let left = true; left || writing;) left = (await placeEvents(world.deps, memory)).placed > 0;
+    for (let left = true; left || writing;) left = (await assignPositions(world.deps, memory)).positioned > 0;
   })();
 
-  /** Comes and goes, each time after the last place it heard of. */
+  /** Comes and goes, each time after the last event it got. */
   const restless = async (filter: EventType[] | undefined): Promise<string[]> => {
     const heard: string[] = [];
     let after: string | undefined = [...before].at(-1);
@@ -97,13 +97,17 @@ test('whoever resumes, however often, gets every event once and in order, while 
       const client = await follow(tenant, { ...(filter ? { event_types: filter } : {}), ...(after ? { after } : {}) });
       if (last) {
         const expected = (
-          await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))
+          await positionedIds(
+            world,
+            tenant.organizationId,
+            filter ?? all.filter((type) => type !== 'campaign.email_opened'),
+          )
         ).filter((id) => !before.has(id));
         await eventually(async () => heard.length + client.ids().length >= expected.length);
       } else {
         await sleep(Math.random() * 80);
         if (round % 3 === 2) {
-          // The same socket, again from a place it has passed: everything after it comes again, so what it heard since is given up.
+          // The same socket, again from an earlier event: everything after that comes again, so what it got since is dropped.
           const seen = client.ids();
           const again = seen[Math.floor(seen.length / 2)];
           if (again) {
@@ -145,33 +149,37 @@ test('whoever resumes, however often, gets every event once and in order, while 
   const results = await Promise.all(readers);
   for (const [index, filter] of filters.entries()) {
     const expected = (
-      await placed(world, tenant.organizationId, filter ?? all.filter((type) => type !== 'campaign.email_opened'))
+      await positionedIds(
+        world,
+        tenant.organizationId,
+        filter ?? all.filter((type) => type !== 'campaign.email_opened'),
+      )
     ).filter((id) => !before.has(id));
     t.true(expected.length > 20);
     t.deepEqual(results[index], expected);
   }
-  const everything = (await placed(world, tenant.organizationId)).filter((id) => !before.has(id));
+  const everything = (await positionedIds(world, tenant.organizationId)).filter((id) => !before.has(id));
   await eventually(async () => steady.ids().length >= everything.length);
   t.deepEqual(steady.ids(), everything);
   await steady.close();
 });
 
-test("a place that is not on record, or not the organization's, cannot be resumed", async (t) => {
+test('an event that is not stored, or of another organization, cannot be resumed from', async (t) => {
   const { world, url } = await stage(t);
   const [mine, theirs] = [await world.tenant(), await world.tenant()];
   const foreign = await emit(world, theirs.organizationId, 'contact.created', 1);
-  const unplaced = await emit(world, mine.organizationId, 'contact.created', 1);
-  await place(world.deps, foreign);
+  const withoutPosition = await emit(world, mine.organizationId, 'contact.created', 1);
+  await assignPositionsTo(world.deps, foreign);
   const client = await openStream(url, { token: mine.apiKey });
-  for (const after of [newId(), foreign[0], unplaced[0], 'nonsense']) {
+  for (const after of [newId(), foreign[0], withoutPosition[0], 'nonsense']) {
     client.say({ type: 'subscribe', after });
     t.is((await client.next('error')).code, 'resume_expired');
   }
   client.say({ type: 'subscribe' });
   t.is((await client.next('subscribed')).last_event_id, null);
-  await place(world.deps, unplaced);
+  await assignPositionsTo(world.deps, withoutPosition);
   await eventually(async () => client.ids().length === 1);
-  t.deepEqual(client.ids(), unplaced);
+  t.deepEqual(client.ids(), withoutPosition);
   await client.close();
 });
 
@@ -186,7 +194,7 @@ test('a slow reader is waited for: it holds a bounded buffer and misses nothing;
   const total = 600;
   for (let n = 0; n < total; n += 50) {
     const some = await emit(world, tenant.organizationId, 'contact.created', 50, { text: 'x'.repeat(60_000) });
-    await place(world.deps, some);
+    await assignPositionsTo(world.deps, some);
     ids.push(...some);
   }
   await eventually(async () => quick.ids().length === total, 60_000);
@@ -205,7 +213,7 @@ test('a reader that takes nothing at all is given up', async (t) => {
   const client = await follow(tenant);
   client.socket.pause();
   const ids = await emit(world, tenant.organizationId, 'contact.created', 400, { text: 'x'.repeat(60_000) });
-  await place(world.deps, ids);
+  await assignPositionsTo(world.deps, ids);
   await eventually(async () =>
     (await metrics.realtimeClosed.get()).values.some(({ labels, value }) => labels.code === '4413' && value === 1),
   );
@@ -219,7 +227,7 @@ test('a gateway that lost the database for a while goes on where it was', async 
   const tenant = await world.tenant();
   const client = await follow(tenant);
   const first = await emit(world, tenant.organizationId, 'contact.created', 3);
-  await place(world.deps, first);
+  await assignPositionsTo(world.deps, first);
   await eventually(async () => client.ids().length === 3);
   // Every connection of this database, the one that listens included; the events come while nobody does.
   const admin = connectRaw({ url: world.databaseUrl, max: 1 });
@@ -229,7 +237,7 @@ test('a gateway that lost the database for a while goes on where it was', async 
     );
     return emit({ deps: { ...world.deps, db: trx } }, tenant.organizationId, 'contact.created', 3);
   });
-  await place({ db: admin }, second);
+  await assignPositionsTo({ db: admin }, second);
   await admin.destroy();
   await eventually(async () => client.ids().length >= 6, 60_000);
   t.deepEqual(client.ids(), [...first, ...second]);
@@ -249,7 +257,7 @@ test('what may have been deleted cannot be gone on from, however its last event 
   ] as const) {
     await world.deps.db('domain_events').where({ id }).update({ created_at: at });
   }
-  await place(world.deps, [old!, edge!, young!]);
+  await assignPositionsTo(world.deps, [old!, edge!, young!]);
   const client = await openStream(url, { token: tenant.apiKey });
   for (const after of [old, edge]) {
     client.say({ type: 'subscribe', after });
@@ -258,7 +266,7 @@ test('what may have been deleted cannot be gone on from, however its last event 
   await client.close();
   const resumed = await follow(tenant, { after: young });
   const fresh = await emit(world, tenant.organizationId, 'contact.created', 1);
-  await place(world.deps, fresh);
+  await assignPositionsTo(world.deps, fresh);
   await eventually(async () => resumed.ids().length === 1);
   t.deepEqual(resumed.ids(), fresh);
   await resumed.close();
@@ -269,12 +277,12 @@ test('what may have been deleted cannot be gone on from, however its last event 
     .db('domain_events')
     .where({ id: last })
     .update({ created_at: days(kept + 1) });
-  await place(world.deps, [last!]);
+  await assignPositionsTo(world.deps, [last!]);
   const waiting = await follow(quiet);
   waiting.say({ type: 'subscribe', event_types: ['contact.deleted'] });
   await waiting.next('subscribed');
   const deleted = await emit(world, quiet.organizationId, 'contact.deleted', 1);
-  await place(world.deps, deleted);
+  await assignPositionsTo(world.deps, deleted);
   await eventually(async () => waiting.ids().length === 1);
   await waiting.close();
 });

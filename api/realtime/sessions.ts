@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { rightsOf } from '../../domain/identity/credential-state.ts';
 import type { Caller } from '../../domain/identity/resolve-actor.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
-import { placeOfEvent, streamBegin } from '../../domain/realtime/read.ts';
+import { findCursor, streamBegin } from '../../domain/realtime/read.ts';
 import { AppError } from '../../lib/errors.ts';
 import { asAppError } from '../http/errors.ts';
 import { admitCaller, heldCredential, SocketCounts, type SocketOrigin } from './callers.ts';
@@ -115,14 +115,14 @@ export class Sessions {
     await tail.ready;
     let from = subscriber.here ?? { ...tail.head, at: this.#parts.deps.clock.now() };
     if (message.after !== undefined) {
-      const place = await this.#limit(() =>
-        placeOfEvent(systemCtx(this.#parts.deps, organizationId, 'realtime'), message.after!),
+      const cursor = await this.#limit(() =>
+        findCursor(systemCtx(this.#parts.deps, organizationId, 'realtime'), message.after!),
       );
-      if (!place) {
+      if (!cursor) {
         connection.say(RESUME_EXPIRED);
         return;
       }
-      from = place;
+      from = cursor;
     }
     if (connection.isClosing) return;
     subscriber.say({ type: 'subscribed', event_types: [...types], last_event_id: from.eventId });

@@ -1,13 +1,13 @@
 import test from 'ava';
 import type { WebSocket } from 'ws';
-import type { PlacedEvent, StreamPage, StreamPlace } from '../../domain/realtime/read.ts';
+import type { StreamEvent, StreamPage, StreamCursor } from '../../domain/realtime/read.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import { Subscriber } from './subscriber.ts';
 import type { Follower, Tail } from './tail.ts';
 
 /** The moments at which reads and new events cross, one at a time: what chance seldom finds. */
 
-const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): PlacedEvent => ({
+const event = (position: number, type: EventType = 'contact.created', data: string | null = '{}'): StreamEvent => ({
   id: `e${position}`,
   position,
   type,
@@ -15,7 +15,7 @@ const event = (position: number, type: EventType = 'contact.created', data: stri
   data,
   mailbox_id: null,
 });
-const at = (position: number): StreamPlace => ({
+const at = (position: number): StreamCursor => ({
   position,
   eventId: position === 0 ? null : `e${position}`,
   at: new Date(),
@@ -23,7 +23,7 @@ const at = (position: number): StreamPlace => ({
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function scene() {
-  const reads: { after: number; types: readonly string[]; answer: (events: PlacedEvent[], full?: boolean) => void }[] =
+  const reads: { after: number; types: readonly string[]; answer: (events: StreamEvent[], full?: boolean) => void }[] =
     [];
   const followers = new Set<Follower>();
   let head = at(0);
@@ -68,7 +68,7 @@ function scene() {
     flushed,
     failures,
     /** What the tail does with a new event. */
-    arrive(one: PlacedEvent) {
+    arrive(one: StreamEvent) {
       head = { position: one.position, eventId: one.id, at: one.created_at };
       for (const follower of followers) follower.take(one);
     },

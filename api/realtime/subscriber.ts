@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { PlacedEvent, StreamPlace } from '../../domain/realtime/read.ts';
+import type { StreamEvent, StreamCursor } from '../../domain/realtime/read.ts';
 import type { EventType } from '../../domain/kernel/events.ts';
 import { eventFrame, type ServerMessage } from './protocol.ts';
 import type { Follower, Tail } from './tail.ts';
@@ -12,7 +12,7 @@ const LOW_BYTES = 64 * 1024;
 export class StreamGone extends Error {}
 
 /** Frames are the same for everybody, so they are made once. */
-const frames = new WeakMap<PlacedEvent, Buffer>();
+const frames = new WeakMap<StreamEvent, Buffer>();
 
 export interface SubscriberParts {
   socket: WebSocket;
@@ -36,7 +36,7 @@ export interface SubscriberParts {
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
   /** Everything up to here has been sent, or was not asked for. */
-  place: StreamPlace = { position: 0, eventId: null, at: new Date(0) };
+  cursor: StreamCursor = { position: 0, eventId: null, at: new Date(0) };
   readonly #parts: SubscriberParts;
   #state: 'idle' | 'behind' | 'live' | 'closed' = 'idle';
   /** Counts subscriptions; what was read for an earlier one is thrown away. */
@@ -51,17 +51,17 @@ export class Subscriber implements Follower {
   }
 
   /** Begins, or begins anew, after a place in the stream. */
-  follow(types: ReadonlySet<EventType>, from: StreamPlace): void {
+  follow(types: ReadonlySet<EventType>, from: StreamCursor): void {
     this.#subscription += 1;
     this.types = types;
-    this.place = from;
+    this.cursor = from;
     this.#fallBehind();
   }
 
   /** Where it stands now; undefined when it has not subscribed yet. */
-  get here(): StreamPlace | undefined {
-    if (this.#state === 'live') return { ...this.place, at: this.#parts.now() };
-    return this.#state === 'behind' ? this.place : undefined;
+  get here(): StreamCursor | undefined {
+    if (this.#state === 'live') return { ...this.cursor, at: this.#parts.now() };
+    return this.#state === 'behind' ? this.cursor : undefined;
   }
 
   /** How long (ms) the other side has taken nothing although more is waiting than it may; 0 when all is well. */
@@ -69,10 +69,10 @@ export class Subscriber implements Follower {
     return this.#parts.socket.bufferedAmount > LOW_BYTES ? performance.now() - this.#progressAt : 0;
   }
 
-  take(event: PlacedEvent): void {
-    if (this.#state !== 'live' || event.position <= this.place.position) return;
+  take(event: StreamEvent): void {
+    if (this.#state !== 'live' || event.position <= this.cursor.position) return;
     if (this.#parts.socket.bufferedAmount <= HIGH_BYTES && this.#pass(event)) return;
-    this.place = { ...this.place, at: event.created_at };
+    this.cursor = { ...this.cursor, at: event.created_at };
     this.#fallBehind();
   }
 
@@ -87,7 +87,7 @@ export class Subscriber implements Follower {
   }
 
   /** Sends the event where it is wanted, and moves on. False when its payload was not read, because nobody had asked for it yet. */
-  #pass(event: PlacedEvent): boolean {
+  #pass(event: StreamEvent): boolean {
     if (this.types.has(event.type)) {
       if (event.data === null) return false;
       if (this.#mayRead(event)) {
@@ -97,12 +97,12 @@ export class Subscriber implements Follower {
         this.#parts.onSent();
       }
     }
-    this.place = { position: event.position, eventId: event.id, at: event.created_at };
+    this.cursor = { position: event.position, eventId: event.id, at: event.created_at };
     return true;
   }
 
   /** A key for some mailboxes hears nothing of the others. */
-  #mayRead({ mailbox_id: mailboxId }: PlacedEvent): boolean {
+  #mayRead({ mailbox_id: mailboxId }: StreamEvent): boolean {
     const { mailboxes } = this.#parts;
     return mailboxes === null || mailboxId === null || mailboxes.includes(mailboxId);
   }
@@ -146,15 +146,15 @@ export class Subscriber implements Follower {
     const subscription = this.#subscription;
     const { head } = tail;
     const began = this.#parts.now();
-    if (this.place.at < this.#parts.streamBegin()) throw new StreamGone();
-    const page = await tail.read(this.place.position, [...this.types]);
+    if (this.cursor.at < this.#parts.streamBegin()) throw new StreamGone();
+    const page = await tail.read(this.cursor.position, [...this.types]);
     if (subscription !== this.#subscription || this.#state !== 'behind') return;
     for (const event of page.events) {
       if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
     }
     if (page.full) return;
     // What the tail had before this read was there for it to see.
-    this.place = { ...(head.position > this.place.position ? head : this.place), at: began };
-    if (this.place.position >= tail.head.position) this.#state = 'live';
+    this.cursor = { ...(head.position > this.cursor.position ? head : this.cursor), at: began };
+    if (this.cursor.position >= tail.head.position) this.#state = 'live';
   }
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   readStream,
   streamHead,
-  type PlacedEvent,
+  type StreamEvent,
   type StreamPage,
-  type StreamPlace,
+  type StreamCursor,
 } from '../../domain/realtime/read.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 
@@ -14,13 +14,13 @@ const RETRY_MS = 1_000;
 /** Somebody who hears of events as they come. */
 export interface Follower {
   readonly types: ReadonlySet<string>;
-  take(event: PlacedEvent): void;
+  take(event: StreamEvent): void;
 }
 
 /** The end of one organization's stream, read once however many follow it. */
 export interface Tail {
   /** Everything up to here has been handed to the followers there were. */
-  readonly head: StreamPlace;
+  readonly head: StreamCursor;
   /** Settles when the head is known. */
   readonly ready: Promise<void>;
   readonly followers: Set<Follower>;
@@ -37,13 +37,13 @@ export interface Tail {
  */
 export function createTail(ctx: Ctx, limit: <T>(work: () => Promise<T>) => Promise<T>): Tail {
   const followers = new Set<Follower>();
-  let head: StreamPlace = { position: 0, eventId: null, at: new Date(0) };
+  let head: StreamCursor = { position: 0, eventId: null, at: new Date(0) };
   let closed = false;
   let running = false;
   let again = false;
 
-  const ready = limit(() => streamHead(ctx)).then((place) => {
-    head = place;
+  const ready = limit(() => streamHead(ctx)).then((cursor) => {
+    head = cursor;
   });
   ready.catch(() => {});
 

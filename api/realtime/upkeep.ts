@@ -87,7 +87,7 @@ function sendHeartbeats(connections: Iterable<Connection>, now: Date): void {
     connection.identity?.subscriber.say({
       type: 'heartbeat',
       at,
-      last_event_id: connection.identity.subscriber.place.eventId,
+      last_event_id: connection.identity.subscriber.cursor.eventId,
     });
   }
 }

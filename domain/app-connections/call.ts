@@ -1,6 +1,6 @@
 import { json } from '../../db/connection.ts';
 import { EgressError } from '../../lib/egress/index.ts';
-import type { Place, TargetLimits } from '../../lib/target-limits.ts';
+import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
 import { matchingBranch } from '../engine/campaign/graph.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
@@ -42,9 +42,9 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   const { connection } = call;
   const attempts = call.attempts + 1;
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
-  const place = await limits.enterSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
-  if ('retryInMs' in place) return { outcome: 'busy', retryInMs: place.retryInMs };
-  const answer = await ask(ctx, call, connection, place);
+  const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
+  if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
+  const answer = await ask(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
   const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
   const limit = reliability.enabled ? reliability.max_attempts : 1;
@@ -59,12 +59,12 @@ const NO_CONNECTION: Failure = {
   fix: 'Choose another app connection for the step, then retry the step run.',
 };
 
-/** Asks the app, within a place that is free again as soon as the app has answered or not. */
+/** Asks the app, within a permit that is free again as soon as the app has answered or not. */
 async function ask(
   ctx: Ctx,
   call: ActionCall,
   connection: NonNullable<ActionCall['connection']>,
-  place: Place,
+  permit: Permit,
 ): Promise<Answer> {
   let result: 'answered' | 'hung' | 'unused' = 'unused';
   try {
@@ -91,7 +91,7 @@ async function ask(
     result = error.kind === 'timeout' ? 'hung' : 'answered';
     return readFailure(error);
   } finally {
-    place.leave(result);
+    permit.release(result);
   }
 }
 

@@ -14,14 +14,14 @@ export interface IssuedConnection {
   secret: string;
 }
 
-/** Where a connection's secret is bound to: sealed for another row it does not open. */
-function sealPlace(id: string): string {
+/** What the secret is bound to when it is sealed: the row of its connection. */
+function sealContext(id: string): string {
   return `app_connections/${id}`;
 }
 
 /** The signing secret of a connection. */
 export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnectionRow, 'id' | 'secret'>): string {
-  return ctx.keyring.open(connection.secret, sealPlace(connection.id)).toString();
+  return ctx.keyring.open(connection.secret, sealContext(connection.id)).toString();
 }
 
 /** All app connections of the organization, newest first (GET /app-connections). */
@@ -53,7 +53,7 @@ export async function createAppConnection(
       id,
       name: input.name,
       base_url: baseUrl,
-      secret: ctx.keyring.seal(secret, sealPlace(id)),
+      secret: ctx.keyring.seal(secret, sealContext(id)),
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -131,7 +131,7 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
     await tx.org
       .table('app_connections')
       .where({ id })
-      .update({ secret: ctx.keyring.seal(secret, sealPlace(id)), updated_at: tx.now });
+      .update({ secret: ctx.keyring.seal(secret, sealContext(id)), updated_at: tx.now });
     tx.audit({
       action: 'app_connection.secret_rotated',
       entityType: 'app_connection',

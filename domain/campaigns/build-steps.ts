@@ -47,7 +47,7 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
       thread_reply: threadReply,
       action,
       conditions: input.conditions
-        ? placed(input.conditions, ids, `body.steps.${position}`, problems)
+        ? resolveTargets(input.conditions, ids, `body.steps.${position}`, problems)
         : defaultConditions(action, ids[position + 1] ?? null),
     };
   });
@@ -65,7 +65,7 @@ export function kindOf(action: GraphStep['action']): GraphStep['kind'] {
   return action.type === 'wait' || action.type === 'wait_for_event' ? 'wait' : 'action';
 }
 
-function placed(
+function resolveTargets(
   conditions: NonNullable<StepInput['conditions']>,
   ids: readonly string[],
   path: string,

@@ -7,7 +7,7 @@ import { maskOf, type Permission } from '../../lib/permissions.ts';
 import { createMember } from '../../test/harness/factories.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { placeEvents } from './fan-out.ts';
+import { assignPositions } from './fan-out.ts';
 
 const clock = new ManualClock(new Date('2026-03-02T08:00:30Z'));
 let world: World;
@@ -264,7 +264,7 @@ test.serial('a fan-out that dies before its commit leaves everything to the next
   const { id } = await createEndpoint(world.deps, organizationId, URL);
   const ids = await emitEvents(world.deps, organizationId, 2, 'role.created');
   const broken = { ...world.deps, config: { ...world.deps.config, WEBHOOK_MAX_ATTEMPTS: Number.NaN } };
-  await t.throwsAsync(placeEvents(broken, { open: undefined }));
+  await t.throwsAsync(assignPositions(broken, { open: undefined }));
   t.deepEqual(await deliveriesOf(id), []);
   await fanOut(world.deps);
   t.deepEqual(
@@ -307,7 +307,7 @@ test.serial('whoever follows the positions misses nothing, however emitters and 
           while (emitting) await read();
         };
         const place = async () => {
-          while (emitting) await placeEvents(world.deps, { open: undefined });
+          while (emitting) await assignPositions(world.deps, { open: undefined });
         };
         const followers = [follow(), place(), place()];
         const emitted = await Promise.all(

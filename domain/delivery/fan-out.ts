@@ -43,14 +43,14 @@ export interface FanOutMemory {
 export interface FanOutTurn {
   /** Another process has the lock: it sees to what is there. */
   busy: boolean;
-  placed: number;
+  positioned: number;
   /** It took as many as one turn takes: there may be more. */
   full: boolean;
   deliveries: number;
   drops: { reason: string; dropped: number }[];
 }
 
-interface PlacedEvent {
+interface NewEvent {
   id: string;
   organization_id: string;
   type: string;
@@ -67,7 +67,7 @@ interface Target {
 
 interface Delivery {
   id: string;
-  event: PlacedEvent;
+  event: NewEvent;
   target: Target;
   batchId: string;
 }
@@ -77,7 +77,7 @@ interface Delivery {
  * transaction, a handful of statements however many events there are. A reader that has read up to a position has missed
  * no event before it.
  */
-export async function placeEvents(
+export async function assignPositions(
   deps: Pick<Deps, 'db' | 'clock' | 'config'>,
   memory: FanOutMemory,
 ): Promise<FanOutTurn> {
@@ -92,15 +92,16 @@ export async function placeEvents(
         lock: FAN_OUT_LOCK,
       },
     );
-    if (!lock!.held) return { busy: true, placed: 0, full: false, deliveries: 0, drops: [] };
+    if (!lock!.held) return { busy: true, positioned: 0, full: false, deliveries: 0, drops: [] };
     const minute = minuteOf(now);
-    const { placed, events, targets, counts, open } = await place(
+    const { positioned, events, targets, counts, open } = await numberAndRead(
       trx,
       minute,
       known.map(({ id }) => id),
     );
     memory.open = known.filter(({ id }) => open.includes(id));
-    if (events.length === 0) return { busy: false, placed, full: placed === MAX_EVENTS, deliveries: 0, drops: [] };
+    if (events.length === 0)
+      return { busy: false, positioned, full: positioned === MAX_EVENTS, deliveries: 0, drops: [] };
 
     const throttle = new Throttle(deps.config, counts);
     const batches = new BatchPicker(memory.open, now);
@@ -115,14 +116,20 @@ export async function placeEvents(
     }
     // Should this commit fail, the next turn does not find the new ones and opens others.
     memory.open = batches.open;
-    return { busy: false, placed, full: placed === MAX_EVENTS, deliveries: deliveries.length, drops: throttle.drops };
+    return {
+      busy: false,
+      positioned,
+      full: positioned === MAX_EVENTS,
+      deliveries: deliveries.length,
+      drops: throttle.drops,
+    };
   });
 }
 
-interface Placed {
-  placed: number;
+interface Found {
+  positioned: number;
   /** Those of workspaces that have an endpoint. */
-  events: PlacedEvent[];
+  events: NewEvent[];
   targets: Target[];
   counts: Count[];
   /** Those of the known batches that still take more; they do until the commit. */
@@ -130,19 +137,19 @@ interface Placed {
 }
 
 /** Everything a turn needs to know, in one statement. Workspaces without endpoints cost the update of their events and no more. */
-async function place(trx: Trx, minute: Date, known: readonly string[]): Promise<Placed> {
-  const [found] = await engineSql<{ [K in keyof Placed]: Placed[K] | null }>(
+async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): Promise<Found> {
+  const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
     trx,
-    'place',
+    'assign_positions',
     `with next as materialized (
        select id from domain_events where position is null order by id limit ${MAX_EVENTS}
      ), numbered as materialized (
        select id, nextval('domain_event_positions') as position from (select id from next order by id) ordered
-     ), placed as (
+     ), positioned as (
        update domain_events e set position = n.position from numbered n where e.id = n.id
        returning e.id, e.organization_id, e.type, e.position
      ), organizations as materialized (
-       select distinct organization_id from placed
+       select distinct organization_id from positioned
      ), targets as materialized (
        select e.id, e.organization_id, e.application_id, coalesce(a.webhook_events, e.event_types) as event_types, e.consecutive_failures as failures,
          case when a.id is null then null else a.scopes & coalesce((
@@ -157,9 +164,9 @@ async function place(trx: Trx, minute: Date, known: readonly string[]): Promise<
        select pg_notify('${POSITIONS_CHANNEL}', case when count(*) <= ${MAX_NAMED} then string_agg(organization_id::text, ',') else '' end)
        from organizations having count(*) > 0
      )
-     select (select count(*)::int from placed) as placed,
+     select (select count(*)::int from positioned) as positioned,
        (select json_agg(json_build_object('id', p.id, 'organization_id', p.organization_id, 'type', p.type) order by p.position)
-        from placed p where p.organization_id in (select organization_id from targets)) as events,
+        from positioned p where p.organization_id in (select organization_id from targets)) as events,
        (select json_agg(t order by t.id) from targets t) as targets,
        (select json_agg(json_build_object('organization_id', c.organization_id, 'subject', c.subject, 'admitted', c.admitted))
         from (select distinct organization_id from targets) o join webhook_counts c on c.organization_id = o.organization_id and c.minute = :minute::timestamptz) as counts,
@@ -167,12 +174,18 @@ async function place(trx: Trx, minute: Date, known: readonly string[]): Promise<
        (select count(*) from woken) as woken`,
     { minute, known },
   );
-  const { placed, events, targets, counts, open } = found!;
-  return { placed: placed!, events: events ?? [], targets: targets ?? [], counts: counts ?? [], open: open ?? [] };
+  const { positioned, events, targets, counts, open } = found!;
+  return {
+    positioned: positioned!,
+    events: events ?? [],
+    targets: targets ?? [],
+    counts: counts ?? [],
+    open: open ?? [],
+  };
 }
 
 function chooseDeliveries(
-  events: readonly PlacedEvent[],
+  events: readonly NewEvent[],
   targets: readonly Target[],
   throttle: Throttle,
   batches: BatchPicker,

@@ -5,9 +5,9 @@ interface Lane {
   waiting: { enter: () => void }[];
 }
 
-/** Permission for one request to an endpoint; call `leave` when the request has ended. */
-export interface Place {
-  leave(): void;
+/** Permission for one request to an endpoint; call `release` when the request has ended. */
+export interface Permit {
+  release(): void;
 }
 
 /** Limits the requests that one process has open to one endpoint, so that an endpoint that hangs does not hold up others. */
@@ -43,7 +43,7 @@ export class Lanes {
    * @param who `shared`: fails fast if the endpoint is slow. `retry`: waits up to one request timeout. `patient`: waits
    *   indefinitely
    */
-  async enter(endpointId: string, who: 'shared' | 'retry' | 'patient'): Promise<Place | undefined> {
+  async acquire(endpointId: string, who: 'shared' | 'retry' | 'patient'): Promise<Permit | undefined> {
     if (who === 'shared' && this.isSlow(endpointId)) return undefined;
     const lane = this.#lanes.get(endpointId) ?? { open: new Set(), waiting: [] };
     this.#lanes.set(endpointId, lane);
@@ -68,11 +68,11 @@ export class Lanes {
     });
   }
 
-  #open(endpointId: string, lane: Lane): Place {
+  #open(endpointId: string, lane: Lane): Permit {
     const request = { since: performance.now() };
     lane.open.add(request);
     return {
-      leave: () => {
+      release: () => {
         if (!lane.open.delete(request)) return;
         const next = lane.waiting.shift();
         if (next) next.enter();

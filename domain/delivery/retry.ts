@@ -48,19 +48,19 @@ export async function attemptDelivery(
   const before = await look();
   const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
   if (!before || isSettled(before) || early) return reportOf(before, clock.now());
-  // The place comes first: what waits for one has not been attempted.
-  const place = await lanes.enter(before.endpoint_id, 'retry');
-  if (!place)
+  // The permit comes first: what waits for one has not been attempted.
+  const permit = await lanes.acquire(before.endpoint_id, 'retry');
+  if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };
   try {
     const [delivery] = await claim(db, { deliveryId, organizationId }, clock.now());
     if (delivery) {
       const result = await attempt(engine, delivery);
-      place.leave();
+      permit.release();
       await settler.settle(result, true);
     }
   } finally {
-    place.leave();
+    permit.release();
   }
   return reportOf(await look(), clock.now());
 }

@@ -101,8 +101,8 @@ async function deliver(
   { lane, signal }: BatchTurn,
   report: BatchReport,
 ): Promise<void> {
-  const slot = await engine.lanes.enter(delivery.endpointId, lane ? 'patient' : 'shared');
-  if (!slot) {
+  const permit = await engine.lanes.acquire(delivery.endpointId, lane ? 'patient' : 'shared');
+  if (!permit) {
     report.diverted += 1;
     await engine.settler.settle(released(delivery, engine.deps.clock.now()), false);
     return;
@@ -112,10 +112,10 @@ async function deliver(
     const result = await attempt(engine, delivery);
     failed = result.outcome === 'failed' || result.outcome === 'abandoned';
     report[result.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
-    slot.leave();
+    permit.release();
     await engine.settler.settle(result, false);
   } finally {
-    slot.leave();
+    permit.release();
   }
   if (lane && failed) await sleep(REST_MS, undefined, { signal }).catch(() => {});
 }

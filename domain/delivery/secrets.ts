@@ -20,13 +20,13 @@ export function secretOwner(endpoint: { id: string; application_id: string | nul
   return endpoint.application_id ? { applicationId: endpoint.application_id } : { endpointId: endpoint.id };
 }
 
-function sealPlace(id: string): string {
+function sealContext(id: string): string {
   return `webhook_secrets/${id}`;
 }
 
 /** A stored secret in plain (`whsec_…`); throws when it was moved from another row. */
 export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
-  return keyring.open(secret.sealed, sealPlace(secret.id)).toString();
+  return keyring.open(secret.sealed, sealContext(secret.id)).toString();
 }
 
 /** The newest secret of an owner: the one that signs what is sent for the first time. */
@@ -63,7 +63,7 @@ export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: Secret
   await across(trx, 'engine').insert('webhook_secrets', {
     id,
     ...columnsOf(owner),
-    sealed: keyring.seal(secret, sealPlace(id)),
+    sealed: keyring.seal(secret, sealContext(id)),
     created_at: now,
   });
   return secret;

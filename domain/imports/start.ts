@@ -84,10 +84,11 @@ function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Pr
   const at = 'body.options.mapping';
   const problems: Problem[] = [];
   const taken = new Set<string>();
-  mapping.forEach(({ index, target }, place) => {
-    if (index >= columns) problems.push({ path: `${at}.${place}.index`, message: `The file has ${columns} columns` });
+  mapping.forEach(({ index, target }, position) => {
+    if (index >= columns)
+      problems.push({ path: `${at}.${position}.index`, message: `The file has ${columns} columns` });
     if (target !== 'ignore' && taken.has(target))
-      problems.push({ path: `${at}.${place}.target`, message: 'Another column has this target' });
+      problems.push({ path: `${at}.${position}.target`, message: 'Another column has this target' });
     taken.add(target);
   });
   if (!taken.has('email')) problems.push({ path: at, message: 'One column must be the email' });

@@ -10,7 +10,7 @@ export const POSITIONS_CHANNEL = 'heron_positions';
  * What a notice on {@link POSITIONS_CHANNEL} says: the organizations whose events were placed; null (an empty notice)
  * stands for any.
  */
-export function placedOrganizations(notice: string): readonly string[] | null {
+export function namedOrganizations(notice: string): readonly string[] | null {
   return notice === '' ? null : notice.split(',');
 }
 

@@ -67,7 +67,11 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
     });
   }
   if (row.status === null || !row.body) return undefined;
-  return { status: row.status, headers: row.headers ?? {}, body: ctx.keyring.open(row.body, placeOf(ctx, request)) };
+  return {
+    status: row.status,
+    headers: row.headers ?? {},
+    body: ctx.keyring.open(row.body, sealContext(ctx, request)),
+  };
 }
 
 /** Takes the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
@@ -98,7 +102,7 @@ async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answe
     .update({
       status: answer.status,
       headers: json(answer.headers),
-      body: ctx.keyring.seal(answer.body, placeOf(ctx, request)),
+      body: ctx.keyring.seal(answer.body, sealContext(ctx, request)),
     });
 }
 
@@ -110,6 +114,6 @@ function keyOf({ actorId, operation, key }: IdempotentRequest) {
   return { actor_id: actorId, operation, key };
 }
 
-function placeOf(ctx: Ctx, request: IdempotentRequest): string {
+function sealContext(ctx: Ctx, request: IdempotentRequest): string {
   return `idempotency_keys/${organizationOf(ctx)}/${request.actorId}/${request.operation}/${request.key}`;
 }

@@ -21,15 +21,15 @@ export async function assertKnown(
 ): Promise<void> {
   const problems: Problem[] = [];
   const check = async (
-    places: readonly NamedIds[],
+    fields: readonly NamedIds[],
     what: string,
     load: (ids: string[]) => Promise<{ id: string }[]>,
   ) => {
-    const asked = [...new Set(places.flatMap((place) => place.ids))].filter(isUuid);
+    const asked = [...new Set(fields.flatMap((field) => field.ids))].filter(isUuid);
     const known = new Set(asked.length === 0 ? [] : (await load(asked)).map((row) => row.id));
-    for (const place of places) {
-      place.ids.forEach((id, index) => {
-        if (!known.has(id.toLowerCase())) problems.push({ path: `${place.path}.${index}`, message: `No such ${what}` });
+    for (const field of fields) {
+      field.ids.forEach((id, index) => {
+        if (!known.has(id.toLowerCase())) problems.push({ path: `${field.path}.${index}`, message: `No such ${what}` });
       });
     }
   };

@@ -22,8 +22,8 @@ const REQUEST_MS = 120_000;
 /** How long (ms) a caller waits for the worker's answer. */
 const WAIT_MS = 45_000;
 
-/** The place a sealed request is bound to. */
-export function checkPlace(checkId: string): string {
+/** What a sealed request is bound to: the row of its check. */
+export function checkContext(checkId: string): string {
   return `mailbox_checks/${checkId}`;
 }
 
@@ -39,7 +39,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
     await tx.org.table('mailbox_checks').where('expires_at', '<=', tx.now).delete();
     await tx.org.insert('mailbox_checks', {
       id: checkId,
-      request: ctx.keyring.seal(JSON.stringify(request), checkPlace(checkId)),
+      request: ctx.keyring.seal(JSON.stringify(request), checkContext(checkId)),
       created_at: tx.now,
       expires_at: new Date(tx.now.getTime() + REQUEST_MS),
     });

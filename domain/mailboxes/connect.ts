@@ -123,7 +123,9 @@ export async function storeServices(
   mailbox: MailboxRow,
   input: { smtp?: MailServiceInput | undefined; imap?: MailServiceInput | undefined },
 ): Promise<void> {
-  const stored = JSON.parse(ctx.keyring.open(mailbox.credentials, placeOf(mailbox.id)).toString('utf8')) as Passwords;
+  const stored = JSON.parse(
+    ctx.keyring.open(mailbox.credentials, sealContext(mailbox.id)).toString('utf8'),
+  ) as Passwords;
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
   await tx.org
@@ -155,7 +157,7 @@ interface Passwords {
   imap_password: string;
 }
 
-function placeOf(mailboxId: string): string {
+function sealContext(mailboxId: string): string {
   return `mailboxes/${mailboxId}`;
 }
 
@@ -168,7 +170,7 @@ function servicesOf(
   return {
     smtp: withoutPassword(smtp),
     imap: imap && withoutPassword(imap),
-    credentials: ctx.keyring.seal(JSON.stringify(passwords), placeOf(mailboxId)),
+    credentials: ctx.keyring.seal(JSON.stringify(passwords), sealContext(mailboxId)),
   };
 }
 

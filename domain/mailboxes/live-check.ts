@@ -6,7 +6,14 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
 import { dialServers } from './check.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
-import { findSendingCampaigns, findMailboxErrors, findMailbox, holdOf, type MailboxError, type SendingCampaign } from './read.ts';
+import {
+  findSendingCampaigns,
+  findMailboxErrors,
+  findMailbox,
+  holdOf,
+  type MailboxError,
+  type SendingCampaign,
+} from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
 /** A problem as checklists carry it. */

@@ -12,7 +12,7 @@ export async function wakeSync(tx: Tx): Promise<void> {
 }
 
 /** How far a folder has been read. */
-export interface SyncPlace {
+export interface FolderProgress {
   /** Null before the first look. */
   uidValidity: number | null;
   lastUid: number;
@@ -21,7 +21,7 @@ export interface SyncPlace {
 }
 
 /** How far a folder has been read; its row is made when it is looked at for the first time. */
-export async function syncPlace(ctx: Ctx, mailboxId: string, folder: string): Promise<SyncPlace> {
+export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: string): Promise<FolderProgress> {
   const org = reader(ctx);
   await org.insert('mailbox_sync', { mailbox_id: mailboxId, folder }).onConflict(['mailbox_id', 'folder']).ignore();
   const [row] = await org.sql<{ uid_validity: number | null; last_uid: number; since: Date }>(
@@ -33,7 +33,7 @@ export async function syncPlace(ctx: Ctx, mailboxId: string, folder: string): Pr
 }
 
 /** Begins to read a folder, or begins anew under another numbering: everything up to `lastUid` counts as read. */
-export async function anchorPlace(
+export async function startFolderAt(
   ctx: Ctx,
   mailboxId: string,
   folder: string,
@@ -49,7 +49,12 @@ export async function anchorPlace(
 }
 
 /** A folder has been read to its present end. */
-export async function settlePlace(ctx: Ctx, mailboxId: string, folder: string, newMessages: number): Promise<void> {
+export async function recordFolderRead(
+  ctx: Ctx,
+  mailboxId: string,
+  folder: string,
+  newMessages: number,
+): Promise<void> {
   await transact(ctx, async (tx) => {
     await tx.org
       .table('mailbox_sync')

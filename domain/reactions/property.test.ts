@@ -5,7 +5,7 @@ import { ManualClock } from '../../lib/clock.ts';
 import { createEffects, effectsOf, eventsInOrder, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
-import { placeEvents } from '../delivery/fan-out.ts';
+import { assignPositions } from '../delivery/fan-out.ts';
 import type { EventType } from '../kernel/events.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { applyNextEvents } from './apply-events.ts';
@@ -123,7 +123,7 @@ test('per subscriber and organization, what was applied is what was committed, i
         emitting = false;
       };
       const place = async () => {
-        while (emitting) await placeEvents(deps, { open: undefined });
+        while (emitting) await assignPositions(deps, { open: undefined });
       };
       /** As a worker process does: what fails for want of a connection is found again. Returns whether there was anything. */
       const turn = async (): Promise<boolean> => {
@@ -145,7 +145,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       };
       await Promise.all([emit(), place(), ...Array.from({ length: RUNNERS }, run)]);
       const settle = async () => {
-        while ((await placeEvents(deps, { open: undefined })).placed > 0);
+        while ((await assignPositions(deps, { open: undefined })).positioned > 0);
         // Retries come due as the clock moves on; a quiet turn after the longest wait is the end.
         for (let quiet = 0; quiet < 3; quiet += 1) {
           const turns = await Promise.all(Array.from({ length: RUNNERS }, turn));

@@ -5,7 +5,7 @@ import type { EventType } from '../kernel/events.ts';
 import { reader } from '../kernel/transact.ts';
 
 /** Where somebody stands in an organization's stream: everything up to `position` has been dealt with. */
-export interface StreamPlace {
+export interface StreamCursor {
   /** 0 before the first event. */
   position: number;
   /** The event at the position; null before the first. */
@@ -15,7 +15,7 @@ export interface StreamPlace {
 }
 
 /** An event the fan-out has placed. */
-export interface PlacedEvent {
+export interface StreamEvent {
   id: string;
   position: number;
   type: EventType;
@@ -27,7 +27,7 @@ export interface PlacedEvent {
 }
 
 export interface StreamPage {
-  events: PlacedEvent[];
+  events: StreamEvent[];
   /** True when there may be more. */
   full: boolean;
 }
@@ -49,7 +49,7 @@ export const STREAM_PAGE = 500;
  * others are there to be counted as passed.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {
-  const events = await reader(ctx).sql<PlacedEvent>(
+  const events = await reader(ctx).sql<StreamEvent>(
     `select id, position, type, created_at,
        case when type = any(cast(:types as text[])) then data::text end as data,
        case when type = any(cast(:types as text[])) then data ->> 'email_account_id' end as mailbox_id
@@ -61,7 +61,7 @@ export async function readStream(ctx: Ctx, after: number, types: readonly string
 }
 
 /** The present end of an organization's stream. */
-export async function streamHead(ctx: Ctx): Promise<StreamPlace> {
+export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
   const [last] = await reader(ctx).sql<{ id: string; position: number }>(
     `select id, position from domain_events where organization_id = :org and position is not null order by position desc limit 1`,
   );
@@ -70,7 +70,7 @@ export async function streamHead(ctx: Ctx): Promise<StreamPlace> {
 }
 
 /** Where an event stands; undefined when it is not on record any more, or not for long, not placed yet, or another organization's. */
-export async function placeOfEvent(ctx: Ctx, eventId: string): Promise<StreamPlace | undefined> {
+export async function findCursor(ctx: Ctx, eventId: string): Promise<StreamCursor | undefined> {
   if (!isUuid(eventId)) return undefined;
   const [row] = await reader(ctx).sql<{ position: number; created_at: Date }>(
     `select position, created_at from domain_events where organization_id = :org and id = :id and position is not null`,

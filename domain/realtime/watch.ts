@@ -1,19 +1,19 @@
 import { listen, type Listener } from '../../db/listen.ts';
 import type { Deps } from '../kernel/context.ts';
-import { placedOrganizations, POSITIONS_CHANNEL } from '../kernel/events.ts';
+import { namedOrganizations, POSITIONS_CHANNEL } from '../kernel/events.ts';
 
 /**
  * Calls back whenever events have got their positions, and once after every (re)connect, as calls may have been missed.
- * @param onPlaced whose events; null when that is not known
+ * @param onPositions whose events; null when that is not known
  */
 export function watchPositions(
   deps: Deps,
-  onPlaced: (organizationIds: readonly string[] | null) => void,
+  onPositions: (organizationIds: readonly string[] | null) => void,
 ): Promise<Listener> {
   return listen(
     deps.config.PRIMARY_DB,
     POSITIONS_CHANNEL,
-    (payload) => onPlaced(placedOrganizations(payload)),
+    (payload) => onPositions(namedOrganizations(payload)),
     deps.log,
   );
 }

@@ -54,10 +54,10 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
 export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
   const application = await lockApplication(tx, applicationId);
   if (!application) return;
-  const place = { application: applicationId, organization: organizationId };
+  const owner = { application: applicationId, organization: organizationId };
   const [standing] = await across(tx.trx, 'application').sql<{ granted: boolean }>(
     `select ${GRANTED} as granted from (select cast(:organization as uuid) as organization_id) e`,
-    place,
+    owner,
   );
   if (application.webhook_url === '' || !standing!.granted) {
     await across(tx.trx, 'application')

@@ -1,4 +1,4 @@
-import type { Place, TargetLimits } from '../target-limits.ts';
+import type { Permit, TargetLimits } from '../target-limits.ts';
 import { HostSessions } from './host-sessions.ts';
 import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
 import { SessionPool } from './pool.ts';
@@ -33,10 +33,10 @@ export interface SendOptions {
 
 /** Sends over pooled sessions, per mailbox. One per process. */
 export interface SmtpSender {
-  /** Takes a place for one email with a host (host:port) if there is one now; to be asked before the email is claimed. */
-  enterNow(host: string, tenant: string): Place | undefined;
-  /** As {@link enterNow}, but waits a moment for a place; says in how many ms to ask again when there is none. */
-  enter(host: string, tenant: string): Promise<Place | { retryInMs: number }>;
+  /** Takes a permit for one email with a host (host:port) if there is one now; to be asked before the email is claimed. */
+  acquireNow(host: string, tenant: string): Permit | undefined;
+  /** As {@link acquireNow}, but waits a moment for a permit; says in how many ms to ask again when there is none. */
+  acquire(host: string, tenant: string): Promise<Permit | { retryInMs: number }>;
   /** Signs in and out again, to see whether a mailbox could send. Never throws. */
   verify(target: SmtpTarget): Promise<{ kind: 'ok' } | SmtpFault>;
   /** Sends one message. `pool` names the mailbox and the version of its credentials. Never throws. */
@@ -48,7 +48,7 @@ export interface SmtpSender {
 const VERIFY_MS = 30_000;
 /** An email waits this long (ms) in the worker for others to a host that answers; then it comes again later. */
 const PATIENCE_MS = 500;
-const FREE: Place = { leave: () => {} };
+const FREE: Permit = { release: () => {} };
 
 /**
  * Makes a sender. nodemailer's own pool puts a message back into its queue when a connection drops, even after the
@@ -72,8 +72,8 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   };
 
   return {
-    enterNow: (host, tenant) => (limits ? limits.enterNow(host, tenant) : FREE),
-    enter: async (host, tenant) => limits?.enterSoon(host, tenant, PATIENCE_MS) ?? FREE,
+    acquireNow: (host, tenant) => (limits ? limits.acquireNow(host, tenant) : FREE),
+    acquire: async (host, tenant) => limits?.acquireSoon(host, tenant, PATIENCE_MS) ?? FREE,
     async verify(target) {
       try {
         const until = performance.now() + VERIFY_MS;

@@ -11,7 +11,7 @@ export interface PoolLimits {
 }
 
 /**
- * The sessions of one mailbox. A place must be held to use one; places are given in the order they were asked for, and
+ * The sessions of one mailbox. At most `maxSessions` are in use; whoever waits for one gets it in the order of the calls to
  * a place that was given is always given back.
  */
 export class SessionPool {
@@ -19,7 +19,7 @@ export class SessionPool {
   readonly #onEmpty: () => void;
   #idle: { session: SmtpSession; timer: NodeJS.Timeout }[] = [];
   #waiting: (() => void)[] = [];
-  #places = 0;
+  #inUse = 0;
   #closed = false;
 
   /** @param onEmpty called when nobody uses the pool any more */
@@ -34,7 +34,7 @@ export class SessionPool {
    * @throws SmtpFailure
    */
   async take(open: () => Promise<SmtpSession>, until: number): Promise<{ session: SmtpSession; kept: boolean }> {
-    await this.#place(until);
+    await this.#acquire(until);
     for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
       clearTimeout(entry.timer);
       if (entry.session.closed) continue;
@@ -44,7 +44,7 @@ export class SessionPool {
     try {
       return { session: await open(), kept: false };
     } catch (error) {
-      this.#leave();
+      this.#release();
       throw error;
     }
   }
@@ -55,7 +55,7 @@ export class SessionPool {
       !session.closed && session.messages < this.#limits.maxMessages && (!afterRefusal || (await session.reset()));
     if (!fit || this.#closed) session.close();
     else this.#keep(session);
-    this.#leave();
+    this.#release();
   }
 
   /** Closes idle sessions; those in use are closed when they are given back. */
@@ -71,16 +71,16 @@ export class SessionPool {
     const timer = setTimeout(() => {
       this.#idle = this.#idle.filter((entry) => entry.session !== session);
       session.close();
-      this.#tellIfEmpty();
+      this.#notifyIfEmpty();
     }, this.#limits.idleMs);
     timer.unref();
     session.idleSince = performance.now();
     this.#idle.push({ session, timer });
   }
 
-  #place(until: number): Promise<void> {
-    if (this.#places < this.#limits.maxSessions) {
-      this.#places += 1;
+  #acquire(until: number): Promise<void> {
+    if (this.#inUse < this.#limits.maxSessions) {
+      this.#inUse += 1;
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
@@ -104,14 +104,14 @@ export class SessionPool {
     });
   }
 
-  #leave(): void {
+  #release(): void {
     const next = this.#waiting.shift();
     if (next) return next();
-    this.#places -= 1;
-    this.#tellIfEmpty();
+    this.#inUse -= 1;
+    this.#notifyIfEmpty();
   }
 
-  #tellIfEmpty(): void {
-    if (this.#places === 0 && this.#idle.length === 0) this.#onEmpty();
+  #notifyIfEmpty(): void {
+    if (this.#inUse === 0 && this.#idle.length === 0) this.#onEmpty();
   }
 }

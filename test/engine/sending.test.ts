@@ -448,27 +448,27 @@ test.serial('a lead that was locked when the campaign resumed is told a moment l
 test.serial('an email whose mail host is full is not claimed, and can still be released', async (t) => {
   const { smtp, campaignId, reserve, deliver, send } = await given();
   const sendId = await reserve();
-  smtp.enterNow = () => undefined;
-  smtp.enter = async () => ({ retryInMs: 700 });
+  smtp.acquireNow = () => undefined;
+  smtp.acquire = async () => ({ retryInMs: 700 });
   t.deepEqual(await deliver(sendId), { outcome: 'host_busy', retryInMs: 700 });
   t.is(smtp.offered, 0);
   t.like(await send(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
-  smtp.enter = async () => {
+  smtp.acquire = async () => {
     // Nothing holds the email while it waits for its place.
     await world.deps.db('campaigns').where({ id: campaignId }).update({ status: 'paused' });
-    return { leave: (result) => void left.push(result) };
+    return { release: (result) => void left.push(result) };
   };
   t.deepEqual(await deliver(sendId), { outcome: 'campaign_not_active' });
   t.is(smtp.offered, 0);
-  t.deepEqual(left, ['unused'], 'the place is given back, and the host was not asked');
+  t.deepEqual(left, ['unused'], 'the permit is given back, and the host was not asked');
 });
 
-test.serial('the place with a mail host is free once the host has answered, before copies are made', async (t) => {
+test.serial('the permit with a mail host is free once the host has answered, before copies are made', async (t) => {
   const { smtp, reserve, deliver, send } = await given();
   const sendId = await reserve();
   const left: string[] = [];
-  smtp.enterNow = () => ({ leave: (result) => void left.push(result) });
+  smtp.acquireNow = () => ({ release: (result) => void left.push(result) });
   smtp.next = () => UNREACHABLE;
   t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
   t.is(left[0], 'hung');

@@ -24,8 +24,8 @@ export function createFakeSmtp(): FakeSmtp {
     taken: [],
     offered: 0,
     next: () => 'accept',
-    enterNow: () => ({ leave: () => {} }),
-    enter: async () => ({ leave: () => {} }),
+    acquireNow: () => ({ release: () => {} }),
+    acquire: async () => ({ release: () => {} }),
     verify: async () => ({ kind: 'ok' }),
     close: async () => {},
     async send(_pool, _target, envelope, raw, options = {}) {

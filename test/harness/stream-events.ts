@@ -21,8 +21,8 @@ export async function emit(
   return ids;
 }
 
-/** Gives these events their positions in this order, and says so, as the fan-out does. */
-export async function place({ db }: Pick<TestDeps, 'db'>, ids: readonly string[]): Promise<void> {
+/** Assigns stream positions to these events in this order, and notifies the gateways, as the fan-out does. */
+export async function assignPositionsTo({ db }: Pick<TestDeps, 'db'>, ids: readonly string[]): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(7201950)');
     await trx.raw(

@@ -1,7 +1,7 @@
 import { json } from '../../db/connection.ts';
 import type { TestDeps } from './database.ts';
 import { EVENTS_CHANNEL } from '../../domain/kernel/events.ts';
-import { placeEvents, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
+import { assignPositions, type FanOutMemory } from '../../domain/delivery/fan-out.ts';
 import { issueSecret } from '../../domain/delivery/secrets.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -51,8 +51,8 @@ export async function emitEvents(
 export async function fanOut(deps: TestDeps, memory: FanOutMemory = { open: undefined }): Promise<number> {
   let deliveries = 0;
   for (;;) {
-    const turn = await placeEvents(deps, memory);
+    const turn = await assignPositions(deps, memory);
     deliveries += turn.deliveries;
-    if (!turn.busy && turn.placed === 0) return deliveries;
+    if (!turn.busy && turn.positioned === 0) return deliveries;
   }
 }

@@ -81,8 +81,8 @@ class Simulation {
     this.#ctx = systemCtx(deps, built.organizationId, 'simulation');
     this.#ledger = new Ledger(spec, built);
     this.#smtp = {
-      enterNow: () => ({ leave: () => {} }),
-      enter: () => Promise.resolve({ leave: () => {} }),
+      acquireNow: () => ({ release: () => {} }),
+      acquire: () => Promise.resolve({ release: () => {} }),
       verify: () => Promise.resolve({ kind: 'ok' }),
       send: (pool, _target, envelope, raw) =>
         Promise.resolve(this.#handOver(pool.split('/')[0]!, envelope.to[0]!, raw)),

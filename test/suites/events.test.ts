@@ -1,7 +1,7 @@
 import test from 'ava';
 import { updateContacts } from '../../domain/contacts/bulk.ts';
 import { connectMailbox } from '../../domain/mailboxes/connect.ts';
-import { settlePlace, signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
+import { recordFolderRead, signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
 import { completeCampaign } from '../../domain/engine/control/status.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { runImport } from '../../domain/imports/run.ts';
@@ -223,7 +223,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),
   'email_account.removed': async (s) => s.ok('DELETE', `/emails/${(await connected(s)).mailbox.id}`),
   'email_account.error': async (s) => signInRefused(s.ctx, (await connected(s)).mailbox.id, 'LOGIN failed', 60_000),
-  'email_account.synced': async (s) => settlePlace(s.ctx, (await connected(s)).mailbox.id, 'INBOX', 3),
+  'email_account.synced': async (s) => recordFolderRead(s.ctx, (await connected(s)).mailbox.id, 'INBOX', 3),
   'email_account.health_changed': async (s) => {
     const { mailbox } = await connected(s);
     await signInRefused(s.ctx, mailbox.id, 'LOGIN failed', 60_000);

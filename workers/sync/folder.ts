@@ -1,13 +1,13 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { anchorPlace, settlePlace, syncPlace } from '../../domain/mailboxes/sync-state.ts';
+import { startFolderAt, recordFolderRead, readFolderProgress } from '../../domain/mailboxes/sync-state.ts';
 import { postponeUnreadable, unreadableDue } from '../../domain/mailboxes/unreadable.ts';
 import {
   recordInbound,
   recordUnreadable,
   type InboundKind,
-  type InboundPlace,
+  type MessageLocation,
 } from '../../domain/engine/outcomes/record-inbound.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -44,7 +44,7 @@ export interface FolderParts {
 }
 
 /**
- * Reads what is new in a folder, in order, each message in a transaction of its own that also moves the place on. A
+ * Reads what is new in a folder, in order, each message in a transaction of its own that also advances the UID of the folder. A
  * message that cannot be read or recorded is noted, passed by, and tried again later: it never stands in the way of the next
  * one.
  * @returns whether there is more to read
@@ -53,12 +53,13 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
   const { ctx, client, mailbox, signal } = parts;
   const box = await parts.ask(() => client.mailboxOpen(folder, { readOnly: true }));
   const uidValidity = Number(box.uidValidity);
-  const place = await syncPlace(ctx, mailbox.id, folder);
-  let { lastUid } = place;
-  if (place.uidValidity !== uidValidity) {
-    const slack = place.uidValidity === null ? FIRST_SLACK_MS : RENUMBERED_SLACK_MS;
-    lastUid = (await parts.ask(() => firstUidSince(client, new Date(place.since.getTime() - slack), box.uidNext))) - 1;
-    await anchorPlace(ctx, mailbox.id, folder, uidValidity, lastUid);
+  const progress = await readFolderProgress(ctx, mailbox.id, folder);
+  let { lastUid } = progress;
+  if (progress.uidValidity !== uidValidity) {
+    const slack = progress.uidValidity === null ? FIRST_SLACK_MS : RENUMBERED_SLACK_MS;
+    lastUid =
+      (await parts.ask(() => firstUidSince(client, new Date(progress.since.getTime() - slack), box.uidNext))) - 1;
+    await startFolderAt(ctx, mailbox.id, folder, uidValidity, lastUid);
   }
   const found = await parts.ask(() => search(client, { uid: `${lastUid + 1}:*` }));
   // `n:*` names the last message even when its uid is below n (RFC 3501 section 9).
@@ -66,7 +67,7 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
   for (const uid of uids.slice(0, BATCH))
     if (!(await inTurn(parts, () => readMessage(parts, { folder, uidValidity, uid })))) return false;
   if (uids.length > BATCH) return true;
-  await settlePlace(ctx, mailbox.id, folder, uids.length);
+  await recordFolderRead(ctx, mailbox.id, folder, uids.length);
   for (const uid of await unreadableDue(ctx, mailbox.id, folder, uidValidity, AGAIN))
     if (!(await inTurn(parts, () => readAgain(parts, { folder, uidValidity, uid })))) return false;
   return false;
@@ -77,10 +78,10 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
     if (!turn) return false;
     try {
       await work();
-      turn.leave('answered');
+      turn.release('answered');
       return true;
     } catch (error) {
-      turn.leave(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
+      turn.release(error instanceof ImapError && isHanging(error) ? 'hung' : 'answered');
       throw error;
     }
   }
@@ -182,17 +183,17 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
   const { ctx, mailbox } = parts;
   // Deleted by another client in the meantime.
   if (!message || !message.source) return;
-  const place: InboundPlace = {
+  const location: MessageLocation = {
     ...at,
     receivedAt: message.internalDate ? new Date(message.internalDate) : ctx.clock.now(),
   };
   try {
     const { source } = message;
-    parts.onMessage((await parts.record(() => recordInbound(ctx, mailbox, source, place))) ?? 'duplicate');
+    parts.onMessage((await parts.record(() => recordInbound(ctx, mailbox, source, location))) ?? 'duplicate');
   } catch (error) {
     if (isPassing(error)) throw error;
     ctx.log.error({ err: error, mailboxId: mailbox.id, uid: at.uid }, 'a message could not be recorded');
-    await recordUnreadable(ctx, mailbox, place, message.size ?? message.source.length, errorSummary(error));
+    await recordUnreadable(ctx, mailbox, location, message.size ?? message.source.length, errorSummary(error));
     parts.onMessage('unreadable');
   }
 }

@@ -113,8 +113,8 @@ async function dial(
   socketTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<ImapFlow | undefined> {
-  const place = await parts.dials.wait(host, lease.organizationId, signal);
-  if (!place) return undefined;
+  const permit = await parts.dials.wait(host, lease.organizationId, signal);
+  if (!permit) return undefined;
   try {
     const client = await openImap(target, {
       allowPrivate: parts.deps.config.ALLOW_PRIVATE_MAIL_HOSTS,
@@ -122,10 +122,10 @@ async function dial(
       socketTimeoutMs,
       signal,
     });
-    place.leave('answered');
+    permit.release('answered');
     return client;
   } catch (error) {
-    place.leave(signal.aborted ? 'unused' : isHanging(error) ? 'hung' : 'answered');
+    permit.release(signal.aborted ? 'unused' : isHanging(error) ? 'hung' : 'answered');
     if (signal.aborted) return undefined;
     throw error;
   }

@@ -132,7 +132,7 @@ async function stepsOf(
   enrollmentId: string,
   campaignId: string,
 ): Promise<Pick<Story, 'steps' | 'reserved'>> {
-  const places = await org
+  const campaignSteps = await org
     .table('campaign_steps')
     .where({ campaign_id: campaignId })
     .orderBy('position')
@@ -141,13 +141,13 @@ async function stepsOf(
   const sends = await org.table('sends').where({ enrollment_id: enrollmentId }).orderBy('id');
   const waits = await org.table('waits').where({ enrollment_id: enrollmentId });
   const steps = runs.map((run): StoryStep => {
-    const index = places.findIndex(({ id }) => id === run.step_id);
+    const index = campaignSteps.findIndex(({ id }) => id === run.step_id);
     const send = sends.find(({ step_run_id: of }) => of === run.id);
     const wait = waits.find(({ step_run_id: of }) => of === run.id);
     return {
       seq: run.seq,
       position: index < 0 ? null : index + 1,
-      name: places[index]?.name ?? '',
+      name: campaignSteps[index]?.name ?? '',
       kind: run.kind,
       state: run.state,
       outcome: run.outcome,

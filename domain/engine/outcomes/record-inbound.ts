@@ -19,7 +19,7 @@ export const INBOUND_KINDS = ['reply', 'bounce', 'complaint', 'out_of_office', '
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
 /** Where in a mailbox a message lies, and when it came (UTC). */
-export interface InboundPlace {
+export interface MessageLocation {
   folder: string;
   uidValidity: number;
   uid: number;
@@ -31,7 +31,7 @@ const MAX_LINE = 1000;
 
 /**
  * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
- * away message does. One transaction, which also moves the mailbox's place on; a second call for the same message, be it
+ * away message does. One transaction, which also moves the mailbox's location on; a second call for the same message, be it
  * under a new UIDVALIDITY, does nothing.
  * @returns the kind, or null when the message was recorded before
  */
@@ -39,35 +39,35 @@ export async function recordInbound(
   ctx: Ctx,
   mailbox: { id: string; email: string },
   raw: Buffer,
-  place: InboundPlace,
+  location: MessageLocation,
 ): Promise<InboundKind | null> {
   const message = await parseInbound(raw);
   const messageId = message.messageId ?? idFor(raw);
   // Which email it is about does not depend on the settings, but whose settings count depends on the email.
   const workspace = await effectiveSettings(reader(ctx), null);
-  const guess = classifyInbound(message, workspace.reply_intent, place.receivedAt);
+  const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
   return transact(ctx, async (tx) => {
     // The same mail can reach two mailboxes at once; it has its effects once.
     await tx.org.sql(
       `select pg_advisory_xact_lock(hashtextextended(cast(:org as text) || '/inbound/' || :messageId, 0))`,
       { messageId },
     );
-    await forgetUnreadable(tx, mailbox.id, place);
-    const seen = await seenBefore(tx, mailbox.id, messageId, place);
+    await forgetUnreadable(tx, mailbox.id, location);
+    const seen = await seenBefore(tx, mailbox.id, messageId, location);
     if (seen.here) {
-      await moveOn(tx, mailbox.id, place);
+      await advanceFolder(tx, mailbox.id, location);
       return null;
     }
     const send = await matchSend(tx.org, guess.threadIds);
     const own = await isOwnMail(tx.org, message, send?.recipient);
-    const reading = await readAgain(tx, message, guess, send, place);
+    const reading = await readAgain(tx, message, guess, send, location);
     const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
     const inbound: Inbound = {
       id: newId(),
       kind,
       message,
       messageId,
-      place,
+      location,
       send: own ? undefined : send,
       mailbox,
       threadId: send?.root ?? send?.message_id ?? message.references[0] ?? message.inReplyTo ?? messageId,
@@ -78,7 +78,7 @@ export async function recordInbound(
     await store(tx, inbound, raw.length);
     if (!own && send && !seen.elsewhere) await applyEffects(tx, inbound, reading, send);
     tell(tx, inbound);
-    await moveOn(tx, mailbox.id, place);
+    await advanceFolder(tx, mailbox.id, location);
     return kind;
   });
 }
@@ -92,10 +92,10 @@ export function unreadableWaitMs(tries: number): number {
 }
 
 /** What stands for a message that can be read now goes; undone with the rest where it cannot be recorded after all. */
-async function forgetUnreadable(tx: Tx, mailboxId: string, place: InboundPlace): Promise<void> {
+async function forgetUnreadable(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org
     .table('inbound_messages')
-    .where({ mailbox_id: mailboxId, folder: place.folder, uid_validity: place.uidValidity, uid: place.uid })
+    .where({ mailbox_id: mailboxId, folder: location.folder, uid_validity: location.uidValidity, uid: location.uid })
     .whereNotNull('retry_at')
     .delete();
 }
@@ -109,7 +109,7 @@ async function forgetUnreadable(tx: Tx, mailboxId: string, place: InboundPlace):
 export async function recordUnreadable(
   ctx: Ctx,
   mailbox: { id: string; email: string },
-  place: InboundPlace,
+  location: MessageLocation,
   size: number,
   error: string,
 ): Promise<void> {
@@ -118,20 +118,20 @@ export async function recordUnreadable(
       .insert('inbound_messages', {
         id: newId(),
         mailbox_id: mailbox.id,
-        folder: place.folder,
-        uid_validity: place.uidValidity,
-        uid: place.uid,
-        thread_id: `${mailbox.id}/${place.folder}/${place.uidValidity}/${place.uid}`,
+        folder: location.folder,
+        uid_validity: location.uidValidity,
+        uid: location.uid,
+        thread_id: `${mailbox.id}/${location.folder}/${location.uidValidity}/${location.uid}`,
         kind: 'other',
         size,
         error: storableText(error, 500),
         retry_at: new Date(tx.now.getTime() + unreadableWaitMs(0)),
-        received_at: place.receivedAt,
+        received_at: location.receivedAt,
         created_at: tx.now,
       })
       .onConflict(['mailbox_id', 'folder', 'uid_validity', 'uid'])
       .ignore();
-    await moveOn(tx, mailbox.id, place);
+    await advanceFolder(tx, mailbox.id, location);
   });
 }
 
@@ -140,7 +140,7 @@ interface Inbound {
   kind: InboundKind;
   message: InboundMessage;
   messageId: string;
-  place: InboundPlace;
+  location: MessageLocation;
   send: MatchedSend | undefined;
   mailbox: { id: string; email: string };
   threadId: string;
@@ -158,14 +158,14 @@ async function seenBefore(
   tx: Tx,
   mailboxId: string,
   messageId: string,
-  place: InboundPlace,
+  location: MessageLocation,
 ): Promise<{ here: boolean; elsewhere: boolean }> {
   const [row] = await tx.org.sql<{ here: boolean; elsewhere: boolean }>(
     `select exists (select 1 from inbound_messages where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity and uid = :uid)
          or exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId and mailbox_id = :mailbox
            and folder = :folder and uid_validity <> :validity) as here,
        exists (select 1 from inbound_messages where organization_id = :org and message_id = :messageId) as elsewhere`,
-    { mailbox: mailboxId, folder: place.folder, validity: place.uidValidity, uid: place.uid, messageId },
+    { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, messageId },
   );
   return row!;
 }
@@ -176,12 +176,12 @@ async function readAgain(
   message: InboundMessage,
   guess: InboundClassification,
   send: MatchedSend | undefined,
-  place: InboundPlace,
+  location: MessageLocation,
 ): Promise<InboundClassification> {
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
   const sent = guess.kind === 'reply' ? await sentTexts(tx, send) : [];
-  return classifyInbound(message, settings.reply_intent, place.receivedAt, await zoneOf(tx, send), sent);
+  return classifyInbound(message, settings.reply_intent, location.receivedAt, await zoneOf(tx, send), sent);
 }
 
 async function zoneOf(tx: Tx, send: MatchedSend): Promise<string> {
@@ -199,13 +199,13 @@ async function contactOf(tx: Tx, from: string | null): Promise<string | null> {
 }
 
 async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
-  const { message, place, send } = inbound;
+  const { message, location, send } = inbound;
   await tx.org.insert('inbound_messages', {
     id: inbound.id,
     mailbox_id: inbound.mailbox.id,
-    folder: place.folder,
-    uid_validity: place.uidValidity,
-    uid: place.uid,
+    folder: location.folder,
+    uid_validity: location.uidValidity,
+    uid: location.uid,
     message_id: inbound.messageId,
     thread_id: inbound.threadId,
     in_reply_to: message.inReplyTo,
@@ -222,7 +222,7 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
     campaign_id: send?.campaign_id ?? null,
     contact_id: inbound.contactId,
     size,
-    received_at: place.receivedAt,
+    received_at: location.receivedAt,
     created_at: tx.now,
   });
 }
@@ -255,7 +255,7 @@ async function applyEffects(
       if (subject.contactId) {
         await holdAway(tx, subject.contactId, {
           messageId: inbound.id,
-          receivedAt: inbound.place.receivedAt,
+          receivedAt: inbound.location.receivedAt,
           returnDate: reading.returnDate,
           timezone: await zoneOf(tx, send),
         });
@@ -310,22 +310,22 @@ function tell(tx: Tx, inbound: Inbound): void {
 }
 
 /** What events say of the message. */
-function factsOf({ id, message, messageId, threadId, place }: Inbound): NonNullable<Reply['message']> {
+function factsOf({ id, message, messageId, threadId, location }: Inbound): NonNullable<Reply['message']> {
   return {
     id,
     messageId,
     threadId,
     fromEmail: storableText(message.from ?? '', 320),
     subject: storableText(message.subject, MAX_LINE),
-    receivedAt: place.receivedAt,
+    receivedAt: location.receivedAt,
   };
 }
 
 /** Everything up to this message is dealt with, if its uids still count. */
-async function moveOn(tx: Tx, mailboxId: string, place: InboundPlace): Promise<void> {
+async function advanceFolder(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org.sql(
     `update mailbox_sync set last_uid = greatest(last_uid, :uid), last_synced_at = :now
      where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity`,
-    { mailbox: mailboxId, folder: place.folder, validity: place.uidValidity, uid: place.uid, now: tx.now },
+    { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, now: tx.now },
   );
 }

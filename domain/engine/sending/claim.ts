@@ -76,7 +76,7 @@ export type Claim =
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
   | { kind: 'busy'; until: number; inHand: boolean }
-  /** Its mail host (host:port) has no place for it now; nothing was done. */
+  /** Its mail host (host:port) has no permit left now; nothing was done. */
   | { kind: 'host_full'; host: string }
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
@@ -85,13 +85,13 @@ export type Claim =
  * Takes a reserved email for sending (`reserved -> sending`), the one place where that happens. Everything is checked
  * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
  * byte leaves, so no crash can lead to a second send.
- * @param enter takes a place with a mail host (host:port); false when there is none, and the email is not claimed. May be
+ * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
  *   called again when the transaction is.
  */
 export async function claimSend(
   ctx: Ctx,
   sendId: string,
-  enter: (host: string) => boolean = () => true,
+  acquire: (host: string) => boolean = () => true,
 ): Promise<Claim> {
   return transact(ctx, async (tx) => {
     const row = await lockAndRead(tx, sendId);
@@ -125,7 +125,7 @@ export async function claimSend(
       return { kind: 'gone', outcome: 'mailbox_held' };
     }
     const host = `${target.host}:${target.port}`;
-    if (!enter(host)) return { kind: 'host_full', host };
+    if (!acquire(host)) return { kind: 'host_full', host };
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
     if (built.errors.length > 0) {
       await failComposition(tx, row, built.errors.map((error) => `${error.field}: ${error.message}`).join('; '));

@@ -1,6 +1,6 @@
 import type { SmtpOutcome, SmtpSender } from '../../../lib/smtp/index.ts';
 import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../../lib/imap/index.ts';
-import type { Place, TargetLimits } from '../../../lib/target-limits.ts';
+import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
 import { recordSendBounce } from '../outcomes/effects.ts';
 import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
@@ -53,21 +53,21 @@ export async function deliverSend(ctx: Ctx, parts: DeliverParts, sendId: string)
 }
 
 async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<Delivery> {
-  // The place comes before the claim: an email that waits for its mail host is not under way, and can still be released.
+  // The permit comes before the claim: an email that waits for its mail host is not under way, and can still be released.
   const organizationId = organizationOf(ctx);
-  let place: Place | undefined;
-  const enter = (host: string) => (place ??= parts.smtp.enterNow(host, organizationId)) !== undefined;
+  let permit: Permit | undefined;
+  const acquire = (host: string) => (permit ??= parts.smtp.acquireNow(host, organizationId)) !== undefined;
   try {
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
-      const claim = await claimSend(ctx, sendId, enter);
-      if (claim.kind !== 'host_full') return await handOver(ctx, parts, place, claim, until);
-      const entered = await parts.smtp.enter(claim.host, organizationId);
-      if ('retryInMs' in entered) return { outcome: 'host_busy', retryInMs: entered.retryInMs };
-      place = entered;
+      const claim = await claimSend(ctx, sendId, acquire);
+      if (claim.kind !== 'host_full') return await handOver(ctx, parts, permit, claim, until);
+      const permitOrWait = await parts.smtp.acquire(claim.host, organizationId);
+      if ('retryInMs' in permitOrWait) return { outcome: 'host_busy', retryInMs: permitOrWait.retryInMs };
+      permit = permitOrWait;
     }
   } finally {
-    place?.leave('unused');
+    permit?.release('unused');
   }
 }
 
@@ -75,7 +75,7 @@ async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<D
 async function handOver(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
-  place: Place | undefined,
+  permit: Permit | undefined,
   claim: Exclude<Claim, { kind: 'host_full' }>,
   until: number,
 ): Promise<Delivery> {
@@ -102,7 +102,7 @@ async function handOver(
     timeoutMs: Math.max(0, until - performance.now()),
     beforeEnd: () => markHandover(ctx, claim),
   });
-  place?.leave(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
+  permit?.release(outcome.kind === 'unreachable' || outcome.kind === 'unknown' ? 'hung' : 'answered');
   const settled = await untilStored(ctx, () => settle(ctx, claim, outcome));
   if (settled === 'sent' && claim.mailbox.save_to_sent && outcome.kind === 'accepted')
     await keepCopy(ctx, copies, claim);
@@ -194,8 +194,8 @@ async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard }:
 async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: ClaimedSend): Promise<void> {
   const target = copiesOf(ctx, claim.mailbox);
   if (!target) return;
-  const place = await copies?.enterSoon(`${target.host}:${target.port}`, organizationOf(ctx), COPY_PATIENCE_MS);
-  if (place && 'retryInMs' in place) {
+  const permit = await copies?.acquireSoon(`${target.host}:${target.port}`, organizationOf(ctx), COPY_PATIENCE_MS);
+  if (permit && 'retryInMs' in permit) {
     ctx.log.warn(
       { mailboxId: claim.mailbox.id, sendId: claim.sendId },
       'no copy could be kept in the Sent folder: the IMAP host is busy or does not answer',
@@ -212,7 +212,7 @@ async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: Claim
       'no copy could be kept in the Sent folder',
     );
   } finally {
-    place?.leave(hung ? 'hung' : 'answered');
+    permit?.release(hung ? 'hung' : 'answered');
   }
 }
 

@@ -83,9 +83,9 @@ function createLinkCollector(): {
       const url = attribute('href')
         .replace(/[\t\n\r]/g, '')
         .trim();
-      const place = location?.attrs?.['href'];
-      if (!place || !isWebUrl(url)) return;
-      const link = { url, text: '', alternative: '', start: place.startOffset, end: place.endOffset };
+      const hrefLocation = location?.attrs?.['href'];
+      if (!hrefLocation || !isWebUrl(url)) return;
+      const link = { url, text: '', alternative: '', start: hrefLocation.startOffset, end: hrefLocation.endOffset };
       found.push(link);
       if (tagName === 'a') open = link;
     },
