@@ -3,7 +3,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Where time comes from. Injected, so tests can move it; never call `new Date()` in domain code. */
+/** The source of time. Injected, so that tests can set it; domain code never calls `new Date()`. */
 export interface Clock {
   /** The present moment. */
   now(): Date;
@@ -12,7 +12,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => new Date() };
 
-/** A clock that stands still until it is moved; for tests. */
+/** A clock that changes only when it is set; for tests. */
 export class ManualClock implements Clock {
   #now: number;
 

@@ -1,5 +1,5 @@
 /**
- * Every error code a client can meet, with its HTTP status. The list is closed: a code that is not here does not
+ * Every error code that a client can get, with its HTTP status. The list is closed: a code that is not here does not
  * compile, and a suite checks that each documented one can be reached.
  */
 export const ERROR_CODES = {
@@ -89,7 +89,7 @@ export interface AppErrorOptions {
   cause?: unknown;
 }
 
-/** The one error class a client may see. `message` is public; private detail goes into `cause`. */
+/** The one error class that clients see. `message` is public; private detail goes into `cause`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;

@@ -18,5 +18,5 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** The UUID that stands for "all" in an answer that needs an id (analytics over all API keys). */
+/** The UUID that means "all" in an answer that needs an id (analytics over all API keys). */
 export const ZERO_UUID = '00000000-0000-0000-0000-000000000000';

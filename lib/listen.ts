@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How often (ms) a closing server looks for connections that have become idle. */
+/** How often (ms) a closing server closes connections that have become idle. */
 const SWEEP_MS = 50;
 
 export interface Listening {
   server: Server;
   url: string;
   port: number;
-  /** Refuses new connections, lets requests in hand finish, closes idle keep-alive connections. */
+  /** Refuses new connections, lets open requests finish, closes idle keep-alive connections. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { withoutRowData } from './error-report.ts';
 
 export type { Logger } from 'pino';
 
-/** Paths that never reach a log line, wherever a caller puts them. */
+/** Paths that are never logged, in whatever part of a line they occur. */
 const REDACTED = [
   'password',
   'secret',
@@ -36,7 +36,7 @@ export function createLogger({ destination = pino.destination(1), ...options }: 
     redact: { paths: REDACTED, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: {
-      // Before pino takes an error's message for that of the line.
+      // Runs before pino copies an error's message into the line's message.
       logMethod(args, method) {
         const [subject, ...rest] = args as unknown[];
         return method.apply(this, [safeSubject(subject), ...rest] as never);
@@ -46,7 +46,7 @@ export function createLogger({ destination = pino.destination(1), ...options }: 
   return pino(settings, destination);
 }
 
-/** What is logged, its errors without the rows and values that they name. */
+/** What is logged, with errors stripped of the rows and values that they name. */
 function safeSubject(subject: unknown): unknown {
   if (subject instanceof Error) return withoutRowData(subject);
   if (typeof subject !== 'object' || subject === null) return subject;
@@ -55,5 +55,5 @@ function safeSubject(subject: unknown): unknown {
   return { ...subject, ...Object.fromEntries(errors.map(([name, error]) => [name, withoutRowData(error)])) };
 }
 
-/** A logger that says nothing; for tests and one-off commands. */
+/** A logger without output; for tests and one-off commands. */
 export const silentLogger: Logger = pino({ level: 'silent' });

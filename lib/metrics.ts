@@ -74,7 +74,7 @@ function createApiMetrics(registers: Registry[]) {
   };
 }
 
-/** Intents on their way to Temporal, and runs that are missing there. */
+/** Workflow intents carried to Temporal, and runs that are missing there. */
 function createRunMetrics(registers: Registry[]) {
   return {
     outboxDispatched: new Counter({

@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts';
 
 /** The window in which requests are counted. */
 const WINDOW_MS = 60_000;
-/** Requests are counted per slice of the window; the oldest slice counts by the share of it that is still inside. */
+/** Requests are counted per slice of the window; of the oldest slice only the share that is still inside the window counts. */
 const SLICE_MS = 5_000;
 const SLICES = WINDOW_MS / SLICE_MS;
 /** A slice is kept until the window has left it behind. */
@@ -20,12 +20,12 @@ const MAX_REMEMBERED = 50_000;
 const PREFIX = 'rate';
 const TABLE = 'rate_limit_counts';
 
-/** Holds callers to a number of requests in any 60 seconds. */
+/** Limits the requests per key in any 60 seconds. */
 export interface RateLimiter {
   /**
    * Counts one request of `key`, unless it is refused: a refused request uses up nothing.
    * @param limitPerMinute requests in any 60 seconds; 0 is unlimited
-   * @returns how long (ms) to wait; 0 when the request may pass. After this wait it passes if no other of this key came before it.
+   * @returns how long (ms) to wait; 0 when the request may pass. After this wait it passes if the key made no other request meanwhile.
    */
   take(key: string, limitPerMinute: number): Promise<number>;
   close(): Promise<void>;
@@ -39,9 +39,9 @@ export interface Counters {
 
 /**
  * A sliding window. Every request adds one to the counter of its slice, in one atomic step, and is refused when it and what
- * the window holds are more than the limit; so processes that share counters hold a caller to one limit together. The
- * requests of the oldest slice are taken as spread evenly over its 5 seconds: after a burst, 60 seconds can hold as many
- * more as that estimate is wrong by.
+ * the window holds are more than the limit; so processes that share counters enforce one limit together. The
+ * requests of the oldest slice are assumed to be spread evenly over its 5 seconds: after a burst, 60 seconds can contain more
+ * requests by the error of that estimate.
  */
 export function createRateLimiter(clock: Clock, { counters, close }: Counters = memoryCounters()): RateLimiter {
   const closedSlices = new LRUCache<string, number>({ max: MAX_REMEMBERED });
@@ -127,7 +127,7 @@ export function postgresCounters(query: PgQuery): Counters {
 
 /**
  * Counters in Redis, shared by all processes. While Redis cannot be reached each process counts for itself.
- * @param onError gets what goes wrong with the connection
+ * @param onError called with errors of the connection
  */
 export function redisCounters(url: string, onError: (error: Error) => void): Counters {
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });

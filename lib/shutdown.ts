@@ -1,6 +1,6 @@
 import type { Logger } from './log.ts';
 
-/** A terminal's Ctrl-C reaches a process twice when its parent passes signals on: the echo (within this many ms) is no second wish. */
+/** A terminal's Ctrl-C reaches a process twice when its parent passes signals on: a second signal within this many ms is ignored. */
 const ECHO_MS = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 import type { Problem } from './errors.ts';
 
-/** Deeper nesting than this is nobody's data, and recursion over it would not end well. */
+/** No real data is nested deeper than this, and deeper recursion could overflow the stack. */
 const MAX_DEPTH = 64;
 
 /**
@@ -18,7 +18,7 @@ export function jsonProblem(value: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-/** Problems of one value that are listed; the rest of a hopeless one adds nothing. */
+/** Problems listed per value at most. */
 const MAX_LISTED = 20;
 
 /**
@@ -51,7 +51,7 @@ function sentence(problem: string): string {
   return problem.charAt(0).toUpperCase() + problem.slice(1);
 }
 
-/** What a JSON or form parser makes; not a stream, nor anything else that is handed on as it is. */
+/** What a JSON or form parser makes; not a stream or another object that is passed on unchanged. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (!isJsonObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,16 +1,16 @@
 export interface TargetLimitsOptions {
   /** Pieces of work open at once, over all targets. */
   total: number;
-  /** ... with one target. */
+  /** Pieces of work open at once with one target. */
   perTarget: number;
-  /** ... for one tenant, over all targets; a quarter of `total` (one at least) when not given. */
+  /** Pieces of work open at once for one tenant, over all targets; a quarter of `total` (one at least) when not given. */
   perTenant?: number;
   /** Targets serve several tenants (mail hosts): one tenant alone leaves a quarter of a target's permits free. */
   shared?: boolean;
   /** The longest wait (ms) that is proposed to work without a permit. */
   maxRetryMs?: number;
   /**
-   * How long (ms) a target that hung is left alone; it doubles each time it hangs again, up to `maxRestMs`. None is when
+   * How long (ms) a target that hung gets no work; it doubles each time it hangs again, up to `maxRestMs`. 0 when
    * not given.
    */
   restMs?: number;
@@ -19,11 +19,11 @@ export interface TargetLimitsOptions {
   now?: () => number;
 }
 
-/** Permission for one piece of work. It must be given back, once. */
+/** Permission for one piece of work. Its holder releases it once. */
 export interface Permit {
   /**
    * `hung`: the target could not be reached or did not answer in time. A refusal counts as `answered`. `unused`: the
-   * target was not asked in the end. Only the first call counts.
+   * target was not called. Only the first call counts.
    */
   release(result: 'answered' | 'hung' | 'unused'): void;
 }
@@ -34,46 +34,46 @@ interface Waiter {
 }
 
 interface Target {
-  /** Permits open, by tenant. */
+  /** Permits in use, by tenant. */
   open: Map<string, number>;
   openCount: number;
   /** Permits it may have now: grows with every answer, halves when it hangs. */
   window: number;
-  /** What it did last; `unknown` before its first answer. */
+  /** Its last result; `unknown` before the first. */
   state: 'unknown' | 'answered' | 'hung';
-  /** Times it hung in a row, and until when (on the clock of `now`) it is left alone. */
+  /** Times it hung in a row, and until when (on the clock of `now`) it gets no work. */
   hangs: number;
   restUntil: number;
   /** How long (ms) one piece of work takes, a moving mean. */
   meanMs: number;
-  /** When it last gave a permit back, or got its first one, on the clock of `now`. */
+  /** When a permit was last released, or taken with none in use, on the clock of `now`. */
   movedAt: number;
-  /** Work that waits here for a moment, in the order in which it came. */
+  /** Calls of `acquireSoon` that wait now, in their order. */
   waiting: Waiter[];
-  /** When the last of a tenant's work that was sent away is due again, on the clock of `now`. */
+  /** By tenant: when the last work that was sent away is to ask again, on the clock of `now`. */
   lines: Map<string, number>;
 }
 
-/** Permits an unknown target begins with. */
+/** Permits that a target has before its first answer. */
 const FIRST_WINDOW = 4;
 const FIRST_MEAN_MS = 50;
 const MEAN_WEIGHT = 0.2;
 const MIN_RETRY_MS = 250;
-/** How long (ms) a wait stays in line before it looks again. */
+/** How long (ms) `wait` waits in line before it asks again. */
 const WAIT_TURN_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Targets that are remembered at most; those without open work are forgotten first. */
+/** Targets that are remembered at most; one without open work is forgotten when there are more. */
 const MAX_TARGETS = 10_000;
 
 /**
- * Bounds the work that a process has open with outside servers, so that one that hangs holds up only what is meant for
- * it. Work without a permit is sent away with the time after which to come again, and holds nothing meanwhile.
+ * Bounds the work that a process has open with outside servers, so that one that hangs delays only the work meant for
+ * it. Work that gets no permit is sent away with the time after which to ask again, and holds nothing meanwhile.
  *
  * - One target has at most `perTarget` permits. It starts with few, gets one more with each answer, and loses half when
- *   it hangs, down to one: a server that hangs costs one permit.
+ *   it hangs, down to one.
  * - Targets that have not answered yet, or hung the last time, together use at most half of all permits. However many
  *   servers hang, the other half is left to those that answer.
- * - Tenants share a target: no tenant has more than its part while others use it or wait for it.
+ * - Tenants share a target: no tenant has more than its share while others use it or wait for it.
  */
 export class TargetLimits {
   readonly #total: number;
@@ -100,7 +100,7 @@ export class TargetLimits {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes a permit with a target for a tenant, or says in how many ms to ask again. */
+  /** Takes a permit for a target and a tenant, or returns in how many ms to ask again. */
   acquire(name: string, tenant: string): Permit | { retryInMs: number } {
     const target = this.#target(name);
     return this.#mayAcquire(target, tenant)
@@ -115,8 +115,8 @@ export class TargetLimits {
   }
 
   /**
-   * As {@link acquire}, but waits up to `patienceMs` where a permit is likely by then: the target answers, or is not known
-   * yet, and those before it will be done. Saves the way back for work that comes in bursts.
+   * Like {@link acquire}, but waits up to `patienceMs` where a permit is likely by then: the target answers, or is not known
+   * yet, and the calls before this one will be done. Spares work that comes in bursts a retry.
    */
   async acquireSoon(name: string, tenant: string, patienceMs: number): Promise<Permit | { retryInMs: number }> {
     const target = this.#target(name);
@@ -187,7 +187,7 @@ export class TargetLimits {
     };
   }
 
-  /** Gives what has become free to those who wait: first to tenants with the fewest permits, then in order. */
+  /** Gives released permits to waiting calls: first to tenants with the fewest permits, then in order. */
   #admitWaiting(target: Target): void {
     const permits = (waiter: Waiter) => target.open.get(waiter.tenant) ?? 0;
     for (;;) {
@@ -206,7 +206,7 @@ export class TargetLimits {
       target.hangs = 0;
       target.restUntil = 0;
     } else if (this.#restMs > 0 && this.#now() >= target.restUntil) {
-      // Work that began before the rest and hangs as well says nothing new.
+      // Work that began before the rest and hangs as well is no further proof.
       target.hangs += 1;
       target.restUntil = this.#now() + Math.min(this.#restMs * 2 ** (target.hangs - 1), this.#maxRestMs);
     }
@@ -244,7 +244,7 @@ export class TargetLimits {
     return this.#shared ? Math.max(1, target.window - Math.floor(target.window / 4)) : target.window;
   }
 
-  /** The end of the tenant's line at this target, as long as one piece of work takes now. */
+  /** Reserves the next time in the tenant's line at this target, as long as one piece of work takes now. Returns the wait in ms. */
   #book(target: Target, tenant: string, share: number): number {
     const now = this.#now();
     const first = Math.max(now + MIN_RETRY_MS, target.restUntil, target.lines.get(tenant) ?? 0);
@@ -253,7 +253,7 @@ export class TargetLimits {
     return Math.ceil(at - now);
   }
 
-  /** How long (ms) work with the target takes now: while nothing comes back, as long as that lasts at least. */
+  /** How long (ms) work with the target takes now: at least as long as the target has released no permit. */
   #workMs(target: Target): number {
     return target.openCount === 0 ? target.meanMs : Math.max(target.meanMs, this.#now() - target.movedAt);
   }

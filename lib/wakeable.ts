@@ -1,14 +1,14 @@
 /** A pause between two turns of a loop, which ends early when there is something to do. */
 export interface Wakeable {
-  /** Ends the pause that is going on, or else the next one as soon as it begins. */
+  /** Ends the current pause, or else the next one as soon as it begins. */
   wake(): void;
-  /** Forgets wake-ups so far; for the start of a turn, which will see what they announced. */
+  /** Forgets earlier wake-ups; called at the start of a turn, which will find what they announced. */
   clear(): void;
   /** Resolves after `ms`, or at once when woken. A wake-up ends one pause. */
   pause(ms: number): Promise<void>;
 }
 
-/** Makes a {@link Wakeable} for one loop: only one pause may go on at a time. */
+/** Makes a {@link Wakeable} for one loop: only one pause may be open at a time. */
 export function createWakeable(): Wakeable {
   let isWoken = false;
   let end: (() => void) | undefined;

@@ -31,9 +31,9 @@ export interface ToolAnswer {
 }
 
 /**
- * Calls a tool: its route, for the same caller, under all its own rules.
+ * Calls a tool: runs its route for the same caller, under all the rules of that route.
  * @param prefix what stands before an argument's name in the paths of problems
- * @throws AppError what the route answers with an error, its problems told in terms of arguments
+ * @throws AppError the route's error, with the paths of its problems as argument names
  */
 export async function callTool(
   ctx: Ctx,
@@ -54,14 +54,14 @@ export async function callTool(
       problems: all,
     });
   }
-  const told = { tool: tool.name, operation: tool.route.operationId };
+  const logged = { tool: tool.name, operation: tool.route.operationId };
   try {
     const answer = read(await invoke(tool.route, request));
-    ctx.log.info({ ...told, status: answer.status }, 'tool called');
+    ctx.log.info({ ...logged, status: answer.status }, 'tool called');
     return answer;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    ctx.log.info({ ...told, status: error.status, code: error.code }, 'tool refused');
+    ctx.log.info({ ...logged, status: error.status, code: error.code }, 'tool refused');
     throw asArgumentError(tool, error, prefix);
   }
 }

@@ -4,7 +4,7 @@ import { callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
-/** As much as an MCP message may hold. */
+/** Bytes of a call at most, the same as of an MCP message. */
 export const CALL_LIMIT = 4 * 1024 * 1024;
 
 const tool = z.strictObject({
@@ -55,7 +55,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     operationId: 'agentTools.call',
     method: 'post',
     path: '/ai/tools/:name/call',
-    // Limits on writes and the Idempotency-Key are matters of the endpoint behind the tool.
+    // The endpoint behind the tool counts writes and handles the Idempotency-Key.
     readOnly: true,
     summary: 'Call a tool',
     description:

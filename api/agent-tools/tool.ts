@@ -14,13 +14,13 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** An argument whose place in the request does not say everything about it. */
+/** An argument that needs more than the path of the field it fills. */
 export interface ArgumentSpec {
   /** Where it goes: `params.id`, `query.limit`, `body.name`, `body.0.email`, or `body` for all of it. */
   at: string;
-  /** For the model, where the route's own description does not serve. */
+  /** For the model, where the route's own description of the field is not enough. */
   description?: string;
-  /** Asked for although the route could do without. */
+  /** Required by the tool although the route does not require it. */
   required?: true;
   /** What the model may send, where the route takes text (flags and numbers of a query). */
   schema?: JsonSchema;
@@ -36,9 +36,9 @@ export interface ToolSpec {
   arguments: Record<string, string | ArgumentSpec>;
   /** Whether calling it again with the same arguments changes nothing more; reads always are. */
   repeatable?: boolean;
-  /** Whether it can overwrite, or do what cannot be undone. */
+  /** Whether it can overwrite data, or do something that cannot be undone. */
   destructive?: boolean;
-  /** Whether it reaches beyond the workspace: mail leaves, apps are asked. */
+  /** Whether it acts outside the workspace: sends mail, calls apps. */
   openWorld?: boolean;
 }
 
@@ -55,7 +55,7 @@ const KEY_DESCRIPTION =
 
 /**
  * Derives a tool's input schema from its route's own schemas.
- * @throws Error when an argument points to a place the route does not have
+ * @throws Error when an argument names a field that the route does not have
  */
 export function defineTool(spec: ToolSpec): AgentTool {
   const properties: Record<string, JsonSchema> = {};
@@ -85,7 +85,7 @@ export function defineTool(spec: ToolSpec): AgentTool {
   };
 }
 
-/** The request of a tool's route that its arguments stand for; arguments the tool does not have are left out. */
+/** The request to the tool's route that these arguments make; arguments that the tool does not have are left out. */
 export function toRequest(tool: AgentTool, args: Record<string, unknown>): RouteRequest {
   const request: RouteRequest = {
     params: {},
@@ -101,7 +101,7 @@ export function toRequest(tool: AgentTool, args: Record<string, unknown>): Route
   return request;
 }
 
-/** Faults that only the tool can see: arguments it does not have, and those it asks for by itself. Paths are argument names. */
+/** Faults that only the tool can find: unknown arguments, and missing ones that only the tool requires. Paths are argument names. */
 export function ownProblems(tool: AgentTool, args: Record<string, unknown>): Problem[] {
   const problems = Object.keys(args)
     .filter((name) => !Object.hasOwn(tool.arguments, name))
@@ -132,7 +132,7 @@ export function asArgumentProblem(tool: AgentTool, problem: Problem, prefix: str
   return problem;
 }
 
-/** An error of the route with its faults told in terms of the tool's arguments. */
+/** An error of the route, with its problems in terms of the tool's arguments. */
 export function asArgumentError(tool: AgentTool, error: AppError, prefix: string): AppError {
   if (!error.problems) return error;
   return new AppError(error.code, error.message, {
@@ -144,7 +144,7 @@ export function asArgumentError(tool: AgentTool, error: AppError, prefix: string
   });
 }
 
-/** A schema without what a model cannot use: patterns that only spell a format out. They are checked all the same. */
+/** A schema without the patterns that only spell a format out, which a model cannot use. The route checks them all the same. */
 function forModels<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(forModels) as T;
   if (typeof schema !== 'object' || schema === null) return schema;

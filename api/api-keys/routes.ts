@@ -67,7 +67,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     operationId: 'api-keys.revoke',
     method: 'delete',
     path: '/api-keys/:id',
-    summary: 'Revoke an API key for good',
+    summary: 'Revoke an API key; this cannot be undone',
     description: 'It stops authenticating within a second.',
     params: idParams,
     query: schemas.revokeQuery,
@@ -148,7 +148,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
     path: '/api-keys/:id/logs',
     summary: 'Requests made with a key, newest first',
     description:
-      "A request appears within about two seconds. Requests refused with 401 are nobody's and are not recorded.",
+      'A request appears within about two seconds. Requests refused with 401 belong to no key and are not recorded.',
     params: idParams,
     query: schemas.logsQuery,
     success: { status: 200, body: paged(schemas.usageLog) },

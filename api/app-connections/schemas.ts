@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../http/schemas.ts';
 
 const name = z.string().trim().min(1).max(100);
-/** What can be said without the settings of the installation; the verb says the rest. */
+/** Checks what does not need the installation's settings; the verb checks the rest. */
 const baseUrl = z
   .string()
   .trim()

@@ -50,7 +50,7 @@ const publicRoutes = [
     path: '/auth/register',
     summary: 'Begin a sign-up; a code is mailed',
     description:
-      'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses, or nobody.',
+      'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses only, or no one.',
     body: schemas.registerBody,
     success: { status: 200, body: schemas.authSession },
     errors: [

@@ -100,7 +100,7 @@ export const campaignRoutes = [
     path: '/campaigns',
     summary: 'Create a campaign',
     description:
-      'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its place in `steps`.',
+      'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its index in `steps`, from 0.',
     bodyLimit: 8 * 1024 * 1024,
     body: createCampaignSchema,
     success: { status: 201, body: writtenCampaign },

@@ -119,7 +119,7 @@ export const contactRoutes = [
     method: 'get',
     path: '/contacts/lookup',
     summary: 'The contact of an address',
-    description: 'Accepts `Name <addr>`. Answers 200 with null when nobody has the address.',
+    description: 'Accepts `Name <addr>`. Answers 200 with null when no contact has the address.',
     query: z.object({ email: z.string() }),
     success: { status: 200, body: z.strictObject({ contact: contact.nullable() }) },
     handler: async (ctx, { query }) => {

@@ -25,7 +25,7 @@ const customFields = z
   );
 const ids = z.array(z.string()).max(100);
 
-/** What a letter can say of a contact, within the limits of a stored one. */
+/** The fields of a contact that templates can use, within the limits of stored ones. */
 export const letterFields = z.strictObject({
   first_name: name,
   last_name: name,

@@ -6,8 +6,8 @@ import { countKeyRequest } from './rate-limit.ts';
 import type { AnyRoute } from './route.ts';
 
 /**
- * Who calls a route, by the credential of the request.
- * @throws AppError unauthorized (401) without a credential that counts; forbidden when a key may not be used from this
+ * Resolves the caller of a route from the credential of the request.
+ * @throws AppError unauthorized (401) without a valid credential; forbidden when a key may not be used from this
  *   address; rate_limit_exceeded when the key's own rate is used up
  */
 export async function admit(spec: AnyRoute, { deps, actors, limiter }: GuardParts, koa: Context): Promise<Actor> {

@@ -3,7 +3,7 @@ import type { GuardParts } from './guard-parts.ts';
 import type { AnyRoute, RouteAnswer, StreamReply } from './route.ts';
 
 /**
- * What goes over the wire for what a handler has returned.
+ * The bytes that go out for what a handler has returned.
  * @throws Error (a 500) with strictResponses, when it does not fit the schema of the route's answer
  */
 export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
@@ -33,8 +33,8 @@ export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unkn
 }
 
 /**
- * An answer that does not fit is a fault of code, not of one request: outside of tests the first few and then a sample
- * find it.
+ * An answer that does not fit its schema is a fault of code and repeats, so outside of tests it is enough to check the
+ * first answers of a route and then a sample.
  */
 const CHECK_FIRST = 50;
 const CHECK_EVERY = 20;

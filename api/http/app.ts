@@ -25,7 +25,7 @@ export interface AppOptions {
   strictResponses?: boolean;
   limiter: RateLimiter;
   actors?: ActorResolver;
-  /** Told of every request made with an API key. */
+  /** Records every request made with an API key. */
   usage: UsageLog;
   /** Served before the routes: documents, metrics. */
   middleware?: readonly Middleware[];
@@ -42,7 +42,7 @@ export function createApp(options: AppOptions): Koa {
     strictResponses: options.strictResponses ?? false,
   };
   const router = new Router({ strict: false });
-  // A fixed segment must win over a parameter, whatever the order of declaration.
+  // A fixed path segment wins over a parameter, in whatever order the routes are declared.
   for (const spec of [...routes].sort(byParameterPosition)) {
     router[spec.method](
       spec.operationId,
@@ -113,13 +113,13 @@ function parseBody(spec: AnyRoute): Middleware {
   return spec.consumes === 'multipart' ? withoutLeftovers(parse) : parse;
 }
 
-/** The request itself is the body; the route reads it, and holds it to a limit. */
+/** Leaves the body unread: the route reads the request's stream, and bounds it. */
 const unreadBody: Middleware = (koa, next) => {
   (koa.request as { body?: unknown }).body = koa.req;
   return next();
 };
 
-/** Uploaded files live as long as their request, whatever becomes of it. */
+/** Deletes uploaded files when their request ends, with an answer or an error. */
 function withoutLeftovers(parse: Middleware): Middleware {
   return async (koa, next) => {
     try {
@@ -133,7 +133,7 @@ function withoutLeftovers(parse: Middleware): Middleware {
   };
 }
 
-/** Request id, timing, one log line per request, the usage of API keys, and the error envelope for whatever is thrown below. */
+/** Request id, timing, one log line per request, the usage of API keys, and the error envelope for everything thrown below. */
 function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   const trust = deps.config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(deps.config.TRUSTED_PROXIES) : () => false;
   return async (koa, next) => {
@@ -179,7 +179,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   };
 }
 
-/** Cross-origin answers for the listed origins only; credentials travel in a header, so cookies are never allowed. */
+/** Allows cross-origin requests from the listed origins only. Credentials travel in a header, so cookies are never allowed. */
 function cors(origins: readonly string[]): Middleware {
   return (koa, next) => {
     const origin = koa.get('origin');

@@ -9,7 +9,7 @@ import { isWrite, type AnyRoute, type PermissionRule } from './route.ts';
 
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
- * @param asked the route the request came to, whose challenge a refusal carries
+ * @param asked the route that the client called; a refusal carries its challenge
  * @throws AppError no_organization, forbidden, rate_limit_exceeded
  */
 export async function authorize(

@@ -30,7 +30,7 @@ export function needsCredential(spec: AnyRoute, config: Config): AppError {
   });
 }
 
-/** What resolving a credential threw; a 401 among it says that the token is no good. */
+/** What resolving a credential threw; a 401 gets the challenge `invalid_token`. */
 export function refusedCredential(spec: AnyRoute, config: Config, error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'unauthorized') return error;
   return new AppError('unauthorized', error.message, {
@@ -43,9 +43,9 @@ export function refusedCredential(spec: AnyRoute, config: Config, error: unknown
 }
 
 /**
- * 403 for a key or token that lacks one of the scopes needed. An OAuth client is told the scopes it has together with
- * those it lacks: the token it then asks for takes the place of this one.
- * @param spec the route the request came to
+ * 403 for a key or token that lacks one of the needed scopes. For an OAuth client the challenge lists the scopes it has
+ * together with those it lacks, because the token that it then asks for replaces this one.
+ * @param spec the route that the client called
  */
 export function insufficientScope(
   spec: AnyRoute,

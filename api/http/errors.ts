@@ -3,7 +3,7 @@ import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/er
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
-/** The one envelope of every error. */
+/** The envelope of every error. */
 export interface ErrorEnvelope {
   error: string;
   message: string;
@@ -47,7 +47,7 @@ export function asAppError(error: unknown): AppError {
   return new AppError('internal_error', 'Something went wrong on our side', { cause: error });
 }
 
-/** What a client is told of an error. */
+/** The public part of an error. */
 export function errorEnvelope(error: AppError, requestId: string): ErrorEnvelope {
   return {
     error: statusLabel(error.status),

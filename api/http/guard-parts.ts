@@ -7,6 +7,6 @@ export interface GuardParts {
   deps: Deps;
   actors: ActorResolver;
   limiter: RateLimiter;
-  /** Check every answer and refuse (500) one that does not fit its schema, instead of logging what a sample finds; on in tests. */
+  /** Check every answer and refuse (500) one that does not fit its schema, instead of checking a sample and logging; on in tests. */
   strictResponses: boolean;
 }

@@ -10,13 +10,13 @@ import { once } from './once.ts';
 import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 
 /*
- * The way of a request to its handler, one step per file:
- *   admit      who calls: the credential, its addresses and its rate
- *   authorize  may they: workspace, scope or permission, the workspace's write rate
- *   (the body is read here; that of a refused caller never is)
- *   readInput  what is asked: params, query and body, all faults at once
- *   once       done before? with an Idempotency-Key, the transaction in which the handler runs
- *   answer     what is said: checked against the schema, as bytes
+ * The steps of a request up to its handler, one per file:
+ *   admit      who calls: the credential, its allowed addresses and its rate
+ *   authorize  whether they may: workspace, scope or permission, the workspace's write rate
+ *   (the body is read here, so that of a refused caller is never read)
+ *   readInput  params, query and body, all faults at once
+ *   once       with an Idempotency-Key: the stored answer, or the transaction in which the handler runs
+ *   answer     the handler's result, checked against the schema, as bytes
  */
 
 /** The steps before the body is read. */

@@ -4,7 +4,7 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { unstorableParts } from '../../lib/storable-json.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
-/** What a handler gets of a request. */
+/** The checked parts of a request, as a handler gets them. */
 export type Input = RouteInput<unknown, unknown, unknown, undefined>;
 
 /** A request over HTTP whose body is parsed. */

@@ -6,16 +6,16 @@ import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } fro
 /** Characters of an Idempotency-Key. */
 export const MAX_KEY_LENGTH = 255;
 
-/** The two halves of what a route does. */
+/** The two parts of what a route does. */
 export interface Work {
-  /** Slow work with the outside, before any transaction. */
+  /** Slow calls to outside services, before any transaction. */
   prepare(): Promise<unknown>;
   /** The handler, up to its checked answer. */
   run(ctx: Ctx, prepared: unknown): Promise<RouteAnswer>;
 }
 
 /**
- * Does a route's work, for one Idempotency-Key once. With a key, a transaction opens here: the handler's verbs join it,
+ * Does a route's work at most once per Idempotency-Key. With a key, a transaction opens here: the handler's verbs join it,
  * and what they changed commits together with the answer that a repeated request gets. Without one, each verb opens its own.
  * @throws AppError bad_request for a key that is missing where one is required, or too long; conflict
  */
@@ -36,7 +36,7 @@ export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work
   return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } } : answer;
 }
 
-/** The key of a request; empty where the route takes none, or none came. */
+/** The key of a request; empty where the route takes none, or the request has none. */
 function idempotencyKey(spec: AnyRoute, request: RouteRequest): string {
   const mode = idempotencyOf(spec);
   const key = mode === 'none' ? '' : (request.headers['idempotency-key'] ?? '');

@@ -29,7 +29,7 @@ export function webhooksSection(): Record<string, object> {
     ),
     [TEST_EVENT]: delivery(TEST_EVENT, {
       description:
-        'The verification challenge of an endpoint, and its later test. Nobody subscribes to it. A dashboard endpoint answers 2xx; ' +
+        'The verification challenge of an endpoint, and its later test. It needs no subscription. A dashboard endpoint answers 2xx; ' +
         "an application's endpoint also echoes the challenge, as `challenge` in a JSON body or in the header X-Service-Webhook-Challenge.",
       payload: TEST_PAYLOAD,
       extra: {},
@@ -86,7 +86,7 @@ function envelope(type: string, payload: z.ZodType): object {
   };
 }
 
-/** The published form of a payload. Fields may be added to it, so receivers are not told that there are no others. */
+/** The published form of a payload. Fields may be added later, so the schema does not exclude further properties. */
 function dataSchema(payload: z.ZodType): object {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(payload, {
     target: 'draft-2020-12',

@@ -15,7 +15,7 @@ export interface UploadedFile {
   path: string;
   filename: string;
   size: number;
-  /** Hash of its bytes, hex; part of what an Idempotency-Key stands for. */
+  /** SHA-256 of its bytes, hex; part of the request hash of an Idempotency-Key. */
   sha256: string;
 }
 
@@ -30,7 +30,7 @@ export interface RouteInput<P, Q, B, Prepared> {
   invoke: Invoke;
 }
 
-/** What a request asks of a route, before anything of it is checked. */
+/** A request to a route, before anything of it is checked. */
 export interface RouteRequest {
   params: unknown;
   query: unknown;
@@ -54,7 +54,7 @@ export interface RouteAnswer {
  */
 export type Invoke = (spec: AnyRoute, request: RouteRequest) => Promise<RouteAnswer>;
 
-/** A body that is not JSON, or not always. */
+/** A body that is not JSON, or not in every case. */
 export interface StreamReply {
   stream: Readable | string;
   contentType: string;
@@ -95,7 +95,7 @@ export interface RouteSpec<
   permission: PermissionRule | null;
   /** False where no workspace needs to be selected (sign-in, choosing one). */
   organization?: false;
-  /** Name of the path parameter that is a mailbox id: keys restricted to mailboxes are checked against it. */
+  /** Name of the path parameter that is a mailbox id: a key restricted to mailboxes must have that mailbox. */
   mailboxParam?: string;
   /** Mutating routes accept an Idempotency-Key unless they say `none`. */
   idempotency?: 'none' | 'required';
@@ -108,16 +108,16 @@ export interface RouteSpec<
   body?: B;
   /** `raw` leaves the body unread: the handler gets the request's stream as its body. */
   consumes?: 'json' | 'form' | 'multipart' | 'raw';
-  /** Bytes of the largest accepted body; 1 MiB unless said. */
+  /** Bytes of the largest accepted body; 1 MiB by default. */
   bodyLimit?: number;
   success: { status: 200 | 201 | 202 | 204; body?: R; description?: string; contentType?: string };
   /** Cache-Control of every answer, errors too. */
   cacheControl?: 'no-store' | 'public, max-age=300';
-  /** The error envelope, unless said. */
+  /** The form of errors; the envelope by default. */
   errorStyle?: ErrorStyle;
   /** Codes this endpoint can answer beyond those every endpoint can. */
   errors?: readonly ErrorCode[];
-  /** Slow work with the outside (dialing a mail server), before the transaction opens. */
+  /** Slow calls to outside services (dialing a mail server), before the transaction opens. */
   prepare?: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, undefined>) => Promise<Prepared>;
   /**
    * Calls the verb and presents what it returns. The verb opens the transaction of a write (`transact`); with an
@@ -126,7 +126,7 @@ export interface RouteSpec<
   handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R>>;
 }
 
-/** A route with its types forgotten, as the router and the walking suites see it. */
+/** A route without its type parameters, as the router and the walking test suites use it. */
 export type AnyRoute = RouteSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType | 'stream' | undefined, unknown>;
 
 /** Declares an endpoint. */

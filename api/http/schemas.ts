@@ -6,12 +6,12 @@ export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'R
 /** RFC 3339 as clients send it; read as a Date. */
 export const inputTimestamp = z.iso.datetime({ offset: true, local: false }).transform((value) => new Date(value));
 export const uuid = z.uuid();
-/** Of a record that has a run: fields that are present only where they say something. */
+/** Fields of a record that has a workflow run; absent where there is nothing to show. */
 export const runFields = {
   blocked_reason: z
     .string()
     .optional()
-    .meta({ description: 'Why the run stands still after it kept failing; absent while it does not' }),
+    .meta({ description: 'Why the run is blocked after it kept failing; absent while it is not blocked' }),
   temporal_url: z
     .string()
     .optional()
@@ -48,7 +48,7 @@ export function pageQuery(max = 100, fallback = 50, min = 1) {
   return { limit: z.coerce.number().int().min(min).max(max).default(fallback), cursor: z.string().optional() };
 }
 
-/** A lower-cased, trimmed email address; accepts nothing a mail server could misread. */
+/** A lower-cased, trimmed email address; refuses whatever a mail server could read differently. */
 export const emailAddress = z
   .string()
   .trim()

@@ -55,7 +55,7 @@ export const connectSmtp = z.strictObject({
   ...limits,
 });
 
-/** POST /emails. The other providers are known only to be sent elsewhere. */
+/** POST /emails. The other providers are accepted only to answer that they are connected another way. */
 export const connectMailbox = z.discriminatedUnion('provider', [
   connectSmtp,
   z

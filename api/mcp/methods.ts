@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { MCP_PATHS } from '../../domain/oauth/urls.ts';
 
 /**
- * Answers 405 to everything but POST: the endpoint keeps no sessions to end (DELETE) and has nothing to say by itself
+ * Answers 405 to everything but POST: the endpoint keeps no sessions to end (DELETE) and sends no messages of its own
  * (GET), which is how the MCP transport lets a server decline both.
  */
 export const onlyPost: Middleware = (koa, next) => {

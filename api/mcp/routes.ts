@@ -25,7 +25,7 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
     area: 'operations',
     scope: 'any',
     permission: null,
-    // What a message calls for is limited by the endpoint behind the tool.
+    // The endpoint behind the tool applies its own limits.
     readOnly: true,
     resourceMetadata: `/.well-known/oauth-protected-resource${at.atRoot ? '/mcp' : '/v1/mcp'}`,
     summary: `Model Context Protocol, ${where}`,
@@ -52,8 +52,8 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
 }
 
 /**
- * A browser names the page that asks; a page of another site, or one whose name was pointed at this server (DNS
- * rebinding), is refused, whatever credential it has got hold of.
+ * A browser names the page that asks. A page of another site, or one whose name was pointed at this server (DNS
+ * rebinding), is refused even with a valid credential.
  */
 function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
   if (origin === undefined) return;
@@ -65,8 +65,8 @@ function refuseForeignOrigin(ctx: Ctx, origin: string | undefined): void {
 }
 
 /**
- * The text of a body; undefined when it is too large. The rest then runs past unread: left in the socket, it would stand
- * in the way of the connection's next request.
+ * The text of a body; undefined when it is too large. The rest is then read and dropped: left in the socket, it would
+ * block the connection's next request.
  */
 async function readText(body: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = [];

@@ -17,7 +17,7 @@ import { asAppError, errorEnvelope } from '../http/errors.ts';
 import type { Invoke, StreamReply } from '../http/route.ts';
 import { VERSION } from '../version.ts';
 
-/** Told to every client when it connects. */
+/** Sent to every client when it connects. */
 const INSTRUCTIONS = [
   'Heron sends cold-email campaigns from the mailboxes of one workspace: the one your credential belongs to.',
   'The usual way: list_mailboxes, create_campaign_draft, add_campaign_step for each email, add_contact or add_contacts, add_contacts_to_campaign,',
@@ -26,14 +26,14 @@ const INSTRUCTIONS = [
   'A failed call answers with code, message, often fix, and problems, each with the path of the argument at fault.',
 ].join(' ');
 
-/** Every server wants one, and making one is slow; it is not used, as this server asks its clients nothing. */
+/** The SDK's server requires one, and making one is slow. It is never used, as this server asks its clients nothing. */
 const validator = new AjvJsonSchemaValidator();
 
 /**
- * Answers one JSON-RPC message of the Model Context Protocol. Server and transport live as long as the message: nothing
- * is remembered between two, so that any process can answer any message.
+ * Answers one JSON-RPC message of the Model Context Protocol. Server and transport are made per message and keep
+ * nothing, so that any process can answer any message.
  * @param text the message as it came
- * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted: it can ask for more
+ * @throws AppError forbidden when an OAuth client calls a tool whose scope it was not granted, with the challenge that names it
  */
 export async function answerMessage(
   ctx: Ctx,
@@ -88,7 +88,7 @@ function makeServer(ctx: Ctx, invoke: Invoke, refusal: { error?: AppError }): Se
   return server;
 }
 
-/** @throws McpError invalid params for a name that is no tool's: a fault of the protocol, not of a call */
+/** @throws McpError invalid params for an unknown tool name: an error of the protocol, not a failed call */
 function lookUp(name: string): AgentTool {
   try {
     return findTool(name);

@@ -9,7 +9,7 @@ import * as schemas from './schemas.ts';
 
 const open = { area: 'oauth', scope: 'public', permission: null } as const;
 const documents = { ...open, method: 'get', atRoot: true, cacheControl: 'public, max-age=300' } as const;
-/** Metadata of the whole, and of the MCP endpoint under either of its paths. */
+/** Metadata of the API, and of the MCP endpoint under both of its paths. */
 const METADATA_PATHS = [
   { name: '', path: '' },
   ...MCP_PATHS.map((path, index) => ({ name: index === 0 ? '.mcp' : '.v1mcp', path })),

@@ -14,7 +14,7 @@ const clientFields = {
   client_secret: field.meta({ description: 'Of a confidential client, here or as HTTP Basic' }),
 };
 
-/** Nothing of a token request belongs into a URL, which is logged on the way. */
+/** No part of a token request may be in the URL, because URLs are logged. */
 export const noQuery = z.strictObject({});
 
 export const tokenForm = z

@@ -11,9 +11,9 @@ import { BEARER_SUBPROTOCOL } from './protocol.ts';
 const PATHS = ['/', '/v1/realtime'];
 
 /**
- * Whether an upgrade may become a socket at all: the address, no query (a credential there would end up in logs), and
- * for browsers an origin that may use the API. Answers the credential it brings, or undefined when it will authenticate
- * by its first message.
+ * Whether an upgrade may become a socket: its path, no query (a credential there would end up in logs), and
+ * for browsers an origin that may use the API. Returns the credential it carries, or undefined when the client will send
+ * one as its first message.
  * @throws AppError not_found, bad_request, forbidden
  */
 export function admitUpgrade(request: IncomingMessage, config: Config): string | undefined {

@@ -15,7 +15,7 @@ export interface SocketOrigin {
 }
 
 /**
- * Who a credential belongs to, if it may subscribe.
+ * Resolves a credential to its caller, if that caller may subscribe.
  * @throws AppError unauthorized, forbidden, no_organization, rate_limit_exceeded
  */
 export async function admitCaller(
@@ -36,7 +36,7 @@ export async function admitCaller(
   return caller;
 }
 
-/** What of a caller's credential is kept with its socket, to ask later whether it still counts. */
+/** What is kept of a caller's credential, so that it can be checked again while the socket is open. */
 export function heldCredential(token: string, { actor }: Caller): HeldCredential {
   if (actor.apiKeyId) return { kind: 'api_key', id: actor.apiKeyId };
   if (actor.sessionId) return { kind: 'session', id: actor.sessionId };

@@ -32,7 +32,7 @@ export interface Connection {
   isAlive: boolean;
   readonly isClosing: boolean;
   say(message: ServerMessage): void;
-  /** Says why, closes, and cuts the connection if the other side does not go along. */
+  /** Sends the reason, closes, and cuts the connection if the other side does not close in time. */
   end(code: CloseCode, why: ServerMessage | string): void;
   /** Counts a message; false when there were too many. */
   countMessage(): boolean;

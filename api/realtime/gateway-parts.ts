@@ -5,13 +5,13 @@ import type { RateLimiter } from '../../lib/rate-limit.ts';
 
 /** Durations, in milliseconds. */
 export interface GatewayTimes {
-  /** How often open sockets hear from the gateway. */
+  /** How often each open socket gets a heartbeat. */
   heartbeatMs: number;
   /** How long a socket may stay without a credential. */
   authenticateMs: number;
-  /** How often credentials are looked at again, and sockets that take nothing. */
+  /** How often credentials and stalled sockets are checked. */
   checkMs: number;
-  /** How long a socket with a full buffer may take nothing. */
+  /** How long a socket whose buffer is full may read nothing before it is closed. */
   stallMs: number;
 }
 

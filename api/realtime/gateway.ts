@@ -17,20 +17,20 @@ import { startUpkeep } from './upkeep.ts';
 /** Queries the gateway runs at once. */
 const MAX_QUERIES = 8;
 
-/** How often (ms) tails are read unasked, should notifications not get through. */
+/** How often (ms) tails are read without a notification, in case one was lost. */
 const POLL_MS = 5_000;
 
 /** The WebSocket side of the realtime service (docs/realtime.md). */
 export interface Gateway {
   attach(server: Server): void;
-  /** Events of these organizations (null: of any) have got their positions. */
+  /** Events of these organizations (null: of any) have got their stream positions. */
   wake(organizationIds: readonly string[] | null): void;
-  /** Takes no more sockets, tells the open ones to come back later, and waits until they have gone. */
+  /** Accepts no more sockets, asks open ones to reconnect later (close code 1012), and waits until they have closed. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the gateway of one process: upgrades are admitted here, open sockets live in {@link Sessions}, which follow the
+ * Makes the gateway of one process: it admits upgrades; open sockets are in {@link Sessions}, which follow the
  * organizations' {@link Tails}.
  */
 export function createGateway(parts: GatewayParts): Gateway {

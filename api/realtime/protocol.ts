@@ -73,7 +73,7 @@ export function errorMessage(error: AppError): ServerMessage {
   return { type: 'error', code, message, ...(fix ? { fix } : {}), ...(problems ? { problems } : {}) };
 }
 
-/** What follows the place somebody wants to go on from is not on record. */
+/** The events after the one to resume from are no longer stored. */
 export const RESUME_EXPIRED: ServerMessage = {
   type: 'error',
   code: 'resume_expired',
@@ -81,7 +81,7 @@ export const RESUME_EXPIRED: ServerMessage = {
   fix: 'Subscribe without `after`, and read what may have been missed over the API.',
 };
 
-/** An event as it goes over the wire; its payload is taken over as PostgreSQL wrote it. */
+/** An event as a WebSocket frame; its payload is the JSON text of PostgreSQL, unchanged. */
 export function eventFrame(organizationId: string, event: StreamEvent): Buffer {
   const { id, type, created_at: at, data } = event;
   const head = JSON.stringify({

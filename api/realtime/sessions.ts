@@ -28,7 +28,7 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** Takes a socket in; `known` is the caller whose credential came with the upgrade. */
+  /** Adds a socket; `known` is the caller whose credential came with the upgrade. */
   open(socket: WebSocket, origin: SocketOrigin, known: { token: string; caller: Caller } | undefined): void {
     const connection = createConnection(socket, origin, (code) =>
       this.#parts.metrics.realtimeClosed.inc({ code: String(code) }),
@@ -49,7 +49,7 @@ export class Sessions {
     if (known) this.#identify(connection, known.token, known.caller);
   }
 
-  /** Never rejects: the sender is told what is wrong with a message. */
+  /** Never rejects: an error is sent to the client. */
   async #receive(connection: Connection, data: RawData, isBinary: boolean): Promise<void> {
     if (connection.isClosing) return;
     try {

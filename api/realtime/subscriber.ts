@@ -4,14 +4,14 @@ import type { EventType } from '../../domain/kernel/events.ts';
 import { eventFrame, type ServerMessage } from './protocol.ts';
 import type { Follower, Tail } from './tail.ts';
 
-/** A socket with this many bytes unsent gets no more; it goes on from PostgreSQL once it has caught up to {@link LOW_BYTES}. */
+/** A socket with this many bytes unsent gets no more until it is down to {@link LOW_BYTES}; then it reads on from PostgreSQL. */
 const HIGH_BYTES = 1024 * 1024;
 const LOW_BYTES = 64 * 1024;
 
-/** What comes next for a reader this slow has been deleted. */
+/** The next events for a reader this slow have been deleted. */
 export class StreamGone extends Error {}
 
-/** Frames are the same for everybody, so they are made once. */
+/** Frames are the same for all sockets, so each is made once. */
 const frames = new WeakMap<StreamEvent, Buffer>();
 
 export interface SubscriberParts {
@@ -21,25 +21,25 @@ export interface SubscriberParts {
   /** Mailboxes the credential is restricted to; null means all. */
   mailboxes: readonly string[] | null;
   onSent: () => void;
-  /** The moment before which nothing can be gone on from. */
+  /** The moment before which events may have been deleted, so that reading cannot resume there. */
   streamBegin: () => Date;
   now: () => Date;
-  /** The stream cannot go on. */
+  /** Called when the stream cannot continue. */
   onFailure: (error: unknown) => void;
 }
 
 /**
- * One socket's way through its organization's stream. It is either live, and takes what the tail reads, or behind, and
- * reads for itself from its own place until it has reached the tail. Each event passes once, in order: one at or before
- * its place is known already, and it goes live only when the tail has nothing that it has not passed.
+ * One socket's reading of its organization's stream. It is either live and gets what the tail reads, or behind and reads
+ * pages from its own cursor until it has reached the tail. Each event passes once, in order: one at or before the cursor
+ * has passed already, and the subscriber goes live only when the tail has no event that it has not passed.
  */
 export class Subscriber implements Follower {
   types: ReadonlySet<EventType> = new Set();
-  /** Everything up to here has been sent, or was not asked for. */
+  /** Everything up to here has been sent or was not subscribed to. */
   cursor: StreamCursor = { position: 0, eventId: null, at: new Date(0) };
   readonly #parts: SubscriberParts;
   #state: 'idle' | 'behind' | 'live' | 'closed' = 'idle';
-  /** Counts subscriptions; what was read for an earlier one is thrown away. */
+  /** Counts subscriptions; a page that was read for an earlier one is dropped. */
   #subscription = 0;
   #reading = false;
   #drained: (() => void) | undefined;
@@ -50,7 +50,7 @@ export class Subscriber implements Follower {
     parts.tail.followers.add(this);
   }
 
-  /** Begins, or begins anew, after a place in the stream. */
+  /** Starts, or starts again, after a cursor in the stream. */
   follow(types: ReadonlySet<EventType>, from: StreamCursor): void {
     this.#subscription += 1;
     this.types = types;
@@ -58,13 +58,13 @@ export class Subscriber implements Follower {
     this.#fallBehind();
   }
 
-  /** Where it stands now; undefined when it has not subscribed yet. */
+  /** The present cursor; undefined before the first subscription. */
   get here(): StreamCursor | undefined {
     if (this.#state === 'live') return { ...this.cursor, at: this.#parts.now() };
     return this.#state === 'behind' ? this.cursor : undefined;
   }
 
-  /** How long (ms) the other side has taken nothing although more is waiting than it may; 0 when all is well. */
+  /** How long (ms) the other side has read nothing although its buffer is full; 0 while it reads. */
   stalledFor(): number {
     return this.#parts.socket.bufferedAmount > LOW_BYTES ? performance.now() - this.#progressAt : 0;
   }
@@ -86,7 +86,7 @@ export class Subscriber implements Follower {
     this.#drained?.();
   }
 
-  /** Sends the event where it is wanted, and moves on. False when its payload was not read, because nobody had asked for it yet. */
+  /** Sends the event if it is wanted, and moves the cursor. False when its payload was not read, because no socket wanted that type yet. */
   #pass(event: StreamEvent): boolean {
     if (this.types.has(event.type)) {
       if (event.data === null) return false;
@@ -101,7 +101,7 @@ export class Subscriber implements Follower {
     return true;
   }
 
-  /** A key for some mailboxes hears nothing of the others. */
+  /** A key restricted to mailboxes does not get events of other mailboxes. */
   #mayRead({ mailbox_id: mailboxId }: StreamEvent): boolean {
     const { mailboxes } = this.#parts;
     return mailboxes === null || mailboxId === null || mailboxes.includes(mailboxId);
@@ -153,7 +153,7 @@ export class Subscriber implements Follower {
       if (socket.bufferedAmount > HIGH_BYTES || !this.#pass(event)) return;
     }
     if (page.full) return;
-    // What the tail had before this read was there for it to see.
+    // What the tail had before this read was visible to the read.
     this.cursor = { ...(head.position > this.cursor.position ? head : this.cursor), at: began };
     if (this.cursor.position >= tail.head.position) this.#state = 'live';
   }

@@ -11,7 +11,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 /** How long (ms) to wait after the database could not be read. */
 const RETRY_MS = 1_000;
 
-/** Somebody who hears of events as they come. */
+/** A reader of new events. */
 export interface Follower {
   readonly types: ReadonlySet<string>;
   take(event: StreamEvent): void;
@@ -19,21 +19,21 @@ export interface Follower {
 
 /** The end of one organization's stream, read once however many follow it. */
 export interface Tail {
-  /** Everything up to here has been handed to the followers there were. */
+  /** Everything up to here has been passed to the followers. */
   readonly head: StreamCursor;
   /** Settles when the head is known. */
   readonly ready: Promise<void>;
   readonly followers: Set<Follower>;
-  /** Reads a page of the stream from elsewhere, for somebody who is behind. */
+  /** Reads a page of the stream after an earlier position, for a follower that is behind. */
   read(after: number, types: readonly string[]): Promise<StreamPage>;
-  /** Looks for what is new; called when something may be. */
+  /** Reads what is new; called when there may be something. */
   wake(): void;
   close(): void;
 }
 
 /**
  * Starts to follow an organization's stream at its present end.
- * @param limit bounds the queries of the process that run at once
+ * @param limit bounds the concurrent queries of the process
  */
 export function createTail(ctx: Ctx, limit: <T>(work: () => Promise<T>) => Promise<T>): Tail {
   const followers = new Set<Follower>();

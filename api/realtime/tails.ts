@@ -25,7 +25,7 @@ export class Tails {
     return tail;
   }
 
-  /** Reads on where events of these organizations (null: of any) may have got their positions. */
+  /** Reads on where events of these organizations (null: of any) may have got their stream positions. */
   wake(organizationIds: readonly string[] | null): void {
     for (const id of organizationIds ?? this.#tails.keys()) this.#tails.get(id)?.wake();
   }

@@ -5,7 +5,7 @@ import { endFor, type Connection } from './connection.ts';
 import type { GatewayParts, GatewayTimes, QueryLimit } from './gateway-parts.ts';
 import { CLOSE, errorMessage } from './protocol.ts';
 
-/** Sends heartbeats, and ends sockets that are late, take nothing, or whose credential has ended; until stopped. */
+/** Sends heartbeats, and closes sockets that do not answer, read nothing, or whose credential has ended; until stopped. */
 export function startUpkeep(
   connections: ReadonlySet<Connection>,
   { deps, times }: Pick<GatewayParts, 'deps' | 'times'>,
@@ -49,7 +49,7 @@ function endLaggards(connections: Iterable<Connection>, times: GatewayTimes): vo
   }
 }
 
-/** Cuts off credentials that have ended, and asks those whose rights have changed to come again. */
+/** Closes sockets whose credential has ended, and asks those whose rights have changed to reconnect. */
 async function checkCredentials(connections: Iterable<Connection>, deps: Deps, limit: QueryLimit): Promise<void> {
   const held = [...connections].filter(({ identity, isClosing }) => identity && !isClosing);
   if (held.length === 0) return;

@@ -19,7 +19,7 @@ export interface RealtimeOptions extends Partial<GatewayTimes> {
 
 /**
  * Starts the realtime gateway (4000 by default): the stream at /v1/realtime and at /, beside /health and /metrics.
- * Closing it tells open sockets to come back (close code 1012) and waits until they have gone.
+ * Closing it asks open sockets to reconnect (close code 1012) and waits until they have closed.
  */
 export async function startRealtime(deps: Deps, metrics: Metrics, options: RealtimeOptions = {}): Promise<Listening> {
   const { port = deps.config.REALTIME_PORT, actors = createActorResolver(deps), ...times } = options;

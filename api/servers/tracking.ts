@@ -5,10 +5,10 @@ import { listenHttp, type Listening } from '../../lib/listen.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { createTrackingApp } from '../tracking/app.ts';
 
-/** How often (ms) settled clicks are announced. */
+/** How often (ms) clicks that were judged are announced as events. */
 const ANNOUNCE_EVERY_MS = 1_000;
 
-/** Starts the tracking service (3000 by default). Closing it finishes requests and announcements in hand. */
+/** Starts the tracking service (3000 by default). Closing it finishes open requests and announcements. */
 export async function startTracking(deps: Deps, metrics: Metrics, options: { port?: number } = {}): Promise<Listening> {
   const listening = await listenHttp(
     createTrackingApp(deps, metrics).callback(),

@@ -19,7 +19,7 @@ const stepRun = z.strictObject({
   completed_at: timestamp.nullable(),
 });
 
-/** Step runs that need a person. */
+/** Step runs that wait for a decision of a person. */
 export const stepRunsRoutes: readonly AnyRoute[] = [
   route({
     area: 'campaign-checks',

@@ -42,7 +42,7 @@ function present(row: SuppressionRow): z.input<typeof suppression> {
   };
 }
 
-/** Addresses and hosts that must not be mailed. */
+/** Addresses and hosts that must not get mail. */
 export const suppressionRoutes = [
   route({
     operationId: 'suppressions.list',

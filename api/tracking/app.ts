@@ -14,11 +14,11 @@ import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './
 
 /** A transparent image of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-/** Hits on one link or pixel that are recorded per minute; more are answered the same and forgotten. */
+/** Hits on one link or pixel that are recorded per minute; further ones get the same answer and are not recorded. */
 const RECORDED_PER_MINUTE = 60;
 const FORM_BYTES = 8 * 1024;
 
-/** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It knows no credentials. */
+/** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
 export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   const limiter = createRateLimiter(deps.clock);
   const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
@@ -83,7 +83,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   return app;
 }
 
-/** Headers of every answer, one log line and one measurement per request. Paths are not logged: they are keys. */
+/** Headers of every answer, one log line and one measurement per request. Paths are not logged, because they contain tokens. */
 function frame(deps: Deps, metrics: Metrics): Middleware {
   return async (koa, next) => {
     const started = performance.now();
@@ -112,7 +112,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
   };
 }
 
-/** RFC 8058 allows both form encodings. A form nobody can read is an opt-out all the same: the address alone says so. */
+/** Parses both form encodings of RFC 8058. A form that cannot be parsed is still an opt-out, because the URL alone says so. */
 function parseForm(): Middleware {
   return koaBody({
     json: false,

@@ -15,7 +15,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The one page frame of the tracking service. `body` is HTML. */
+/** The frame of every page of the tracking service. `body` is HTML. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
@@ -23,7 +23,7 @@ function page(title: string, body: string): string {
 <body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>`;
 }
 
-/** Asks before anything happens: link scanners follow links, but press no buttons. */
+/** Asks before an opt-out: link scanners follow links, but press no buttons. */
 export function confirmPage(organization: string, address: string): string {
   return page(
     'Unsubscribe',
@@ -47,7 +47,7 @@ export function troublePage(): string {
   return page('Something went wrong', '<p>Please try again in a moment.</p>');
 }
 
-/** Enough of an address for its owner to know it, and for nobody else: mails get forwarded. */
+/** Enough of an address for its owner to recognize it, and not more, because mails are forwarded. */
 function maskAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}•••${address.slice(at)}`;

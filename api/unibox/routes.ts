@@ -54,7 +54,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
   };
 }
 
-/** The beginning of a text in one line. Cut by characters, so that none is torn. */
+/** The beginning of a text in one line, cut between characters. */
 function snippetOf(text: string): string {
   return [
     ...text
@@ -78,7 +78,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.list',
     method: 'get',
     path: '/unibox',
-    summary: 'Conversations somebody has written in, newest arrival first',
+    summary: 'Conversations with a received message, newest arrival first',
     description: 'One row per conversation, shown by the newest message that came in; filters are about that message.',
     query: threadListQuery,
     success: { status: 200, body: threadPage },

@@ -31,7 +31,7 @@ export const threadListQuery = z.strictObject({
 
 const about = {
   kind: z.enum(INBOUND_KINDS),
-  intent: z.string().nullable().meta({ description: 'What a reply wants, as far as its words tell' }),
+  intent: z.string().nullable().meta({ description: 'What a reply wants, judged by its words' }),
   contact_id: uuid.nullable(),
   campaign_id: uuid.nullable(),
 };

@@ -30,7 +30,7 @@ export function presentEndpoint(row: WebhookEndpointRow): z.input<typeof schemas
   };
 }
 
-/** What a challenge led to, with the endpoint as it is now. */
+/** The result of a challenge, with the endpoint as it is now. */
 export function presentVerification(
   row: WebhookEndpointRow,
   result: ChallengeResult,

@@ -167,7 +167,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     operationId: 'webhooks.redeliver',
     method: 'post',
     path: '/webhooks/deliveries/:deliveryId/redeliver',
-    summary: 'Send an event to its endpoint again, in whatever status its delivery is',
+    summary: 'Send an event to its endpoint again; the status of its delivery does not matter',
     description:
       'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting.',
     params: schemas.deliveryParams,

@@ -9,7 +9,7 @@ export const eventType = z.enum(Object.keys(EVENT_TYPES) as [EventType, ...Event
   error: ({ input }) => (typeof input === 'string' ? `Unknown event type: ${input.slice(0, 100)}` : undefined),
 });
 
-/** What can be said without DNS and the settings of the installation; the verb says the rest. */
+/** Checks what needs neither DNS nor the installation's settings; the verb checks the rest. */
 const url = z
   .string()
   .trim()
@@ -40,10 +40,9 @@ export const endpoint = z.strictObject({
   description: z.string(),
   event_types: z.array(z.string()),
   enabled: z.boolean(),
-  disabled_reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why the installation switched it off; null when a person did, or nobody' }),
+  disabled_reason: z.string().nullable().meta({
+    description: 'Why the installation switched it off; null while it is on, and when a person switched it off',
+  }),
   verified_at: timestamp.nullable().meta({ description: 'Null while unverified: no live events' }),
   ownership_confirmed: z.boolean().meta({ description: 'The receiver echoed a challenge' }),
   last_success_at: timestamp.nullable(),

@@ -24,8 +24,8 @@ export const SENSITIVE = new Set([
 ]);
 
 /**
- * Values published with the source, good for a first look on one machine. Boot refuses them when APP_ENV is `prod`
- *  unless ALLOW_INSECURE_DEFAULTS is set.
+ * Values published with the source, for a first try on one machine. Boot refuses them when APP_ENV is `prod`
+ * unless ALLOW_INSECURE_DEFAULTS is set.
  */
 export const PUBLISHED_DEFAULTS: Record<string, string> = {
   AUTH_SECRET: 'heron-development-auth-secret-change-me',
@@ -37,7 +37,7 @@ export const PUBLISHED_DEFAULTS: Record<string, string> = {
 export const settingsSchema = z.object({
   /** `prod` refuses published default secrets and development-only relaxations. */
   APP_ENV: z.enum(['dev', 'prod']).default('dev'),
-  /** Lets APP_ENV=prod start with published defaults; for a look behind a firewall only. */
+  /** Lets APP_ENV=prod start with published defaults; for a trial behind a firewall only. */
   ALLOW_INSECURE_DEFAULTS: flag.default(false),
   /** Signs session tokens; 32 characters or more, the same in every process. */
   AUTH_SECRET: z.string().min(32, 'needs 32 characters or more').default(PUBLISHED_DEFAULTS.AUTH_SECRET!),
@@ -96,9 +96,9 @@ export const settingsSchema = z.object({
   API_PUBLIC_URL: url.default('http://127.0.0.1:8080'),
   /** Public origin of the dashboard and of links in system mail. */
   APP_URL: url.default('http://127.0.0.1:8080'),
-  /** Public origin of the tracking service; it stands in every tracked link. */
+  /** Public origin of the tracking service; every tracked link starts with it. */
   TRACKING_DOMAIN: url.default('http://127.0.0.1:3000'),
-  /** Opens and clicks this soon (ms) after the send are a machine's; 0 switches that rule off. */
+  /** Opens and clicks this soon (ms) after the send count as a machine's; 0 switches that rule off. */
   TRACKING_INSTANT_MS: count.default(10_000),
   /** Origins a browser may call the API from, comma separated. */
   CORS_ALLOW_ORIGINS: list.default([]),
@@ -118,7 +118,7 @@ export const settingsSchema = z.object({
   SMTP_PASSWORD: z.string().optional(),
   /** How the SMTP connection for system mail is protected. */
   SMTP_SECURITY: z.enum(['starttls', 'tls', 'none']).default('starttls'),
-  /** Who may sign up: `false` anyone, `invite_only` invited people, `true` nobody. */
+  /** Who may sign up: `false` anyone, `invite_only` invited people, `true` no one. */
   DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).default('false'),
   /** When signing in needs a code by mail. */
   AUTH_LOGIN_CODE: z.enum(['always', 'new_device', 'off']).default('new_device'),
@@ -130,7 +130,7 @@ export const settingsSchema = z.object({
   WEBHOOK_RETRY_BASE_MS: count.min(1).default(30_000),
   /** Longest wait (ms) between two attempts of a webhook delivery. */
   WEBHOOK_RETRY_CAP_MS: count.min(1).default(3_600_000),
-  /** How long (ms) a webhook receiver may take for everything together. */
+  /** How long (ms) a webhook request may take, from DNS to the last byte of the answer. */
   WEBHOOK_TIMEOUT_MS: count.min(1).default(15_000),
   /** Requests one worker has open to one webhook endpoint at most. */
   WEBHOOK_ENDPOINT_CONCURRENCY: count.min(1).default(20),
@@ -168,7 +168,7 @@ export const settingsSchema = z.object({
   LAUNCH_MAX_IN_FLIGHT: count.min(1).default(200),
   /** How far ahead (ms) the launcher opens workflows for leads whose first slot is reserved. */
   LAUNCH_HORIZON_MS: count.min(1000).default(600_000),
-  /** After this long (ms) of failures without progress a run is shown as blocked and waits to be retried. While the database is away nothing counts. */
+  /** After this long (ms) of failures without progress a run is shown as blocked and waits to be retried. Time in which the database cannot be reached does not count. */
   RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
   /** After this long (ms) an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
   SEND_CLAIM_MS: count.min(1000).default(90_000),
@@ -212,7 +212,7 @@ export const settingsSchema = z.object({
   METRICS_TOKEN: z.string().optional(),
   /** Least level that is logged. */
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** How long (ms) a stopping process waits for work in hand. */
+  /** How long (ms) a stopping process waits for requests, emails and activities to finish. */
   SHUTDOWN_GRACE_MS: count.default(25_000),
 });
 

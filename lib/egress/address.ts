@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 blocks of the IANA special-purpose registry, and every block that is not a unicast address of somebody on
- * the public Internet. Blocks the registry calls globally reachable but that belong to no host (AS112, AMT relays,
- * the old 6to4 relays) are refused as well: nobody's receiver lives there.
+ * IPv4 blocks of the IANA special-purpose registry, and every other block that is not used for unicast hosts on
+ * the public Internet. Blocks that the registry calls globally reachable but that belong to no host (AS112, AMT relays,
+ * the old 6to4 relays) are refused as well: no webhook receiver can have such an address.
  */
 const REFUSED_IPV4 = [
   '0.0.0.0/8', // "this network"
@@ -32,7 +32,7 @@ const GLOBAL_IPV6 = ['2000::/3'];
 
 /**
  * Holes in 2000::/3. Addresses that carry an IPv4 address inside (Teredo, 6to4, and outside 2000::/3 NAT64,
- * IPv4-mapped and IPv4-compatible) are refused without looking at it: a translator on the way could turn them into
+ * IPv4-mapped and IPv4-compatible) are refused without decoding it: a translator on the route could turn them into
  * a private one, and a public receiver has an address of its own.
  */
 const REFUSED_IPV6 = [

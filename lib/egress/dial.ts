@@ -25,7 +25,7 @@ export interface DialOptions {
   secureContext: SecureContext;
 }
 
-// How long one address may take before the next is tried beside it (RFC 8305); Node's 250 ms is short for a
+// How long one address may take before the next is tried in parallel (RFC 8305); Node's 250 ms is short for a
 // receiver on another continent.
 const NEXT_ADDRESS_AFTER_MS = 500;
 
@@ -33,7 +33,7 @@ const NEXT_ADDRESS_AFTER_MS = 500;
  * Opens a connection to the host of `url`: resolve, check every address, connect to those very addresses (in turn,
  * with both families), then TLS 1.2 or later with the certificate verified against the host name. Verification can't
  * be switched off, not even by NODE_TLS_REJECT_UNAUTHORIZED. When `signal` fires, its reason is thrown and the socket
- * destroyed; `onPhase` hears each phase begin, so that the caller can tell in which one time ran out.
+ * destroyed; `onPhase` is called as each phase begins, so that the caller knows in which one time ran out.
  *
  * @throws EgressError `dns`, `blocked`, `connect` or `tls`; or the reason of `signal`
  */
@@ -103,7 +103,7 @@ async function established(
 ): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve);
-    // Never removed: a reset between two owners of the socket must not be an uncaught exception.
+    // Never removed: a reset between two owners of the socket must not become an uncaught exception.
     socket.on('error', (error) => reject(describe(errorCode(error))));
     socket.once('close', () => reject(describe('ECONNRESET')));
   });

@@ -2,7 +2,7 @@
  * Why a request did not give a response:
  * - `blocked`: the URL or an address behind it is not one we may talk to;
  * - `dns`, `connect`, `tls`: the name, the TCP connection or the TLS handshake failed;
- * - `timeout`: the total time ran out, in whatever phase;
+ * - `timeout`: the total time ran out, in any phase;
  * - `too_large`: the response headers are larger than we read;
  * - `protocol`: the answer is not HTTP, or the connection closed before the answer was complete;
  * - `aborted`: the caller's signal fired.

@@ -4,7 +4,7 @@ import { createDnsLookup, lookupBySystem, resolveChecked, type Lookup } from './
 import { bareHostname, publicHostProblem } from './url.ts';
 
 export interface ResolveMailHostOptions {
-  /** Whether mail servers on private addresses may be used, as on a network of one's own. */
+  /** Whether mail servers on private addresses may be used, as in a private network. */
   allowPrivate: boolean;
   /** Default: DNS itself, or the system's lookup with `allowPrivate`. */
   lookup?: Lookup;
@@ -18,7 +18,7 @@ export interface MailHost {
   servername: string | undefined;
 }
 
-// Whatever could make a URL parser see more than a host in it.
+// Characters with which a URL parser could read more than a host.
 const NOT_A_HOST = /[\s/:@?#%\\[\]]/;
 
 /**

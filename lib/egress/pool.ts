@@ -15,7 +15,7 @@ export interface Connection {
 export interface PoolLimits {
   /** A connection older than this is not used again, so that a name that moved is resolved and checked afresh. */
   maxAgeMs: number;
-  /** How long an unused connection is kept when the server does not say. Its own word counts, up to 30 s. */
+  /** How long an unused connection is kept when the server does not say. A server's keep-alive is followed up to 30 s. */
   idleMs: number;
   /** Unused connections kept over all origins; the one unused for longest goes first. */
   maxIdle: number;
@@ -32,7 +32,7 @@ export class StaleConnectionError extends Error {
 
 /**
  * Connections waiting for their next request. One undici client per connection, instead of undici's own pool,
- * because that one dials out of the caller's reach: here every dial belongs to one request, with its deadline, its
+ * because that one dials by itself: here every dial belongs to one request, with its deadline, its
  * timings and its reason for failing.
  */
 export class ConnectionPool {
@@ -86,7 +86,7 @@ export class ConnectionPool {
     if (oldest) this.discard(oldest);
   }
 
-  /** Closes `connection` at once, whatever it is doing. */
+  /** Closes `connection` at once, even in the middle of an exchange. */
   discard(connection: Connection): void {
     void destroy(connection);
   }
@@ -103,7 +103,7 @@ export class ConnectionPool {
 
   #forget(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // One in use is its request's to discard: destroying it here would hide why it closed.
+    // A connection in use is discarded by its request: destroying it here would hide why it closed.
     if (index === -1) return;
     this.#idle.splice(index, 1);
     this.discard(connection);

@@ -9,7 +9,7 @@ import { bareHostname, checkOutboundUrl } from './url.ts';
 export interface EgressRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string | URL;
-  /** Without Host, Connection, Content-Length and the like: those are the egress's own. */
+  /** Without Host, Connection, Content-Length and the like, which the egress sets. */
   headers?: Readonly<Record<string, string>>;
   body?: Buffer | string;
   /** For everything together: DNS, connecting, TLS, headers and body. */
@@ -19,7 +19,7 @@ export interface EgressRequest {
   signal?: AbortSignal;
 }
 
-/** What the other side answered, whatever its status: a redirect is an answer like any other. */
+/** The answer of the other side, with any status: a redirect is not followed. */
 export interface EgressResponse {
   status: number;
   /** Names in lower case; a header sent more than once is an array. */
@@ -40,7 +40,7 @@ export interface EgressTimings extends DialTimings {
   totalMs: number;
 }
 
-/** What `onSettled` hears: enough for counters and histograms, with no host and no address in it. */
+/** What `onSettled` gets: enough for counters and histograms, with no host and no address in it. */
 export interface EgressMeasurement {
   outcome: 'response' | EgressErrorKind;
   status?: number;

@@ -14,8 +14,8 @@ export interface CheckedAddress {
 
 /**
  * A lookup that asks DNS itself, for deployments that reach public names only. It does not read the hosts file and
- * appends no search domain, so `billing` or `vault.svc` never means a machine next door; and it does not occupy the
- * four threads all of getaddrinfo shares, so one tenant's slow name server cannot hold up everybody's deliveries.
+ * appends no search domain, so `billing` or `vault.svc` never means a machine in the local network. It does not use the
+ * four threads that all getaddrinfo calls share, so a slow name server of one tenant delays no other's deliveries.
  * IPv4 addresses come first. `servers` (`ip` or `ip:port`) defaults to the system's name servers; a query is tried
  * twice, for `timeoutMs` each.
  */
@@ -38,7 +38,7 @@ export const lookupBySystem: Lookup = async (hostname) => {
 
 /**
  * Resolves `hostname` (canonical, IPv6 without brackets; a literal is not looked up) and refuses the whole name when
- * any of its addresses is not public: whoever lists a private address beside a public one is probing. With
+ * any of its addresses is not public: a name with a private address beside a public one is an attack. With
  * `allowPrivate` every address passes.
  *
  * @throws EgressError `dns` when the name has no address, `blocked` when one of them is not public

@@ -22,7 +22,7 @@ export type OutboundUrlCheck = { ok: true; url: URL } | { ok: false; problem: st
 const MAX_URL_LENGTH = 2048;
 const MAX_HOSTNAME_LENGTH = 253;
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// What the WHATWG parser silently drops or rewrites, so that what was stored would not read like what is called.
+// Characters that the WHATWG parser silently drops or rewrites, so that the stored text would differ from the URL that is called.
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 
 /** Names that by standard or by custom never mean a host on the public Internet. */

@@ -1,7 +1,7 @@
 import { ImapFlow } from 'imapflow';
 import { EgressError, resolveMailHost } from '../egress/index.ts';
 
-/** Where and as whom to speak IMAP. */
+/** The server and the account of an IMAP connection. */
 export interface ImapTarget {
   host: string;
   port: number;
@@ -72,7 +72,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     secure: target.security === 'tls',
     ...(target.security === 'tls' ? {} : { doSTARTTLS: target.security === 'starttls' }),
     auth: { user: target.username, pass: target.password },
-    // The library's own log carries protocol lines, addresses among them.
+    // The library's own log contains protocol lines with addresses.
     logger: false,
     disableAutoIdle: true,
     connectionTimeout: connectTimeout,
@@ -82,9 +82,9 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     maxLiteralSize: MAX_RESPONSE_BYTES,
     maxResponseSize: MAX_RESPONSE_BYTES + MAX_LINE_BYTES,
   });
-  // A connection that breaks later rejects the command in hand; without a listener it would end the process as well.
+  // A connection that breaks later rejects the running command; without a listener it would end the process as well.
   client.on('error', () => {});
-  // The library waits for the answer to a sign-in for as long as for news.
+  // The library waits for the answer to a sign-in for as long as for new mail.
   let late = false;
   const giveUp = () => {
     late = true;
@@ -160,7 +160,7 @@ interface Fault {
   message?: string;
 }
 
-/** Answers to a sign-in that say "not now" and nothing about the password (RFC 5530). */
+/** Answers to a sign-in that mean "not now" and say nothing about the password (RFC 5530). */
 const PASSING = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED']);
 
 function openingError(error: unknown): ImapError {

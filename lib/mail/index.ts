@@ -19,7 +19,7 @@ export interface SystemMail {
 const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 
 /**
- * The transport MAIL_TRANSPORT names. `log` writes the whole message to the log, which is how a first visitor reads
+ * The transport that MAIL_TRANSPORT names. `log` writes the whole message to the log, where a first visitor can read the
  * codes.
  */
 export function createSystemMail(config: Config, log: Logger): SystemMail {

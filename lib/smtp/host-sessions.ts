@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SmtpFailure } from './outcome.ts';
 import type { SmtpSession } from './session.ts';
 
-/** How often (ms) a session that has no room yet looks again. */
+/** How often (ms) a session that waits for room checks again. */
 const LOOK_MS = 50;
 
 /**
- * Counts the sessions of each mail host, over all mailboxes. Where a new one has no room, the session that has been
- * idle for longest makes room.
+ * Counts the sessions of each mail host, over all mailboxes. Where there is no room for a new one, the session that has been
+ * idle for longest is closed.
  */
 export class HostSessions {
   readonly #max: number;

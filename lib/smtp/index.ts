@@ -21,7 +21,7 @@ export interface SmtpSenderOptions extends SessionOptions {
 }
 
 export interface SendOptions {
-  /** Time (ms) for everything: waiting for a session, opening it, the message. Nothing is handed over after it. */
+  /** Time (ms) for everything: waiting for a session, opening it, the message. Nothing is sent after it. */
   timeoutMs?: number;
   /**
    * Asked when the server has all of the message but its end, at once before that is handed over: the one moment after
@@ -46,14 +46,14 @@ export interface SmtpSender {
 }
 
 const VERIFY_MS = 30_000;
-/** An email waits this long (ms) in the worker for others to a host that answers; then it comes again later. */
+/** An email waits this long (ms) in the worker for a permit of a host that answers; then it is retried later. */
 const PATIENCE_MS = 500;
 const FREE: Permit = { release: () => {} };
 
 /**
  * Makes a sender. nodemailer's own pool puts a message back into its queue when a connection drops, even after the
- * body was handed over; a campaign email must not leave twice, so the sessions are pooled here and each message is
- * offered once.
+ * body was sent. A campaign email must not leave twice, so sessions are pooled here and each message is
+ * tried once.
  */
 export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   const { maxSessions = 4, maxMessages = 100, idleMs = 8_000, limits } = options;
@@ -111,7 +111,7 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
   };
 }
 
-/** What a kept session says that the server had closed meanwhile. Nothing was handed over, so another may try. */
+/** The answer of a kept session that the server had closed meanwhile. Nothing was sent, so another session may be tried. */
 function isFarewell(outcome: SmtpOutcome): boolean {
   return (
     outcome.kind === 'unreachable' || (outcome.kind === 'refused' && outcome.code === 421 && outcome.stage !== 'data')

@@ -1,4 +1,4 @@
-/** What became of an SMTP conversation. The kinds differ in one thing that matters: may the message have left? */
+/** The result of an SMTP conversation. The kinds differ in whether the message may have left. */
 export type SmtpOutcome =
   /**
    * The server took responsibility for the message, for all recipients but the rejected ones. `assignedId` is the Message-ID
@@ -13,7 +13,7 @@ export type SmtpOutcome =
       response: string;
       permanent: boolean;
     }
-  /** The conversation broke before the message was handed over; nothing left. */
+  /** The conversation broke before the message was sent; nothing left. */
   | { kind: 'unreachable'; stage: 'dns' | 'connect' | 'tls' | 'greeting' | 'session'; detail: string }
   /** The caller did not let the message end: the server has a part of it and must drop that; nothing left. */
   | { kind: 'withheld'; detail: string }
@@ -23,7 +23,7 @@ export type SmtpOutcome =
 /** Every outcome but the good one. */
 export type SmtpFault = Exclude<SmtpOutcome, { kind: 'accepted' | 'withheld' }>;
 
-/** A recipient the server would not take, while it took others. */
+/** A recipient that the server refused, while it accepted others. */
 export interface RejectedRecipient {
   /** As it stood in the envelope. */
   recipient: string;
@@ -31,7 +31,7 @@ export interface RejectedRecipient {
   response: string;
 }
 
-/** Where and as whom to speak SMTP. */
+/** The server and the account of an SMTP connection. */
 export interface SmtpTarget {
   host: string;
   port: number;
@@ -40,7 +40,7 @@ export interface SmtpTarget {
   password: string;
 }
 
-/** What nodemailer says of a conversation that failed. */
+/** The error of nodemailer for a conversation that failed. */
 export interface ConversationError extends Error {
   code?: string;
   command?: string;
@@ -58,7 +58,7 @@ export class SmtpFailure extends Error {
   }
 }
 
-/** A server's words on one line, cut to what is worth keeping. */
+/** A server's answer on one line, cut to a bounded length. */
 export function clip(text: string | undefined): string {
   return (text ?? '').replace(/\s+/g, ' ').trim().slice(0, 500);
 }
@@ -105,7 +105,7 @@ export function sendingFault(error: ConversationError, handedOver: boolean): Smt
     return { kind: 'refused', stage, code, response: clip(error.response), permanent: code >= 500 };
   }
   if (handedOver) return { kind: 'unknown', detail: 'The conversation broke after the message was handed over' };
-  // Refused on our side already: the message is too large for the server, or an address cannot be put on the line.
+  // Refused before sending: the message is too large for the server, or an address cannot be encoded.
   if (error.code === 'EMESSAGE')
     return { kind: 'refused', stage: 'data', code: 552, response: clip(error.message), permanent: true };
   if (error.code === 'EENVELOPE' && error.command === 'API')

@@ -11,8 +11,8 @@ export interface PoolLimits {
 }
 
 /**
- * The sessions of one mailbox. At most `maxSessions` are in use; whoever waits for one gets it in the order of the calls to
- * a place that was given is always given back.
+ * The sessions of one mailbox. At most `maxSessions` are in use or being opened; calls that wait for one get it in their
+ * order.
  */
 export class SessionPool {
   readonly #limits: PoolLimits;
@@ -22,7 +22,7 @@ export class SessionPool {
   #inUse = 0;
   #closed = false;
 
-  /** @param onEmpty called when nobody uses the pool any more */
+  /** @param onEmpty called when the pool has no session left */
   constructor(limits: PoolLimits, onEmpty: () => void) {
     this.#limits = limits;
     this.#onEmpty = onEmpty;
@@ -49,7 +49,7 @@ export class SessionPool {
     }
   }
 
-  /** Takes a session back: kept for the next message if it is fit for one. */
+  /** Takes a session back and keeps it for the next message if it is usable. */
   async give(session: SmtpSession, afterRefusal: boolean): Promise<void> {
     const fit =
       !session.closed && session.messages < this.#limits.maxMessages && (!afterRefusal || (await session.reset()));

@@ -40,7 +40,7 @@ export class SmtpSession {
   #broken: Done = () => {};
   messages = 0;
   closed = false;
-  /** Since when (performance.now(), ms) nobody uses it. */
+  /** When (performance.now(), ms) it became idle. */
   idleSince: number | undefined;
 
   private constructor(connection: SMTPConnection, resetTimeout: number, host: string) {
@@ -53,7 +53,7 @@ export class SmtpSession {
     });
     connection.on('end', () => {
       this.closed = true;
-      // The answer that ended the conversation is still being handed out.
+      // The answer that ended the conversation is still being reported.
       setImmediate(() => this.#broken(new Error('The conversation ended')));
     });
   }
@@ -194,7 +194,7 @@ export class SmtpSession {
     }
   }
 
-  /** Says QUIT, unless the line is gone, and lets the socket close. */
+  /** Sends QUIT, unless the connection is gone, and lets the socket close. */
   close(): void {
     if (!this.closed) this.#connection.quit();
     this.#abort();
@@ -205,7 +205,7 @@ export class SmtpSession {
     this.#connection.close();
   }
 
-  /** One exchange. Ends with nodemailer's answer, with the line, or with the time. */
+  /** One exchange. Ends with nodemailer's answer, when the connection breaks, or when the time is up. */
   #ask(start: (done: Done) => void, until: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const left = until - performance.now();

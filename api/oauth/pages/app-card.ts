@@ -1,7 +1,7 @@
 import { html, type Html, type Part } from './html.ts';
 import { initial, logoSource } from './logo.ts';
 
-/** What an application says of itself, and whether anybody stands for it. */
+/** What an application says of itself, and whether a workspace owns it. */
 export interface ShownApp {
   client_id: string;
   name: string;

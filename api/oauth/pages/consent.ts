@@ -27,7 +27,7 @@ import { groupedScopes, scopeWords } from './scopes.ts';
 import { hiddenFields, signInPage } from './sign-in.ts';
 import type { Visit } from './visit.ts';
 
-/** Documents a query parameter. What is wrong with one is said on a page or to the application, never by the envelope. */
+/** Documents a query parameter. A fault in one is shown on a page or sent to the application, never as the error envelope. */
 const parameter = (description: string) => z.unknown().optional().meta({ type: 'string', description });
 
 const authorizeQuery = z.looseObject({
@@ -41,7 +41,7 @@ const authorizeQuery = z.looseObject({
   resource: parameter('What the tokens are for (RFC 8707)'),
 });
 
-/** The page an application sends people to, and what they answer there. */
+/** The page to which applications send people, and the form with their decision. */
 export const consentRoutes = [
   shownPage({
     operationId: 'oauth.authorize',
@@ -70,7 +70,7 @@ export const consentRoutes = [
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
       if (read.kind !== 'request') return refusedPage(visit.ctx, read, request, leavingPage);
       if (body.decision === 'deny') return leavingPage(read.application, denyAuthorization(read).location);
-      // The workspace may have been changed in another tab: nothing is granted anywhere but where the person saw it.
+      // The workspace may have been changed in another tab: access is granted only to the workspace that the page showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
         return consentPage(
           visit,
@@ -105,15 +105,15 @@ function fieldOf(scope: Permission): string {
   return `scope_${scopeName(scope)}`;
 }
 
-/** An error of the verb as the form says it: with its problems, which name no field here. */
+/** An error of the verb as the form shows it: with its problems in the message, as they name no field of the form. */
 function explained(error: AppError): AppError {
   const fix = error.fix ?? error.problems?.map((problem) => problem.message).join('. ');
   return new AppError(error.code, error.message, fix ? { fix: `${fix}.` } : {});
 }
 
 /**
- * A request that cannot be asked about. Applications of a workspace are told by redirect. A client that registered itself
- * is not: anybody can make one, and would turn this server into a redirector to anywhere, so there the person decides.
+ * The answer to a faulty authorization request. Applications of a workspace get the error by redirect. A client that
+ * registered itself does not: anyone can register one and would have an open redirector, so there the person decides.
  * @param leave how the browser goes to an application of a workspace
  */
 async function refusedPage(
@@ -127,7 +127,7 @@ async function refusedPage(
       400,
       'This request does not work',
       html`<div class="note bad" role="alert">${refusal.message}</div>
-<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and it has been told nothing.</p>`,
+<p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and nothing was sent to it.</p>`,
     );
   }
   const app = await findClient(ctx, new URLSearchParams(request).get('client_id') ?? '');
@@ -138,14 +138,14 @@ async function refusedPage(
     400,
     'This request does not work',
     html`<div class="note bad" role="alert">${problem}.</div>
-<p>The app calls itself <strong>${app.name}</strong>. It registered itself and nobody has checked who it is. Going back to it leads to ${destination(refusal.location)}.</p>
+<p>The app calls itself <strong>${app.name}</strong>. It registered itself and has not been verified. Going back to it leads to ${destination(refusal.location)}.</p>
 <p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
   );
 }
 
 /**
- * Takes the browser back to the application. Not a redirect of the form: browsers hold every further redirect of a form to
- * this page's `form-action`, and where an application goes on to from its redirect URI nobody knows.
+ * Takes the browser back to the application with a page, not with a redirect of the form: browsers apply this page's
+ * `form-action` to every further redirect of a form, and the application may redirect to any site.
  */
 function leavingPage({ name }: Pick<Client, 'name'>, location: string): StreamReply {
   return page({
@@ -177,7 +177,7 @@ ${application.description ? html`<p>${application.description}</p>` : null}`,
 )}
 ${
   application.self_registered
-    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
+    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself. Its name has not been verified. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
     : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`
 }
 ${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}

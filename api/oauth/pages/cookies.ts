@@ -2,13 +2,13 @@ import type { Config } from '../../../lib/config/index.ts';
 
 /** What the pages keep in a browser. */
 export interface CookieNames {
-  /** Stands for a session of the person who signed in. */
+  /** The session of the person who signed in. */
   session: string;
-  /** Random; what a form is bound to before anyone has signed in. */
+  /** Random; binds a form to this browser before anyone has signed in. */
   visitor: string;
   /** The handle of a sign-in that waits for its mailed code. */
   challenge: string;
-  /** Spares the code on this device (AUTH_LOGIN_CODE=new_device). */
+  /** Makes the mailed code unnecessary on this device (AUTH_LOGIN_CODE=new_device). */
   device: string;
 }
 

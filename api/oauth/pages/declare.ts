@@ -38,7 +38,7 @@ interface Declaration {
 const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
-/** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
+/** A page, or an image in one: a GET that changes nothing. The page itself checks its query, so that faults are shown as a page. */
 export function shownPage<Q extends z.ZodType>(
   spec: Declaration & {
     query?: Q;
@@ -56,7 +56,7 @@ export function shownPage<Q extends z.ZodType>(
   });
 }
 
-/** What a form does. It is refused unless it was sent from our own page, in this browser. */
+/** The action of a form. It is refused unless it was sent from our own page, in this browser. */
 export function sentForm<S extends z.ZodRawShape>(
   spec: Declaration & { fields: S; act: (visit: Visit, body: FormBody<S>) => Promise<StreamReply> },
 ): AnyRoute {
@@ -93,7 +93,7 @@ async function answered(
   }
 }
 
-/** An error as people read it. What nobody can help is logged here, as it never reaches the envelope. */
+/** An error as a page. Internal errors are logged here, because they do not pass through the error envelope. */
 function refusal(ctx: Ctx, thrown: unknown, back?: string): StreamReply {
   const error = asAppError(thrown);
   if (error.status >= 500) ctx.log.error({ err: error, cause: error.cause, requestId: ctx.requestId }, 'page failed');

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../../domain/mail/messages/text.ts';
 
-/** HTML that is safe to send: made by {@link html} alone, so nothing gets in unescaped. */
+/** HTML that is safe to send: only {@link html} makes it, so every value in it is escaped. */
 export class Html {
   readonly text: string;
 

@@ -3,7 +3,7 @@ import type { StreamReply } from '../../http/route.ts';
 import { Html, html } from './html.ts';
 import { STYLE } from './style.ts';
 
-/** Whatever may stand in a page: its own style, images of this server, forms that come back here. No script, no frame, nothing foreign. */
+/** What a page may load: its own style, images of this server, forms that post to this server. No script, no frame, nothing from other sites. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -14,7 +14,7 @@ const POLICY = [
 ].join('; ');
 
 /**
- * Headers of every answer a person sees. The referrer policy is `same-origin`: other sites learn nothing, as with
+ * Headers of every page. The referrer policy is `same-origin`: other sites learn nothing, as with
  * `no-referrer`, but with that one browsers would send our own forms with `Origin: null`, and the origin is checked.
  */
 export const PAGE_HEADERS: Record<string, string> = {
@@ -34,7 +34,7 @@ export interface PageOptions {
   /** Shown at the right of the top line. */
   top?: Html;
   wide?: boolean;
-  /** Where the browser goes by itself at once; the page then says so and has a link. */
+  /** Where the browser is sent at once by a refresh; the page also has a link. */
   refreshTo?: string;
   /** Beside {@link PAGE_HEADERS}. */
   headers?: Record<string, string> | undefined;

@@ -21,17 +21,17 @@ interface Image {
   type: string;
   bytes: Buffer;
 }
-/** Per egress, which is one per process: the last logos asked for, and those that could not be had. */
+/** Per egress, which is one per process: the logos fetched last, and those that could not be fetched. */
 const caches = new WeakMap<Egress, LRUCache<string, { image: Image | null; until: number }>>();
 
-/** Where the pages load an application's logo from; null for one that has none, or that nobody vouches for. */
+/** The address from which the pages load an application's logo; null for an application without one, and for self-registered ones. */
 export function logoSource(app: Pick<Client, 'client_id' | 'logo_url' | 'self_registered'>): string | null {
   return app.logo_url !== '' && !app.self_registered
     ? `${LOGO_PATH}?${new URLSearchParams({ client_id: app.client_id }).toString()}`
     : null;
 }
 
-/** Logos come through this server: an image of theirs in our page would tell strangers who looks at it, when and from where. */
+/** Logos are fetched by this server: loaded from the application's site, an image would show that site who looks at the page, when and from where. */
 export const logoRoutes = [
   shownPage({
     operationId: 'pages.logo',
@@ -40,7 +40,7 @@ export const logoRoutes = [
     query: z.object({ client_id: z.string() }),
     contentType: 'image/*',
     show: async (visit, { client_id }) => {
-      if (!visit.signedIn) throw new AppError('unauthorized', 'Nobody is signed in here');
+      if (!visit.signedIn) throw new AppError('unauthorized', 'No one is signed in here');
       const app = await findClient(visit.ctx, client_id);
       if (!app || logoSource(app) === null) throw notFound('Logo');
       const image = await logoOf(visit.ctx, app);
@@ -66,7 +66,7 @@ async function logoOf(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null
   return image;
 }
 
-/** The image behind a URL; null when it cannot be had, is too large, or is none. What it is, its first bytes say. */
+/** The image at a URL; null when it cannot be fetched, is too large, or is not an image. Its first bytes decide its type. */
 async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   try {
     const answer = await ctx.egress.request({
@@ -83,7 +83,7 @@ async function fetchImage(ctx: Ctx, url: string): Promise<Image | null> {
   }
 }
 
-/** Pictures only: an SVG can hold a document of its own. */
+/** Bitmaps only: an SVG can contain a document of its own. */
 function imageType(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 12);
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -92,7 +92,7 @@ function imageType(bytes: Buffer): string | undefined {
   return /^RIFF.{4}WEBP$/s.test(start) ? 'image/webp' : undefined;
 }
 
-/** What stands for a logo that cannot be had. */
+/** Shown for a logo that cannot be fetched. */
 function letterTile(name: string): string {
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 52 52"><text x="26" y="35" text-anchor="middle" font-family="system-ui,sans-serif" font-size="25" font-weight="700" fill="#1c5fb8">${initial(name)}</text></svg>`
     .text;

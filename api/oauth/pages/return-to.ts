@@ -1,11 +1,11 @@
-/** The page an application sends people to. */
+/** The page to which applications send people. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The page of a person's authorized apps. */
 export const APPS_PATH = '/account/apps';
 
 /**
- * Where a form leads when it is done: the authorization request it came from, or the authorized apps. The path is always
- * ours; of what the form carries only query parameters remain, written anew.
+ * Where a form leads when it is done: the authorization request it came from, or the list of authorized apps. The path is
+ * always ours; only query parameters of the form's value are used, encoded anew.
  */
 export function returnTo(request: string): string {
   return request === '' ? APPS_PATH : `${AUTHORIZE_PATH}?${new URLSearchParams(request).toString()}`;

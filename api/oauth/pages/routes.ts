@@ -4,5 +4,5 @@ import { consentRoutes } from './consent.ts';
 import { logoRoutes } from './logo.ts';
 import { signInRoutes } from './sign-in.ts';
 
-/** The pages people meet: signing in, consent, authorized apps. Rendered here, without a script. */
+/** The server-rendered pages, without scripts: signing in, consent, authorized apps. */
 export const pageRoutes: readonly AnyRoute[] = [...consentRoutes, ...signInRoutes, ...appsRoutes, ...logoRoutes];

@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission, type PermissionEntry } from '../../../lib/permissions.ts';
 import { html, type Html } from './html.ts';
 
-/** What a person should not overlook before they hand a scope out, in two or three words. */
+/** A warning in two or three words for scopes that a person should notice before granting them. */
 const MARKS: Partial<Record<Permission, string>> = {
   SEND_CAMPAIGNS: 'Sends email',
   SEND_DIRECT_EMAIL: 'Sends email',
@@ -23,7 +23,7 @@ const GROUPS: readonly { title: string; categories: readonly PermissionEntry['ca
   { title: 'Special', categories: ['special'] },
 ];
 
-/** The entries of some permissions, grouped by how far they reach; groups with none are left out. */
+/** The entries of some permissions, grouped by risk; empty groups are left out. */
 export function groupedScopes(permissions: readonly Permission[]): { title: string; entries: PermissionEntry[] }[] {
   const wanted = new Set<Permission>(permissions);
   return GROUPS.map(({ title, categories }) => ({

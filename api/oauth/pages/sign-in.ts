@@ -15,18 +15,18 @@ import type { Visit } from './visit.ts';
 export interface SignInOptions {
   /** The authorization request to come back to; empty for the authorized apps. */
   request: string;
-  /** What the form answers, and with which status and headers. */
+  /** The error that the form shows, with its status and headers. */
   refused?: AppError;
-  /** What was typed, to be corrected. */
+  /** The address that was typed, so that it can be corrected. */
   email?: string;
 }
 
-/** What every form carries: that it is ours, and where it leads. */
+/** What every form carries: the token that it is ours, and the request that it continues. */
 export function hiddenFields(visit: Visit, request: string): Html {
   return html`<input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="request" value="${request}">`;
 }
 
-/** Asks who is there: for address and password, or for the mailed code when a sign-in waits for it. */
+/** Asks for address and password, or for the mailed code when a sign-in waits for it. */
 export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
   return visit.cookie('challenge') ? codePage(visit, options) : passwordPage(visit, options);
 }
@@ -73,7 +73,7 @@ function problem(refused: AppError | undefined): Html | null {
     : null;
 }
 
-/** Runs a step of the sign-in; what the person can mend comes back as the same form. */
+/** Runs a step of the sign-in; an error that the person can correct is shown in the same form. */
 async function step(visit: Visit, options: SignInOptions, work: () => Promise<void>): Promise<StreamReply> {
   try {
     await work();
@@ -84,7 +84,7 @@ async function step(visit: Visit, options: SignInOptions, work: () => Promise<vo
   return redirect(returnTo(options.request));
 }
 
-/** A new session under a new cookie: one that somebody planted here before is worth nothing. */
+/** Starts a session under a new cookie, so that a session cookie planted in this browser before has no effect. */
 async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
   const { value, maxAgeMs } = await browserSession(visit.ctx, tokens);
   if (visit.signedIn) await signOut(visit.ctx);

@@ -5,9 +5,9 @@ import { hmac, newSecret, safeEqual } from '../../../lib/crypto.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { cookieNames, readCookies, setCookie, type CookieNames } from './cookies.ts';
 
-/** One request of a browser: who it is, what its forms must carry, which cookies the answer sets. */
+/** One request of a browser: who is signed in, what its forms must carry, which cookies the answer sets. */
 export interface Visit {
-  /** Acts as the person who is signed in, in the workspace of their session; as nobody before that. */
+  /** Acts as the person who is signed in, in the workspace of their session; anonymous before sign-in. */
   ctx: Ctx;
   signedIn: boolean;
   /** Proves that a form was made for this browser: a keyed hash of its session, or of its visitor cookie. */
@@ -20,7 +20,7 @@ export interface Visit {
   cookies: readonly string[];
 }
 
-/** Reads who visits. A browser that has no session gets a visitor cookie, so that the sign-in form is bound to something too. */
+/** Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the browser too. */
 export async function visitOf(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
   const names = cookieNames(ctx.config);
   const sent = readCookies(headers.cookie);
@@ -51,8 +51,8 @@ function csrfToken(config: Config, binding: string): string {
 }
 
 /**
- * Refuses a form that does not come from our own pages: the browser says where it comes from, and it carries the token.
- * Either alone would do; a browser too old to say it is refused.
+ * Refuses a form that does not come from our own pages, by its Origin and Sec-Fetch-Site headers and by the token in it.
+ * A browser that sends no Origin is refused.
  * @throws AppError forbidden
  */
 export function assertOwnForm(visit: Visit, headers: Record<string, string | undefined>, token: string): void {
