@@ -5,18 +5,18 @@ import { blockRun, isPassing } from '../domain/system/blocked-runs.ts';
 import { errorKind } from '../lib/error-report.ts';
 import { BLOCKED } from '../workflows/contract.ts';
 
-/** What a failing attempt of an activity hands on to the next, as details of its last heartbeat. */
+/** What a failing attempt of an activity passes to the next one, in the details of its last heartbeat. */
 interface Failing {
   failingSince: number;
   position: number;
 }
 
 /**
- * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress in
- * between, its run is shown as blocked in PostgreSQL and the activity gives up, so that the run waits to be retried instead
- * of looking healthy for ever. An absent database and what the work says itself (an ApplicationFailure) do not count.
- * Histories get the kind of a failure; its text, which may hold values, is for the log.
- * @param work gets a function to call with how far it has come, where that can be said
+ * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress
+ * its run is shown as blocked in PostgreSQL and the activity fails for the last time, so that the run waits for a retry instead
+ * of looking healthy. Time without a database does not count, nor does an ApplicationFailure of the work itself.
+ * Histories get the kind of a failure; its text, which may contain values, is logged.
+ * @param work gets a function that it calls with its progress, where it can measure it
  */
 export async function orBlock<T>(
   deps: Deps,

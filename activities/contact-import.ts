@@ -6,7 +6,7 @@ import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { AppError } from '../lib/errors.ts';
 import type { ContactImportActivities } from '../workflows/contact-import/contract.ts';
 
-/** Activities of a contact import. A refusal (the campaign is gone) ends it; anything else is tried again behind the checkpoint. */
+/** Activities of a contact import. A refusal (the campaign is gone) ends it; any other error is retried from the checkpoint on. */
 export function createContactImportActivities(deps: Deps): ContactImportActivities {
   const ctxOf = (organizationId: string) =>
     systemCtx(deps, organizationId, activityInfo().workflowExecution?.workflowId ?? 'contact-import');

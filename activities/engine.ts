@@ -17,15 +17,15 @@ export interface EngineParts {
   metrics: Metrics;
   /** Bounds the calls this process has open with customers' apps, by app connection. */
   appCalls: TargetLimits;
-  /** Bounds the conversations with IMAP servers that keep copies of sent emails, by host. */
+  /** Bounds the IMAP connections for copies of sent emails, by host. */
   copies: TargetLimits;
 }
 
-/** How long (ms) one launcher activity goes on while there is work, before it reports back. */
+/** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
 const HEARTBEAT_MS = 5_000;
 
-/** Activities of campaign and enrollment runs. Each only translates: which verb, and what a retry means. */
+/** Activities of campaign and enrollment runs. Each calls one verb and says which errors Temporal retries, and when. */
 export function createEngineActivities(
   deps: Deps,
   { smtp, metrics, appCalls, copies }: EngineParts,
@@ -61,7 +61,7 @@ export function createEngineActivities(
 
     async callApp({ organizationId, stepRunId }) {
       const context = Context.current();
-      // An app may take its time; the heartbeat tells a slow app from a dead worker.
+      // An app may take long; the heartbeat distinguishes a slow app from a dead worker.
       const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       const result = await orBlock(deps, organizationId, () =>
         callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
@@ -99,7 +99,7 @@ export function createEngineActivities(
   };
 }
 
-/** An attempt that found nothing wrong but has to come again after `delayMs`; Temporal counts it as no failure. */
+/** A failure that asks Temporal to retry after `delayMs`; it is not counted as a failure. */
 function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({ type, message, category: 'BENIGN', nextRetryDelay: delayMs });
 }

@@ -6,7 +6,7 @@ import { AppError } from '../lib/errors.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { MailboxCheckActivities } from '../workflows/mailbox-check/contract.ts';
 
-/** Activities of mailbox checks. A request that is gone will not come back, so it is not asked for again. */
+/** Activities of mailbox checks. When the request is gone, the check is not retried. */
 export function createMailboxActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): MailboxCheckActivities {
   return {
     async checkMailbox({ organizationId, checkId }) {

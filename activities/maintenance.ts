@@ -5,7 +5,7 @@ import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 
-/** How long (ms) one look for missing runs goes on; the next sweep goes on where it ended. */
+/** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
 const LOOK_MS = 8 * 60_000;
 const HEARTBEAT_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { challengeManagedEndpoint } from '../domain/webhooks/verify.ts';
 import type { WebhookVerifyActivities } from '../workflows/webhook-verify/contract.ts';
 
-/** Activities that verify endpoints of applications. What a receiver does wrong is an answer, not an error. */
+/** Activities that verify endpoints of applications. A wrong answer of a receiver is a result, not an error. */
 export function createWebhookVerifyActivities(deps: Deps): WebhookVerifyActivities {
   return {
     challengeEndpoint({ organizationId, endpointId }, attempt) {

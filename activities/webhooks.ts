@@ -8,10 +8,10 @@ import type { WebhookBatchActivities } from '../workflows/webhook-batch/contract
 import type { WebhookDeliveryActivities } from '../workflows/webhook-delivery/contract.ts';
 
 const HEARTBEAT_MS = 3_000;
-/** An attempt that is due already comes this soon (ms); zero would mean the retry policy's own delay. */
+/** The retry delay (ms) of an attempt that is due already; zero would mean the retry policy's own delay. */
 const MIN_WAIT_MS = 10;
 
-/** Activities of webhook runs. A receiver may take its time; the heartbeat tells a slow receiver from a dead worker. */
+/** Activities of webhook runs. A receiver may take long; the heartbeat distinguishes a slow receiver from a dead worker. */
 export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchActivities & WebhookDeliveryActivities {
   return {
     async deliverBatch({ batchId, lane = false }) {

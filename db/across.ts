@@ -6,25 +6,25 @@ import { runStatement, type Bindings, type StatementResult } from './statement.t
 import type { InsertQuery, TableQuery } from './table-query.ts';
 
 /**
- * Why work may look at rows of more than one organization, or of none.
- * - `credential`: something is found by the hash of a secret, a mailed token or a signed link, before it is known whose it is
- * - `person`: what belongs to a person and not to an organization: accounts, sessions, memberships, open invitations
- * - `application`: what an OAuth application has in every organization that granted it
+ * Why work may read or write rows of more than one organization, or of none.
+ * - `credential`: a look-up by the hash of a secret, a mailed token or a signed link, before the organization is known
+ * - `person`: rows that belong to a person and not to an organization: accounts, sessions, memberships, open invitations
+ * - `application`: rows of an OAuth application in every organization that granted it
  * - `engine`: loops that serve all organizations at once: fan-out, deliveries, mailbox leases, the outbox
- * - `maintenance`: sweeps, retention, readiness, what must run after a restore
+ * - `maintenance`: sweeps, retention, readiness, starting missing runs
  * - `operator`: the command line and the first setup
  */
 export type AcrossReason = 'credential' | 'person' | 'application' | 'engine' | 'maintenance' | 'operator';
 
 /**
- * The one door for work across organizations. Whoever goes through it says why; every other query belongs to an
- * organization and goes through `OrgScope`.
+ * The one way to rows of several organizations. The caller names the reason; every other query belongs to one
+ * organization and uses `OrgScope`.
  */
 export function across(handle: Handle, _reason: AcrossReason): AcrossScope {
   return new AcrossScope(handle);
 }
 
-/** Queries on any table, whoever the rows belong to. Made by {@link across}. */
+/** Queries on any table, over all organizations. Made by {@link across}. */
 export class AcrossScope {
   readonly #knex: Knex;
 
@@ -48,8 +48,8 @@ export class AcrossScope {
   }
 
   /**
-   * As {@link AcrossScope.sql}, with the number of rows that were written.
-   * @param plan keeps the plan from the first time on, under this name, whatever the text
+   * Like {@link AcrossScope.sql}, with the number of rows that were written.
+   * @param plan prepares the statement from its first run on, under this name, without waiting until it is frequent
    */
   run<Found = Record<string, any>>(
     text: string,
@@ -59,7 +59,7 @@ export class AcrossScope {
     return runStatement<Found>(this.#knex, text, bindings, plan);
   }
 
-  /** Runs a statement that a library brings, with its own placeholders, on a connection of the pool. */
+  /** Runs a statement of a library, with its own placeholders, on a connection of the pool. */
   async foreign(query: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: any[] }> {
     const { client, userParams } = this.#knex;
     const connection = await client.acquireConnection();

@@ -7,7 +7,7 @@ interface Column {
   note?: string;
 }
 
-/** The exports of db/json-columns.ts, so that a name that is not there does not compile. */
+/** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
   ColumnMapping: Json.ColumnMapping;
   ImportOptions: Json.ImportOptions;
@@ -19,7 +19,7 @@ interface JsonTypes {
 }
 
 /**
- * What PostgreSQL cannot say of a column, by `table.column`. `npm run db:types` writes it into the row types and refuses a
+ * What PostgreSQL cannot declare of a column, by `table.column`. `npm run db:types` writes it into the row types and refuses a
  * name that is not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, Column> = {
@@ -41,7 +41,9 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'campaigns.ramp_day': { note: 'Campaign-local day (YYYY-MM-DD) on which ramp_level was last raised.' },
   'contact_imports.options': { type: 'ImportOptions' },
   'contact_imports.total': { note: 'Rows read so far; `imported + updated + skipped + failed`.' },
-  'contact_imports.checkpoint': { note: 'Rows applied, whatever became of them; a restarted job goes on behind them.' },
+  'contact_imports.checkpoint': {
+    note: 'Rows of the file that were processed, failed ones included; a restarted job continues after them.',
+  },
   'contacts.email': { note: 'Lower-case.' },
   'contacts.custom_fields': { type: 'Record<string, string>' },
   'enrollments.conversation': { type: 'StoredConversation' },

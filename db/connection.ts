@@ -2,18 +2,18 @@ import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 
 /**
- * A pool of connections. It cannot be asked anything by itself: rows of an organization are reached through `OrgScope`
+ * A pool of connections. It has no query methods: rows of an organization are reached through `OrgScope`
  * (tenancy.ts), work across organizations through `across` (across.ts), transactions through `inTransaction`
- * (transaction.ts). So a query that forgets whose rows it means does not compile.
+ * (transaction.ts). So a query that names no organization does not compile.
  */
 export interface Db {
   /** Closes the pool. */
   destroy(): PromiseLike<void>;
-  /** Only here to tell a pool or transaction from other objects. */
+  /** Only here so that the compiler distinguishes a pool or transaction from other objects. */
   readonly userParams: Record<string, unknown>;
 }
 
-/** An open transaction; as mute as a {@link Db}. */
+/** An open transaction; without query methods, like a {@link Db}. */
 export interface Trx extends Db {
   isCompleted(): boolean;
 }
@@ -25,7 +25,7 @@ const INT8 = 20;
 const NUMERIC = 1700;
 const DATE = 1082;
 
-/** Counts and sums fit a double here; calendar days stay the text they are. */
+/** Counts and sums are small enough for a double; calendar days stay text. */
 pg.types.setTypeParser(INT8, Number);
 pg.types.setTypeParser(NUMERIC, Number);
 pg.types.setTypeParser(DATE, (value) => value);
@@ -46,11 +46,11 @@ export function connect(options: ConnectOptions): Db {
   return connectRaw(options);
 }
 
-/** As {@link connect}, for migrations, tests and measurements: a pool that can be asked anything. */
+/** Like {@link connect}, for migrations, tests and measurements: a pool with knex's query methods. */
 export function connectRaw(options: ConnectOptions): Knex {
   const knex = knexFactory({
     client: 'pg',
-    // Statements of one transaction that do not wait for each other's answers travel together, and run in their order.
+    // Statements of one transaction that do not wait for each other's answers are sent together, and run in their order.
     connection: {
       connectionString: options.url,
       application_name: options.name ?? 'heron',
@@ -58,7 +58,7 @@ export function connectRaw(options: ConnectOptions): Knex {
     } as Knex.StaticConnectionConfig,
     pool: { min: 0, max: options.max ?? 20 },
     acquireConnectionTimeout: 10_000,
-    // Knex would print, with a stack, what it throws to the caller as well.
+    // Knex would also print, with a stack, what it throws to the caller.
     log: { warn: () => {}, error: () => {} },
     // Values stay out of the statement that knex puts before an error's message.
     compileSqlOnError: false,

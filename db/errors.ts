@@ -1,7 +1,7 @@
 import { databaseFault } from '../lib/error-report.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 
-/** Constraint name -> what the client is told. The one place where database names become error codes. */
+/** The public error for each constraint: the only mapping from database names to error codes. */
 const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: string }> = {
   contacts_email_key: {
     code: 'contact_email_taken',
@@ -43,7 +43,7 @@ const UNREACHABLE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EN
 /** What the driver says of a connection that broke without a word from PostgreSQL. */
 const BROKEN_OFF = /^(Connection (terminated|ended)|Client has encountered)/;
 
-/** Whether a statement failed because the database could not be reached or the connection broke, whatever the statement. */
+/** Whether any statement failed because the database could not be reached or the connection broke. */
 export function isConnectionLost(error: unknown): boolean {
   const { code, name, message } = (databaseFault(error) ?? error ?? {}) as Partial<Error & { code: unknown }>;
   if (typeof code === 'string') return CONNECTION_LOST.test(code) || UNREACHABLE.test(code);

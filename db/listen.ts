@@ -8,7 +8,7 @@ export interface Listener {
 const RETRY_MS = 1_000;
 
 /**
- * Calls `onNotify` on each notification of a channel, over a connection of its own that is made again when it breaks.
+ * Calls `onNotify` on each notification of a channel, over a connection of its own that is opened again when it breaks.
  * After every (re)connect it calls once, as notifications may have been missed.
  */
 export async function listen(

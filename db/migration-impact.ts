@@ -1,4 +1,4 @@
-/** PostgreSQL's table locks that hold something up, weakest first; see "Explicit Locking" in its manual. */
+/** PostgreSQL's table locks that block others, weakest first; see "Explicit Locking" in its manual. */
 export const HEAVY_LOCKS = [
   'ShareUpdateExclusiveLock',
   'ShareLock',

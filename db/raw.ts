@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Handle } from './connection.ts';
 
-/** What stands behind a pool or transaction. Only db/ imports this (the linter holds it): everything else has a scope. */
+/** The knex object of a pool or transaction. Only db/ imports this (the linter checks it); everything else uses a scope. */
 export function knexOf(handle: Handle): Knex {
   return handle as unknown as Knex;
 }

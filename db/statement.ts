@@ -10,9 +10,9 @@ export interface StatementResult<Row> {
 export type Bindings = Record<string, Knex.RawBinding | readonly unknown[]>;
 
 /**
- * Runs SQL with named bindings, at once, for the scopes (tenancy.ts, across.ts). Where the installation keeps plans, a text
- * that comes often keeps its own.
- * @param name keeps the plan from the first time on, under this name, whatever the text
+ * Runs SQL with named bindings, at once, for the scopes (tenancy.ts, across.ts). Where the installation keeps plans, a
+ * frequent text is prepared.
+ * @param name prepares the statement from its first run on, under this name, without waiting until it is frequent
  */
 export function runStatement<Found>(
   db: Knex,
@@ -25,7 +25,7 @@ export function runStatement<Found>(
   return (plan ? query.options({ name: plan }) : query).then((result: unknown) => result as StatementResult<Found>);
 }
 
-/** A text that came this often is worth preparing: it is written in code, not put together per request. */
+/** A text that ran this often is worth preparing: it is a constant of the code, not assembled per request. */
 const PREPARE_AFTER = 5;
 const MAX_PREPARED = 250;
 const MAX_SEEN = 2_000;

@@ -10,7 +10,7 @@ type Written<T extends TableName> = { [C in keyof Changes<T>]: Changes<T>[C] | K
 type Narrowed<Result, Part> = Result extends readonly unknown[] ? Part[] : Part | Extract<Result, undefined>;
 
 /**
- * What queries on one table have in common. Columns are those of its row type: a name that is not there, or a value of
+ * What queries on one table have in common. Columns are those of its row type: an unknown name, or a value of
  * another type, does not compile. Knex and objection do the work; their own types take any string for a column.
  */
 interface Conditions<T extends TableName> {
@@ -23,16 +23,16 @@ interface Conditions<T extends TableName> {
   whereNotNull(column: Column<T>): this;
   whereIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[] | PromiseLike<object[]>): this;
   whereNotIn<C extends Column<T>>(column: C, values: readonly Known<T, C>[]): this;
-  /** SQL for what the other conditions cannot say; its columns are not checked. */
+  /** SQL for conditions that the other methods cannot express; its columns are not checked. */
   whereRaw(text: string, bindings?: readonly Knex.RawBinding[] | Record<string, Knex.RawBinding>): this;
   orderBy(column: Column<T>, direction?: Direction): this;
   orderBy(columns: readonly Column<T>[]): this;
-  /** For an order that {@link Conditions.orderBy} cannot say; its columns are not checked. */
+  /** For an order that {@link Conditions.orderBy} cannot express; its columns are not checked. */
   orderByRaw(text: string, bindings?: readonly Knex.RawBinding[]): this;
   limit(count: number): this;
   forUpdate(): this;
   forNoKeyUpdate(): this;
-  /** With a lock: leaves out rows that others hold. */
+  /** With a lock: skips rows that others have locked. */
   skipLocked(): this;
 }
 
@@ -42,7 +42,7 @@ interface Alternatives<T extends TableName> extends Conditions<T> {
   orWhere<C extends Column<T>>(column: C, operator: Operator, value: Known<T, C> | Knex.Raw): this;
 }
 
-/** A query on one table with knex: select, update or delete of what the conditions say. */
+/** A query on one table with knex: select, update or delete of the rows that match. */
 export interface TableQuery<T extends TableName, Result> extends Conditions<T>, Promise<Result> {
   select<C extends Column<T>>(...columns: C[]): TableQuery<T, Pick<Row<T>, C>[]>;
   first(): TableQuery<T, Row<T> | undefined>;
@@ -68,7 +68,7 @@ export interface EntityQuery<T extends TableName, J extends keyof Row<T>, Result
   select<C extends Column<T>>(...columns: C[]): EntityQuery<T, J, Narrowed<Result, Pick<Row<T>, C>>>;
   /** @throws NotFoundError when there is none */
   throwIfNotFound(): EntityQuery<T, J, NonNullable<Result>>;
-  /** How many rows there are, whatever the limit. */
+  /** The number of rows that match, without the limit. */
   resultSize(): Promise<number>;
   /** Resolves to the number of rows. */
   patch(changes: EntityChanges<T, J>): EntityQuery<T, J, number>;
@@ -86,7 +86,7 @@ export type EntityChanges<T extends TableName, J extends keyof Row<T>> = {
   [C in keyof Changes<T>]: (C extends J ? Row<T>[C] : Changes<T>[C]) | Knex.Raw;
 };
 
-/** An insert, with what becomes of rows that are there already. */
+/** An insert, with what to do about rows that exist already. */
 export interface InsertQuery<T extends TableName, Result> extends Promise<Result> {
   returning(all: '*'): InsertQuery<T, Row<T>[]>;
   returning<C extends Column<T>>(columns: C | readonly C[]): InsertQuery<T, Pick<Row<T>, C>[]>;

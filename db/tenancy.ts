@@ -10,7 +10,7 @@ import type { EntityQuery, InsertQuery, TableQuery } from './table-query.ts';
 type OrgSql = `${string}:org${string}`;
 
 /**
- * The only way to an organization's rows. A query cannot be built without saying whose it is:
+ * The only way to an organization's rows. A query cannot be built without an organization:
  * {@link OrgScope.query} and {@link OrgScope.table} filter by the organization, {@link OrgScope.sql} takes only text that binds `:org`.
  */
 export class OrgScope {

@@ -9,14 +9,14 @@ import { createLogger, type Logger } from '../lib/log.ts';
 import { createSystemMail } from '../lib/mail/index.ts';
 import { createTemporalClient, createWorkflowGateway } from '../temporal/client.ts';
 
-/** One process's parts, and how they are put away. */
+/** One process's parts, and the function that closes them. */
 export interface Assembly {
   deps: Deps;
   temporal: Client;
   close(): Promise<void>;
 }
 
-/** Webhooks keep some connections per receiver for the next delivery; fewer than are in use at once would be dialled again and again. */
+/** Idle connections kept for the next webhook delivery; fewer than are in use at once would mean a new connection again and again. */
 const IDLE_CONNECTIONS = 1_024;
 
 /** Makes the parts every process has, from settings alone. */

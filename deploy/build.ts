@@ -38,7 +38,7 @@ async function compile(): Promise<string> {
   return DIST;
 }
 
-/** With the compiled bundler, over the compiled workflows: what a worker of this build would do by itself. */
+/** With the compiled bundler, over the compiled workflows, as a worker of this build would do. */
 async function bundle(): Promise<string> {
   const { BUILT_BUNDLE, bundleWorkflows } = (await import(
     pathToFileURL(join(DIST, 'workers', 'bundle.js')).href

@@ -236,7 +236,7 @@ const reactions = program
 
 for (const [name, what] of [
   ['replay', 'apply parked events now, in the order given'],
-  ['discard', 'give parked events up for good'],
+  ['discard', 'give parked events up; this cannot be undone'],
 ] as const) {
   reactions
     .command(name)
@@ -298,7 +298,7 @@ for (const [name, what] of [
     });
 }
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : FAILED));
 
 try {
@@ -307,9 +307,9 @@ try {
   process.exitCode = explain(error);
 }
 
-/** Tells a failure in as few lines as it takes, and says which exit code it is. */
+/** Prints a failure in as few lines as possible, and returns its exit code. */
 function explain(error: unknown): number {
-  // Commander has said it already; --help and --version end here too, with 0.
+  // Commander has printed it already; --help and --version also end here, with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
   if (error instanceof ConfigError || error instanceof OperatorError) {
     console.error(`heron: ${error.message}`);

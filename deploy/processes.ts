@@ -15,7 +15,7 @@ import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal }
 export const PROCESS_NAMES = ['api', 'tracking', 'realtime', 'worker'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
-/** What a process tells its parent (over Node's IPC channel, where there is one) once it serves. */
+/** The message of a process to its parent (over Node's IPC channel, where there is one) once it serves. */
 export interface ReadyMessage {
   ready: { url: string | null; setupUrl: string | null };
 }
@@ -67,8 +67,8 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
 
 /**
  * Runs one process until a signal ends it: waits for the database, refuses to work on an old schema, serves, and on
- * SIGTERM or SIGINT stops accepting, finishes what is in hand and closes its pools. Resolves once it serves.
- * When what it stands on is not there, it says so and exits with 1.
+ * SIGTERM or SIGINT stops accepting, finishes open work and closes its pools. Resolves once it serves.
+ * When the database or Temporal cannot be used, it says so and exits with 1.
  */
 export async function runProcess(name: ProcessName, config: Config): Promise<void> {
   const assembly = assemble(config, name);

@@ -19,7 +19,7 @@ export function storyLines(story: Story): string[] {
     '',
     ...(hold
       ? [
-          `Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'somebody resumes it'} (${[hold.source, hold.reason].filter(Boolean).join(': ')})`,
+          `Held since ${at(hold.since)} until ${hold.until ? at(hold.until) : 'a person resumes it'} (${[hold.source, hold.reason].filter(Boolean).join(': ')})`,
         ]
       : []),
     now
@@ -29,10 +29,10 @@ export function storyLines(story: Story): string[] {
 }
 
 function stepLines(step: StoryStep, total: number): string[] {
-  const place = step.position === null ? 'a step deleted since' : `step ${step.position} of ${total}`;
+  const label = step.position === null ? 'a step deleted since' : `step ${step.position} of ${total}`;
   const end = step.completed_at ? `${at(step.completed_at)}  ` : '';
   return [
-    `  ${step.seq}. ${place}${step.name ? ` (${step.name})` : ''}, ${step.kind}`,
+    `  ${step.seq}. ${label}${step.name ? ` (${step.name})` : ''}, ${step.kind}`,
     `     ${at(step.started_at)} -> ${end}${step.state}${step.outcome ? `, ${step.outcome}` : ''}${step.attempts > 0 ? `, ${step.attempts} attempts` : ''}`,
     ...(step.detail ? [`     ${step.detail}`] : []),
     ...(step.send ? [`     email: ${sendText(step.send)}`] : []),

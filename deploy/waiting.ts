@@ -5,21 +5,21 @@ import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
 
-/** Something an operator mends: told in one line, without a stack. */
+/** A fault that an operator can mend: reported in one line, without a stack. */
 export class OperatorError extends Error {}
 
-/** Where waiting is told: a process's log, or a terminal. */
+/** Where waiting is reported: a process's log, or a terminal. */
 export interface Telling {
   info(line: string): void;
   warn(line: string): void;
 }
 
-/** How long (ms) a starting process waits for what it stands on; a supervisor starts it again after that. */
+/** How long (ms) a starting process waits for PostgreSQL and Temporal; a supervisor starts it again after that. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
 
 /**
- * Asks the database one question.
+ * Sends the database one query.
  * @throws OperatorError that names host and reason, never the password
  */
 export async function reachDatabase(db: Db, url: string): Promise<void> {
@@ -31,7 +31,7 @@ export async function reachDatabase(db: Db, url: string): Promise<void> {
 }
 
 /**
- * Waits for the database, at most a minute; a refusal that will not pass, such as a wrong password, is not waited out.
+ * Waits for the database, at most a minute. A refusal that cannot pass, such as a wrong password, is thrown at once.
  * @throws OperatorError
  */
 export async function waitForDatabase(db: Db, url: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
@@ -77,7 +77,7 @@ export async function requireCurrentSchema(db: Db): Promise<void> {
   );
 }
 
-/** What went wrong between this process and PostgreSQL, as one line; undefined for any other error. */
+/** A fault between this process and PostgreSQL, as one line; undefined for any other error. */
 export function asDatabaseFault(error: unknown, url: string): OperatorError | undefined {
   return isConnectionLost(error) ? databaseFault(error, url) : undefined;
 }

@@ -24,7 +24,7 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
   };
 }
 
-/** A client that dials on first use, so a process starts (and says so in readiness) while Temporal is away. */
+/** A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached. */
 export function createTemporalClient(config: Config): Client {
   const connection = Connection.lazy(connectionOptions(config));
   return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
@@ -37,7 +37,7 @@ const REUSE = {
 };
 const CONFLICT = { join: WorkflowIdConflictPolicy.USE_EXISTING, refuse: WorkflowIdConflictPolicy.FAIL };
 
-/** What the client is given for a start. `taskQueue` is the installation's own. */
+/** The client's options for a start. `taskQueue` is the installation's own. */
 export function startOptions(spec: StartSpec, workflowId: string, taskQueue: string) {
   return {
     taskQueue: spec.queue ? resourceQueue(taskQueue, spec.queue) : taskQueue,
@@ -53,8 +53,8 @@ export function startOptions(spec: StartSpec, workflowId: string, taskQueue: str
 }
 
 /**
- * Carries one intent to Temporal. Repeating it is harmless: ids are deterministic, a run that is open or may not be
- * opened again is left alone, and signals are hints.
+ * Carries one intent to Temporal. Repeating it is harmless: ids are deterministic; a run that is open, or that may not be
+ * opened again, is not started; and signals are hints.
  */
 export async function dispatchIntent(client: Client, taskQueue: string, intent: Intent): Promise<void> {
   switch (intent.kind) {
@@ -94,19 +94,19 @@ async function dispatchSignal(
       signalArgs,
     });
   } catch (error) {
-    // No run is open, and none is to be opened.
+    // No run is open, and none may be opened.
     if (payload.workflowType === undefined && error instanceof WorkflowNotFoundError) return;
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
     throw error;
   }
 }
 
-/** What a run needs that a caller waits for: its workflow, and its activities on the queue for what people wait for. */
+/** What must be served for a run that a caller waits for: its workflow, and its activities on the queue `interactive`. */
 const WAITED_FOR: readonly Served[] = ['workflows', 'interactive'];
 /** Runs per page of visibility; the most that a cluster gives. */
 const LIST_PAGE = 1_000;
 
-/** The gateway verbs get (domain/kernel/context.ts). */
+/** The gateway that verbs get (domain/kernel/context.ts). */
 export function createWorkflowGateway(client: Client, config: Config, log: Logger, db: Db): WorkflowGateway {
   /** Rejects as soon as no worker is alive that could answer; never resolves. */
   const untilUnserved = async (signal: AbortSignal): Promise<never> => {

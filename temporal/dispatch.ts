@@ -25,24 +25,24 @@ export interface StartSpec {
 /** Names that an operator reads beside the ids. Never an address. */
 export type Memo = Readonly<Record<string, string>>;
 
-/** A signal with what it says; a row of an earlier release says nothing. */
+/** A signal with its payload; a row of an earlier release has none. */
 interface SignalSpec {
   signal: string;
   payload?: Signals[string];
 }
 
-/** What Temporal must do after the transaction commits. A signal without a start reaches an open run or none. */
+/** What Temporal must do after the transaction commits. A signal without a start reaches only an open run. */
 export type Intent =
   | { kind: 'start'; workflowId: string; payload: StartSpec }
   | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) }
   | { kind: 'cancel'; workflowId: string; payload: { reason: string } };
 
-/** Intent to start a workflow. A run that is already open is left alone. */
+/** Intent to start a workflow. A run that is already open is not started again. */
 export function start<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): Intent {
   return { kind: 'start', workflowId: contract.id(args), payload: startSpec(contract, args, memo) };
 }
 
-/** Intent to signal a workflow. Where no run is open, one is started, which heals a lost run. */
+/** Intent to signal a workflow. Where no run is open, one is started; that also repairs a lost run. */
 export function signal<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -57,7 +57,7 @@ export function signal<Args, Taken extends Signals, Name extends keyof Taken & s
   };
 }
 
-/** Intent to signal a workflow if a run is open. It never starts one: what has closed stays closed. */
+/** Intent to signal a workflow if a run is open. It never starts one, so a closed run stays closed. */
 export function signalOpen<Args, Taken extends Signals, Name extends keyof Taken & string>(
   contract: WorkflowContract<Args, Taken>,
   args: Args,
@@ -91,7 +91,7 @@ export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, me
 
 /**
  * Writes intents into the outbox of an open transaction and wakes the relay when it commits.
- * @param withinMs what is not urgent is carried out at some moment within this time, so that many at once hold up nothing else
+ * @param withinMs work that is not urgent is carried out at a random moment within this time, so that many intents at once delay no others
  */
 export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
@@ -112,12 +112,12 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
   );
 }
 
-/** What verbs may ask of Temporal directly. Everything else goes through the outbox. */
+/** The calls to Temporal that verbs may make directly. Everything else goes through the outbox. */
 export interface WorkflowGateway {
   /**
    * Runs a workflow to its end and returns its result.
-   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`, or no worker that
-   *   could is alive
+   * @throws AppError service_unavailable when Temporal or its workers do not answer within `timeoutMs`, or no worker is
+   *   alive that could
    */
   execute<Args, Result>(contract: WorkflowContract<Args>, args: Args, timeoutMs: number): Promise<Result>;
   /** Ids of the open runs of a family, a page at a time, from visibility: it lags behind by seconds. */

@@ -4,9 +4,9 @@ import { ensureSearchAttributes, waitForSearchAttributes } from './attributes.ts
 import { ensureSchedules } from './schedules.ts';
 
 /**
- * Makes a namespace ready for Heron, in the only order that works on one that nobody has used: the search attributes
+ * Makes a namespace ready for Heron, in the order that a new one needs: the search attributes
  * first, then (once the server accepts them) the schedules, whose runs carry them. Repeating it changes nothing.
- * A server that does not let us create search attributes is fine as long as somebody else has created them.
+ * A server that does not let us create search attributes is fine once they have been created another way.
  * @throws Error naming the search attributes when the server does not know them within `patienceMs`
  */
 export async function prepareNamespace(

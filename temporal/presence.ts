@@ -3,13 +3,13 @@ import type { Db } from '../db/connection.ts';
 import type { Columns } from '../db/rows.ts';
 import { RESOURCES, type Resource } from '../workflows/queues.ts';
 
-/** How often (ms) a worker process says that it is alive. */
+/** How often (ms) a worker process records that it is alive. */
 export const PRESENCE_MS = 2_000;
-/** Having said nothing for this long (ms), a process is taken to be dead. */
+/** After this long (ms) without such a record a process counts as dead. */
 const GONE_MS = 8_000;
 const FORGOTTEN = '1 day';
 
-/** What may lack a worker: the workflows themselves, or a resource's work. */
+/** What may have no worker: the workflows themselves, or a resource's work. */
 export type Served = 'workflows' | Resource;
 
 /** The worker processes that are alive, and what none of them serves. */
@@ -20,8 +20,8 @@ export interface Presence {
 }
 
 /**
- * Records that a worker process is alive. Temporal remembers whoever polled a queue for minutes, so that a killed worker
- * would be taken for a living one; its own word ends with it.
+ * Records that a worker process is alive. Temporal lists pollers for minutes after they ended, so a killed worker
+ * would count as alive; this record expires within seconds.
  */
 export async function sayAlive(db: Db, id: string, roles: readonly string[]): Promise<void> {
   const workers = across(db, 'engine');
@@ -31,14 +31,14 @@ export async function sayAlive(db: Db, id: string, roles: readonly string[]): Pr
     .merge({ seen_at: workers.raw('now()') });
 }
 
-/** Takes back that a worker process is alive, and forgets those that ended long ago without doing so. */
+/** Deletes the record of a worker process that stops, and of those that ended long ago without deleting theirs. */
 export async function sayGone(db: Db, id: string): Promise<void> {
   await across(db, 'engine').sql(`delete from workers where id = :id or seen_at < now() - interval '${FORGOTTEN}'`, {
     id,
   });
 }
 
-/** Looks which workers are alive. A process whose role is `temporal` serves everything. */
+/** Reads which workers are alive. A process whose role is `temporal` serves everything. */
 export async function presence(db: Db): Promise<Presence> {
   const alive = await across(db, 'engine').sql<Columns<'workers', 'roles'>>(
     `select roles from workers where seen_at > now() - :gone * interval '1 millisecond'`,

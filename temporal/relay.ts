@@ -15,23 +15,23 @@ import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
 const BATCH = 100;
 const LINE = 50;
 const CONCURRENCY = 32;
-/** Without a wake-up the relay looks anyway: a notification is lost with the connection that carried it. */
+/** How often (ms) the relay reads without a wake-up, because a notification is lost with the connection that carried it. */
 const SWEEP_MS = 2_000;
 const DISPATCH_MS = 5_000;
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 60_000;
-/** While Temporal is away nothing is wrong with the intents: they come again sooner. */
+/** The longest pause (ms) while Temporal is away: then nothing is wrong with the intents, and they are retried sooner. */
 const AWAY_CAP_MS = 10_000;
-/** An intent is parked after so many attempts that count against it: about three minutes. */
+/** An intent is parked after this many attempts that count: about three minutes. */
 const MAX_REFUSALS = 10;
 /** How often (ms) parked intents are counted, and those behind an unfinished one put back. */
 const HOUSEKEEPING_MS = 15_000;
-/** How long (ms) an intent behind a parked one is left alone before its line is looked at again. */
+/** How long (ms) an intent behind a parked one waits before its line is read again. */
 const BEHIND_PARKED_MS = 600_000;
 /** gRPC: INVALID_ARGUMENT. */
 const INVALID_ARGUMENT = 3;
 /**
- * gRPC answers that say nothing of the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE (Temporal is
+ * gRPC codes that are not about the intent: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE (Temporal is
  * away or busy), NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED (the namespace or our credentials are wrong).
  */
 const AWAY_CODES = new Set([1, 4, 8, 14, 5, 7, 16]);
@@ -46,7 +46,7 @@ type OutboxRow = {
 };
 
 export interface Relay {
-  /** Stops taking rows and waits for the batch in hand. */
+  /** Stops taking rows and waits for the current batch. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export interface RelayOptions {
   /** First pause (ms) after an intent was not accepted; it doubles. */
   backoffMs?: number;
   onDispatched?: (count: number, failed: number) => void;
-  /** Called now and then with how many intents are parked, and how many of them since the last call. */
+  /** Called at intervals with how many intents are parked, and how many were parked since the last call. */
   onParked?: (parked: number, lately: number) => void;
 }
 
@@ -73,13 +73,13 @@ export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_
  * Carries intents from the outbox to Temporal. A batch is deleted in the same transaction that holds its rows locked,
  * after Temporal has taken them: a relay that dies gives its rows back, and another repeats them harmlessly.
  *
- * The intents of one workflow keep their order, whatever fails and however many relays work: only the earliest
+ * The intents of one workflow keep their order, through failures and with any number of relays: only the earliest
  * unfinished intent of a workflow is ever taken, with those behind it, and the line stops at the first that is not
- * accepted. (One that was written to be carried later, and was never tried, gives up its turn: it holds up nothing.)
+ * accepted. (One that was written for a later time, and was never tried, does not hold up the ones behind it.)
  *
- * An intent that Temporal refuses for good, or that failed {@link MAX_REFUSALS} times while Temporal answered, is
- * parked with the reason, and not tried again until an operator says so. Those behind it wait with it: they were written
- * for a workflow on which the parked one had acted, and a start that overtakes a failed cancel is a wrong run, while a
+ * An intent that Temporal refuses, or that failed {@link MAX_REFUSALS} times while Temporal answered, is
+ * parked with the reason, and not retried until an operator does so. Those behind it wait with it: they were written
+ * for a workflow on which the parked one had acted. A start that overtakes a failed cancel is a wrong run, while a
  * workflow that waits for an operator is only a late one.
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
@@ -109,7 +109,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       }
       pause = batch.away ? Math.min(Math.max(pause * 2, options.backoffMs ?? BACKOFF_BASE_MS), AWAY_CAP_MS) : 0;
       if (pause > 0) {
-        // New intents do not bring Temporal back.
+        // New intents do not mean that Temporal is back.
         await sleep(pause, undefined, { signal }).catch(() => {});
       } else if (batch.taken < BATCH) {
         await intents.pause(batch.againMs);
@@ -138,7 +138,7 @@ interface Batch {
 }
 
 /**
- * The earliest intent of up to {@link BATCH} workflows that have one to carry now, locked: whoever holds it has the
+ * The earliest intent of up to {@link BATCH} workflows that have one to carry now, locked: the relay that holds it has the
  * workflow's line to itself. With each, in order, what follows it.
  */
 const TAKE = `
@@ -185,7 +185,7 @@ async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispa
       lines.map((line) =>
         limit(async () => {
           for (const same of line) {
-            // A whole wave went unanswered: the rest stays for when Temporal is back.
+            // A whole wave went unanswered: the rest waits until Temporal is back.
             if (isAway() && failed.length >= CONCURRENCY) return;
             const row = same[0]!;
             try {
@@ -213,7 +213,7 @@ async function relayBatch({ db, carry, log, backoffMs = BACKOFF_BASE_MS, onDispa
   });
 }
 
-/** Records a failed attempt. Returns in how many milliseconds the next one is due; undefined when the intent is parked. */
+/** Records a failed attempt. Returns in how many milliseconds the next one is due; undefined when the intent was parked. */
 async function putBack(
   outbox: AcrossScope,
   { row, error }: Failure,
@@ -243,8 +243,8 @@ async function putBack(
 }
 
 /**
- * Gives intents that wait behind an unfinished one a later time, so that looking for work does not meet them again and
- * again. Returns how many intents are parked.
+ * Gives intents that wait behind an unfinished one a later time, so that later searches do not read them every
+ * time. Returns how many intents are parked.
  */
 async function putBackBlocked(db: Db): Promise<number> {
   const outbox = across(db, 'engine');
@@ -266,7 +266,7 @@ async function putBackBlocked(db: Db): Promise<number> {
 }
 
 /**
- * The line of each workflow: its intents in order, up to one that may not be carried yet. Signals that say the same in a
+ * The line of each workflow: its intents in order, up to one that may not be carried yet. Equal signals in a
  * row are carried once.
  */
 function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[][][] {
@@ -275,7 +275,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   for (const row of rows) {
     if (stopped.has(row.workflow_id)) continue;
     if (!row.due) {
-      // One that was tried holds up what follows; one that is meant for later does not.
+      // One that was tried holds up those behind it; one for a later time does not.
       if (row.attempts > 0) stopped.add(row.workflow_id);
       continue;
     }
@@ -289,7 +289,7 @@ function byWorkflow(rows: readonly (OutboxRow & { due: boolean })[]): OutboxRow[
   return [...lines.values()];
 }
 
-/** Whether the answer, or its absence, says nothing of the intent. */
+/** Whether the error, or the missing answer, is not about the intent. */
 function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
   return (code !== undefined && AWAY_CODES.has(code)) || isUnpreparedNamespace(error);
@@ -309,7 +309,7 @@ function codeOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** What Temporal said, on one line. The SDK wraps it in an error whose own message names only the call. */
+/** Temporal's message, on one line. The SDK wraps it in an error whose own message names only the call. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { details?: string } };
   return [message, cause?.details].filter(Boolean).join(': ').replaceAll('\n', ' ').slice(0, 500);

@@ -6,22 +6,22 @@ import { assignPositions, type FanOutMemory } from '../domain/delivery/fan-out.t
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
-/** Events that are committed this close together (ms) share a turn. */
+/** Events that are committed within this time (ms) share a turn. */
 const GATHER_MS = 4;
-/** The same while nobody has an endpoint that wants them: then only the realtime gateway waits for their positions. */
+/** The same while no organization has an endpoint for them: then only the realtime gateway waits for their positions. */
 const QUIET_GATHER_MS = 50;
-/** Without a wake-up the fan-out looks anyway: a notification is lost with the connection that carried it. */
+/** How often (ms) the fan-out reads without a wake-up, because a notification is lost with the connection that carried it. */
 const SWEEP_MS = 1_000;
-/** How soon (ms) to look again while another process has the lock, or after a failure. */
+/** The pause (ms) while another process has the lock, or after a failure. */
 const AGAIN_MS = 50;
 const FAILED_MS = 500;
 
 export interface FanOut {
-  /** Stops after the turn in hand. */
+  /** Stops after the current turn. */
   stop(): Promise<void>;
 }
 
-/** Gives events their position and makes their deliveries, as soon as they are committed. Any number of processes may do so: one at a time does. */
+/** Assigns stream positions to committed events and creates their deliveries. Any number of processes may run it; a lock lets one at a time work. */
 export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut> {
   const memory: FanOutMemory = { open: undefined };
   let running = true;

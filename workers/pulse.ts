@@ -4,12 +4,12 @@ import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { PRESENCE_MS, sayAlive, sayGone } from '../temporal/presence.ts';
 
-/** How many pulses go by between two readings of what is counted in PostgreSQL. */
+/** Pulses between two readings of gauges that are counted in PostgreSQL. */
 const PULSES_PER_READING = 8;
 
 /**
- * Says every two seconds that this worker process is alive, for readiness and for whoever waits for a worker, and keeps
- * the gauge of missing runs.
+ * Records every two seconds that this worker process is alive, for readiness and for callers that wait for a worker, and
+ * updates the gauge of missing runs.
  */
 export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
   const { db, config, log } = deps;
@@ -27,7 +27,7 @@ export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop()
   };
   await beat();
   const timer = setInterval(() => {
-    // One at a time, however slow the database is.
+    // One at a time, even when the database is slow.
     beating = beating.then(beat);
   }, PRESENCE_MS);
   return {

@@ -16,15 +16,15 @@ import { connectionOptions } from '../temporal/client.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
 import { workflowBundle } from './bundle.ts';
 
-/** A queue a worker process can serve: that of the workflows themselves, or that of one resource. */
+/** A queue that a worker process can serve: that of the workflows, or that of one resource. */
 export type Queue = 'workflows' | Resource;
 
 const QUEUES: readonly Queue[] = ['workflows', ...RESOURCES];
 
-/** What a process does for Temporal. */
+/** The Temporal workers of this process. */
 export interface RunningQueues {
   queues: readonly Queue[];
-  /** Stops polling on every queue, waits for the activities under way (as long as SHUTDOWN_GRACE_MS), then closes what they used. */
+  /** Stops polling on every queue, waits for running activities (up to SHUTDOWN_GRACE_MS), then closes what they used. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function taskQueueOf(config: Config, queue: Queue): string {
 /**
  * Serves task queues in this process: one Temporal worker each, with slots of its own, over one connection. Only the
  * worker of the workflows loads the workflow bundle.
- * @param onFailure called when one of the workers fails for good
+ * @param onFailure called when one of the workers has failed and will not run again
  */
 export async function startQueues(
   { deps, metrics }: { deps: Deps; metrics: Metrics },
@@ -89,8 +89,8 @@ export async function startQueues(
 }
 
 /**
- * Worker Versioning, where WORKER_BUILD_ID asks for it. Runs follow the current build: they can last for months, so no
- * build could ever be taken away if they stayed with theirs, and `patched` keeps their histories replayable.
+ * Worker Versioning, where WORKER_BUILD_ID asks for it. Runs move to the current build: they can last for months, so
+ * no build could be removed if they stayed with theirs, and `patched` keeps their histories replayable.
  */
 function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (!config.WORKER_BUILD_ID) return {};
@@ -103,7 +103,7 @@ function versioning(config: Config): Pick<WorkerOptions, 'workerDeploymentOption
   };
 }
 
-/** A failed statement names rows and values; what an activity throws stays in the history of its run. */
+/** Errors of database statements name rows and values; the error of an activity is kept in the history of its run. */
 const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   async execute(input, next) {
     try {
@@ -114,7 +114,7 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   },
 };
 
-/** Activities a worker runs at once on a queue. */
+/** Activities that a worker runs at once on a queue. */
 function slots(config: Config, queue: Queue): number {
   switch (queue) {
     case 'workflows':
@@ -132,7 +132,7 @@ function slots(config: Config, queue: Queue): number {
   }
 }
 
-/** The activities of each queue. They share one SMTP sender and one delivery engine per process, whatever the queues. */
+/** The activities of each queue. All queues of a process share one SMTP sender and one delivery engine. */
 async function createActivities(
   deps: Deps,
   metrics: Metrics,
@@ -157,7 +157,7 @@ async function createActivities(
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
-    // Runs that an earlier release began have tasks of every kind here, so all are served here too.
+    // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
     workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...verify, ...webhooks },
     mail: { deliverSend: engine.deliverSend },
     apps: { callApp: engine.callApp, ...verify },

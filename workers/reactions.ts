@@ -10,12 +10,12 @@ import type { Subscriber } from '../domain/reactions/subscriber.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
-/** Events placed this close together (ms) are entered in one turn. */
+/** Events that get their positions within this time (ms) are processed in one turn. */
 const GATHER_MS = 20;
-/** Without a wake-up, and for what has to be tried again, the streams are looked at anyway. */
+/** How often (ms) the streams are read without a wake-up, and failed events are due again. */
 const SWEEP_MS = 1_000;
 const FAILED_MS = 500;
-/** Organizations one process works for at once, per subscriber: one that is slow takes a lane from no other subscriber. */
+/** Organizations that one process works for at once, per subscriber: a slow one delays no other subscriber. */
 const LANES = 2;
 const STATUS_MS = 10_000;
 const CONFIRM_MS = 600_000;
@@ -26,8 +26,8 @@ export interface Reactions {
 }
 
 /**
- * Applies domain events to the subscribers. Any number of processes may do so: what each has to do is in the database, and
- * one that dies leaves nothing behind but what is still to be done.
+ * Applies domain events to the subscribers. Any number of processes may run it: the database says what each has to do, so
+ * after one that dies another continues.
  */
 export async function startReactions(
   deps: Deps,
@@ -86,7 +86,7 @@ function every(ms: number, work: () => Promise<void>, { log }: Deps): NodeJS.Tim
   }, ms);
 }
 
-/** The organizations that have something for one subscriber, a few at a time. */
+/** The organizations with events for one subscriber, a few at a time. */
 class Lanes {
   readonly #deps: Deps;
   readonly #metrics: Metrics;
@@ -114,7 +114,7 @@ class Lanes {
   #fill(): void {
     for (const organizationId of this.#queue) {
       if (!this.#running || this.#active.size >= LANES) return;
-      // The lane it is in sees what is new when it commits.
+      // Its turn is under way and will read the new events too.
       if (this.#active.has(organizationId)) continue;
       this.#queue.delete(organizationId);
       const turn = this.#turn(organizationId).finally(() => {
@@ -135,7 +135,7 @@ class Lanes {
         this.#metrics.reactionFailures.inc({ subscriber: name, outcome });
       if (more) this.#queue.add(organizationId);
     } catch (error) {
-      // The database is away, or the transaction could not commit: the next sweep finds the stream again.
+      // The database is away, or the transaction could not commit: the next sweep tries the stream again.
       this.#deps.log.warn(
         { err: error, subscriber: name, organizationId },
         'reactions: a batch failed, will try again',

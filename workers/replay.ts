@@ -8,7 +8,7 @@ import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
 
-/** A run whose history the build does not replay: it would be stuck after the release. */
+/** A run whose history the build cannot replay: it would be stuck after the release. */
 export interface ReplayFailure {
   workflowId: string;
   runId: string;
@@ -33,8 +33,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Replays the histories of runs of this installation with a bundle of workflows. What does not replay is code that decides
- * otherwise than the code that began the run: it needs `patched`.
+ * Replays the histories of runs of this installation with a bundle of workflows. A failure means that the code decides
+ * differently from the code that began the run: the change needs `patched`.
  * @throws when Temporal does not answer
  */
 export async function replayNamespace(
@@ -89,7 +89,7 @@ async function* chosenRuns(
   }
 }
 
-/** A run's history; undefined when it was removed in the meantime. Tried again while Temporal is busy. */
+/** A run's history; undefined when it was removed in the meantime. Retried while Temporal is busy. */
 async function fetchHistory(client: Client, workflowId: string, runId: string): Promise<History | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -8,8 +8,8 @@ let metricsPort: number | undefined;
 let installing: Promise<void> | undefined;
 
 /**
- * Routes the log lines and metrics of the Temporal core into ours. Once per process: its runtime is global. Signals stay
- * ours.
+ * Routes the log lines and metrics of the Temporal core into ours. Once per process: its runtime is global. Heron handles
+ * signals of the process itself.
  */
 export function installRuntime(log: Logger): Promise<void> {
   installing ??= install(log);
@@ -33,7 +33,7 @@ export async function coreMetrics(): Promise<string> {
   });
 }
 
-/** Buckets (s) for how long tasks wait and take: from a queue without a backlog to one of minutes. */
+/** Buckets (s) of the times that tasks wait and take: from an empty queue to a backlog of minutes. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 async function install(log: Logger): Promise<void> {
@@ -80,7 +80,7 @@ async function install(log: Logger): Promise<void> {
   metricsPort = port;
 }
 
-/** A port of the loopback interface that nobody listens on at this moment. */
+/** A port of the loopback interface that is free at this moment. */
 function unusedPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

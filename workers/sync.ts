@@ -30,7 +30,7 @@ export interface Sync {
   stop(): Promise<void>;
 }
 
-/** Mailboxes opened in one sweep at most: a process that starts must not knock everywhere at once. */
+/** Mailboxes opened in one sweep at most, so that a starting process does not connect to all servers at once. */
 const CLAIM_BATCH = 25;
 /** Servers dialled at once, and at one host. */
 const DIALS = { total: 50, perTarget: 10 };
@@ -38,14 +38,14 @@ const DIALS = { total: 50, perTarget: 10 };
 const READS = { total: 16, perTarget: 8 };
 /** Messages recorded at once. */
 const RECORDS = 8;
-/** The first rest (ms) of a host that hangs. It doubles up to 5 minutes. */
+/** How long (ms) a host that hangs is not dialled, the first time. It doubles up to 5 minutes. */
 const HOST_REST_MS = 5_000;
-/** A share is exceeded by this much before mailboxes are handed on, or they would wander for ever. */
+/** A process gives mailboxes away only when it has this much more than its share; otherwise they would move back and forth. */
 const SLACK_SHARE = 0.1;
 
 /**
- * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its part of all, one that dies
- * loses its leases in time, one that joins is given some. A mailbox has one connection in the whole installation.
+ * Watches mailboxes over IMAP. Processes share them by leases in PostgreSQL: each takes its share of all, one that dies
+ * loses its leases in time, one that joins gets some. A mailbox has one connection in the whole installation.
  */
 export async function startSync(deps: Deps, options: SyncOptions = {}): Promise<Sync> {
   const { db, log, config } = deps;

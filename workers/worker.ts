@@ -19,12 +19,12 @@ export interface WorkerParts {
   httpPort?: number;
 }
 
-/** A running worker process's work, whatever roles it has. */
+/** The running roles of a worker process. */
 export interface RunningWorker {
   http: Listening | undefined;
-  /** Rejects when a role fails for good. */
+  /** Rejects when a role has failed and will not run again. */
   failed: Promise<never>;
-  /** Stops taking work and waits for what is in hand. */
+  /** Stops taking work and waits for open work. */
   stop(): Promise<void>;
 }
 

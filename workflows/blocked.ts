@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import { BLOCKED } from './contract.ts';
 
-/** Why an activity gave up, for people. Rethrows whatever else it failed with. */
+/** The reason with which an activity blocked its run, for people. Rethrows any other error. */
 export function blockedReason(error: unknown): string {
   if (isBlocked(error)) return error.cause.message;
   throw error;

@@ -8,7 +8,7 @@ import type { Resource } from './queues.ts';
  */
 export const PRIORITY = { interactive: 1, standard: 3 } as const;
 
-/** Type of the failure with which an activity gives up that kept failing: PostgreSQL shows its object as blocked. */
+/** Type of the failure of an activity that kept failing: PostgreSQL shows its object as blocked. */
 export const BLOCKED = 'blocked';
 
 /** The kind of work a run does, see {@link PRIORITY}. */
@@ -17,7 +17,7 @@ export type Work = keyof typeof PRIORITY;
 /** Whether a start opens another run under the id of one that has closed. */
 export type IdReuse = 'always' | 'afterFailure' | 'never';
 
-/** What a start does while a run is open under its id: `join` leaves that run alone, `refuse` is an error to whoever waits for a result. */
+/** What a start does while a run is open under its id: `join` leaves that run alone, `refuse` is an error for the caller that waits for a result. */
 export type IdConflict = 'join' | 'refuse';
 
 /** The payload of a signal: what happened, as kinds and ids. Small, and never an address, a body or a secret. */
@@ -29,9 +29,9 @@ export type Signals = Readonly<Record<string, SignalPayload>>;
 declare const defined: unique symbol;
 
 /**
- * What a caller may know of a workflow without importing it. Made by {@link defineWorkflow} or
- * {@link defineInstallationWorkflow} alone, which hold the rule that arguments are a function of the id: a start that
- * meets an open run has the same arguments as that run, so nothing it says is lost.
+ * What code outside workflows/ may know of a workflow. Only {@link defineWorkflow} and
+ * {@link defineInstallationWorkflow} make one, and they enforce that arguments are a function of the id: a start that
+ * meets an open run has the same arguments as that run, so nothing is lost.
  */
 export interface WorkflowContract<Args, Taken extends Signals = Signals> {
   /** Exported function name in the workflow bundle. */
@@ -54,13 +54,13 @@ export interface WorkflowContract<Args, Taken extends Signals = Signals> {
   id(args: Args): string;
   /** The id parts of an id of this contract; undefined for any other id. */
   partsOf(id: string): Omit<Args, 'organizationId'> | undefined;
-  /** Exactly the declared arguments, whatever else the object has. */
+  /** Exactly the declared arguments, without other properties of the object. */
   args(args: Args): Args;
   /** One line for the Temporal UI. */
   summary(args: Args): string;
   /** What operators filter by. OrganizationId is also the fairness key. */
   searchAttributes(args: Args): { OrganizationId: string; CampaignId?: string };
-  /** Never read: it carries the types of the signals, and keeps contracts from being made by hand. */
+  /** Never read: it carries the types of the signals, and prevents contracts that are made another way. */
   readonly [defined]: Taken;
 }
 
@@ -99,7 +99,7 @@ export function defineWorkflow<Taken extends Signals = Record<never, never>>() {
   ): WorkflowContract<OrganizationArgs<Part>, Taken> => define(declaration, true);
 }
 
-/** Declares a workflow that serves whatever organizations have work; see {@link defineWorkflow}. */
+/** Declares a workflow that serves all organizations; see {@link defineWorkflow}. */
 export function defineInstallationWorkflow<Taken extends Signals = Record<never, never>>() {
   return <const Part extends string>(
     declaration: Declaration<Part, InstallationArgs<Part>>,

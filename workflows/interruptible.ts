@@ -2,7 +2,7 @@ import { CancellationScope, condition, isCancellation, sleep } from '@temporalio
 
 /**
  * Waits until `until` (epoch ms, null for ever) or until `interrupted` holds, whichever is first. The timer carries a
- * summary, so the Temporal UI says what is waited for.
+ * summary, so the Temporal UI shows what the run waits for.
  */
 export async function waitUntil(until: number | null, interrupted: () => boolean, summary: string): Promise<void> {
   if (interrupted()) return;

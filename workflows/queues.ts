@@ -1,7 +1,7 @@
 /**
- * What a piece of work waits for, where that may be slow. Each has a task queue with slots of its own, so that work
+ * The outside service that a piece of work waits for, if it may be slow. Each has a task queue with slots of its own, so that work
  * that hangs on one resource takes no slot from work on another. Workflows themselves and short decisions are on the
- * installation's own queue, which has the bare name.
+ * installation's own queue, whose name has no suffix.
  */
 export const RESOURCES = ['mail', 'apps', 'webhooks', 'batch', 'interactive'] as const;
 

@@ -4,8 +4,8 @@ import type { NewOrgRow, OrgTable, Row } from '../rows.ts';
 import type { EntityQuery } from '../table-query.ts';
 
 /**
- * An entity as the rest of the code sees it. The objection class stays in here, so a query that says nothing of its
- * organization cannot be written; {@link OrgScope.query} is the way in.
+ * An entity as the rest of the code uses it. The objection class is private to this folder, so a query without an
+ * organization cannot be written; {@link OrgScope.query} makes queries.
  * @typeParam J its jsonb columns, which objection reads and writes as values
  */
 export interface OrgEntity<T extends OrgTable, J extends keyof Row<T>> {

@@ -14,9 +14,9 @@ import { AppError } from '../../lib/errors.ts';
 import { imapError, ImapError, isHanging, MAX_MESSAGE_BYTES } from '../../lib/imap/index.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 
-/** Clocks differ, and servers round: on a first look mail this much (ms) older still counts as new. */
+/** Mail that is this much (ms) older than the first reading still counts as new: clocks differ, and servers round. */
 const FIRST_SLACK_MS = 5 * 60_000;
-/** After a renumbering this much (ms) is read over again; what is known is recognized by its Message-ID. */
+/** After a renumbering this much (ms) is read again; known messages are recognized by their Message-ID. */
 const RENUMBERED_SLACK_MS = 24 * 3600_000;
 /** Times a message may be refused, while another of its folder is handed over, before it is recorded unread and passed by. */
 const MAX_BROKEN = 3;
@@ -31,13 +31,13 @@ export interface FolderParts {
   mailbox: { id: string; email: string };
   /** How often each message has been refused so far while others were not; kept over connections. */
   broken: Map<string, number>;
-  /** Bounds how many messages the process reads at once, by IMAP host: a server that hangs in the middle holds up others' mail as little as one that answers. */
+  /** Bounds how many messages the process reads at once, by IMAP host, so that a server that hangs does not delay mail of others. */
   reads: TargetLimits;
   /** The IMAP host, as it is named in `reads`. */
   host: string;
   /** Bounds how many messages the process records at once. */
   record: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Runs commands, and gives the conversation up when the server stays silent in the middle of them. */
+  /** Runs commands, and ends the connection when the server stays silent in the middle of them. */
   ask: <T>(work: () => Promise<T>) => Promise<T>;
   onMessage: (kind: InboundKind | 'duplicate' | 'unreadable') => void;
   signal: AbortSignal;
@@ -87,7 +87,7 @@ export async function syncFolder(parts: FolderParts, folder: string): Promise<bo
   }
 }
 
-/** The lowest uid of mail that came since a moment, or the next one to be given where there is none. */
+/** The lowest UID of mail that came since a moment; without such mail, the next UID the server will give. */
 async function firstUidSince(client: ImapFlow, since: Date, uidNext: number): Promise<number> {
   // SEARCH SINCE compares days in the server's own zone; the exact time is compared here.
   const found = await search(client, { since: new Date(since.getTime() - DAY_MS) });
@@ -99,7 +99,7 @@ async function firstUidSince(client: ImapFlow, since: Date, uidNext: number): Pr
   return first;
 }
 
-/** Uids of a search. One that failed is not the same as one that found nothing: mail would be passed by. */
+/** UIDs of a search. A failed search must not look like an empty one: mail would be skipped. */
 async function search(client: ImapFlow, query: SearchObject): Promise<number[]> {
   const found = await client.search(query, { uid: true });
   if (!found) throw new ImapError('protocol', 'session', 'The server could not search the folder');

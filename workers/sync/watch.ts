@@ -21,28 +21,28 @@ import { syncFolder, type FolderParts } from './folder.ts';
 export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'record' | 'onMessage'> {
   deps: Deps;
   workerId: string;
-  /** How often (ms) a mailbox without IDLE is looked at. */
+  /** How often (ms) a mailbox without IDLE is read. */
   pollMs: number;
   /** First wait (ms) after a failure; later ones double. */
   retryMs: number;
-  /** Bounds how many servers are dialled at once, by IMAP host. One that hangs rests, for all mailboxes on it. */
+  /** Bounds how many servers are dialled at once, by IMAP host. One that hangs is not dialled for a while, for any of its mailboxes. */
   dials: TargetLimits;
   /** For the TCP connection, the TLS handshake and the greeting, each (ms). */
   connectMs: number;
-  /** Silence (ms) in the middle of a command after which the conversation is given up. */
+  /** Silence (ms) in the middle of a command after which the connection is ended. */
   commandMs: number;
 }
 
 /** Even with IDLE a mailbox is looked at this often (ms): servers forget. One with a Junk folder, which sends no news, as often as without IDLE. */
 const IDLE_LOOK_MS = 5 * 60_000;
 const SOCKET_SLACK_MS = 60_000;
-/** What is under way when the watcher is to stop has this long (ms) to end. */
+/** When the watcher is stopped, running commands have this long (ms) to end. */
 const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
 
 /**
- * Watches one mailbox until it is told to stop or the connection fails: reads what is new, waits for news (IDLE, or a
- * poll), reads again. Ends by giving the lease back. Never throws.
+ * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE, or a
+ * poll), reads again. Then it releases the lease. Never throws.
  */
 export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: AbortSignal): Promise<void> {
   const { deps, workerId } = parts;
@@ -52,7 +52,7 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
     await releaseLease(deps.db, workerId, lease.mailboxId);
   } catch (error) {
     await giveUp(parts, ctx, lease, error).catch((failure: unknown) => {
-      // The lease runs out by itself.
+      // The lease expires.
       ctx.log.warn({ err: failure, mailboxId: lease.mailboxId }, 'sync: a failure could not be noted');
     });
   }
@@ -104,7 +104,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
   }
 }
 
-/** Signs in once it is this mailbox's turn; undefined when it is to stop before that. */
+/** Signs in once the limits allow it; undefined when `signal` fires before that. */
 async function dial(
   parts: WatchParts,
   lease: SyncLease,
@@ -151,7 +151,7 @@ class News {
     signal.addEventListener('abort', () => this.#wake());
   }
 
-  /** Mail that comes from now on is news; called before a look, so that none falls between look and wait. */
+  /** Forgets earlier notifications; called before each reading, so that mail between reading and wait is noticed. */
   forget(): void {
     this.#arrived = false;
   }

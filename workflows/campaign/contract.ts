@@ -1,17 +1,17 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases, without a payload: "look again". */
+/** Sent by earlier releases, without a payload: read the state again. */
 export const NUDGE = 'nudge';
 
-/** Signals of a launcher. They are hints: what counts is in PostgreSQL. */
+/** Signals of a launcher. They are hints: the state is in PostgreSQL. */
 export type CampaignSignals = {
-  /** Something the launcher decides by has changed. `epoch` is the campaign's control epoch, where that moved. */
+  /** Something that the launcher's decisions depend on has changed. `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: LauncherCause; epoch: number | null };
   /** An operator or the sweep retries a launcher that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** Why a launcher is to look again. */
+/** Why a launcher is signalled. */
 export type LauncherCause =
   | 'started'
   | 'paused'
@@ -40,6 +40,6 @@ export type LaunchReport =
 
 /** Activities of this family, as the workflow sees them. */
 export interface CampaignActivities {
-  /** Launches due leads and signals runs after edits, for as long as there is something to do now. */
+  /** Launches due leads and signals runs after edits, as long as there is something to do now. */
   runLauncher(args: CampaignArgs): Promise<LaunchReport>;
 }

@@ -2,11 +2,11 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of an import. */
 export type ContactImportSignals = {
-  /** An import that kept failing is to go on behind its checkpoint. */
+  /** An import that kept failing is to continue after its checkpoint. */
   retry: { cause: 'operator' | 'sweep' };
 };
 
-/** One CSV file on its way into the contacts of a workspace. */
+/** The import of one CSV file into the contacts of a workspace. */
 export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
   type: 'contactImport',
   kind: 'contact-import',
@@ -17,10 +17,10 @@ export const contactImportWorkflow = defineWorkflow<ContactImportSignals>()({
 /** Arguments of an import run. */
 export type ContactImportArgs = ArgsOf<typeof contactImportWorkflow>;
 
-/** What the run asks of the world (activities/contact-import.ts). */
+/** Activities of this family, as the workflow sees them. */
 export interface ContactImportActivities {
-  /** Reads the file and applies it behind the checkpoint; long, heartbeating. */
+  /** Reads the file and applies it from the checkpoint on; long, heartbeating. */
   importContacts(args: ContactImportArgs): Promise<void>;
-  /** Gives the import up; `reason` is for people. */
+  /** Ends the import as failed; `reason` is for people. */
   abandonImport(args: ContactImportArgs & { reason: string }): Promise<void>;
 }

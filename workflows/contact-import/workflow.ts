@@ -14,13 +14,13 @@ import type { ContactImportActivities, ContactImportArgs, ContactImportSignals }
 
 const retry = defineSignal<[ContactImportSignals['retry']]>('retry');
 
-/** One CSV import. Rows, checkpoint and result are in PostgreSQL; this run only makes sure that it ends. */
+/** One CSV import. Rows, checkpoint and result are in PostgreSQL; this run makes sure that the import ends. */
 export async function contactImport(args: ContactImportArgs): Promise<string> {
   const queue = resourceQueue(workflowInfo().taskQueue, 'batch');
   const { importContacts } = proxyActivities<ContactImportActivities>({
     taskQueue: queue,
     summary: 'read the file and apply it in batches',
-    // A file is read for as long as it takes; a worker that dies is noticed by its missing heartbeat.
+    // Reading a file has no time limit; a worker that dies is noticed by its missing heartbeat.
     startToCloseTimeout: '24h',
     heartbeatTimeout: '60s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

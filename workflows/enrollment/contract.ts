@@ -1,29 +1,29 @@
 import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases, without a payload: "look again". */
+/** Sent by earlier releases, without a payload: read the state again. */
 export const NUDGE = 'nudge';
 
 /**
- * Signals of an enrollment, named by what caused them. They are hints, which say in the history why a run looked again:
- * what has happened is in PostgreSQL, so one that is lost or repeated only delays.
+ * Signals of an enrollment, named by what caused them. They are hints, which show in the history why a run asked again:
+ * the state is in PostgreSQL, so a lost or repeated signal only delays.
  */
 export type EnrollmentSignals = {
   /** A product event settled a wait of this contact. */
   event: { eventId: string };
-  /** The mail came back, was answered or refused: a reply, a bounce, a complaint, an opt-out, an absence. */
+  /** What happened to the mail: a reply, a bounce, a complaint, an opt-out, an absence. */
   reply: { cause: ReplyCause; messageId: string | null; sendId: string | null };
-  /** A person or the launcher changed something: `epoch` is the campaign's control epoch, where that moved. */
+  /** A person or the launcher changed something: `epoch` is the campaign's control epoch, if that changed. */
   control: { cause: ControlCause; epoch: number | null };
-  /** A blocked step, or a run that kept failing, is to go on. */
+  /** A blocked step, or a run that kept failing, is to continue. */
   retry: { cause: 'operator' | 'sweep'; stepRunId: string | null };
 };
 
-/** What came back from outside. */
+/** What happened to the mail. */
 export type ReplyCause = 'replied' | 'bounced' | 'complained' | 'unsubscribed' | 'undeliverable' | 'out_of_office';
-/** What was changed inside. */
+/** What a person or the launcher changed. */
 export type ControlCause = 'launched' | 'campaign' | 'held' | 'released' | 'finished' | 'overdue' | 'pool';
 
-/** One contact on its way through one campaign. */
+/** One contact in one campaign. */
 export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
   type: 'enrollment',
   kind: 'enrollment',
@@ -35,14 +35,14 @@ export const enrollmentWorkflow = defineWorkflow<EnrollmentSignals>()({
 export type EnrollmentArgs = ArgsOf<typeof enrollmentWorkflow>;
 
 /**
- * What PostgreSQL has decided this contact does next. Times are epoch milliseconds. `where` says it for people: the step,
- * and what it waits for. `step` is the step alone, where the contact stands at one.
+ * What PostgreSQL has decided this contact does next. Times are epoch milliseconds. `where` describes it for people: the step,
+ * and what it waits for. `step` is the step alone, if the contact is at one.
  */
 export type Decision =
   | ({ where: string; step: string | null } & (Wait | WaitForEvent | Slot | Hold | Send | Call))
   | Done;
 
-/** Let time pass: a wait step, the day of an email, the next time the allocator has something to give. */
+/** Let time pass: a wait step, the day of an email, the time of the allocator's next free slot. */
 export interface Wait {
   kind: 'wait';
   until: number;
@@ -64,12 +64,12 @@ export interface Send {
   kind: 'send';
   sendId: string;
 }
-/** Ask the customer's app. */
+/** Call the customer's app. */
 export interface Call {
   kind: 'call';
   stepRunId: string;
 }
-/** Stand still: the campaign is paused, the contact is held, no mailbox can send, or somebody has to act (`blocked`). */
+/** Wait for a change: the campaign is paused, the contact is held, no mailbox can send, or a person has to act (`blocked`). */
 export interface Hold {
   kind: 'hold';
   until: number | null;
@@ -83,7 +83,7 @@ export interface Done {
 
 /** Activities of this family, as the workflow sees them. */
 export interface EnrollmentActivities {
-  /** Moves the contact as far as it can go now and says what comes next. Local: it only asks PostgreSQL. */
+  /** Moves the contact as far as it can go now and returns what comes next. Local: it only queries PostgreSQL. */
   advanceEnrollment(args: EnrollmentArgs): Promise<Decision>;
   /** Sends a reserved email, or settles one a dead worker left behind. */
   deliverSend(args: { organizationId: string; sendId: string }): Promise<{ outcome: string }>;

@@ -1,7 +1,7 @@
 import type { Decision, Done } from './contract.ts';
 
 /**
- * Runs that earlier releases began carry the id of their enrollment; it tells them apart, as `patched` would, without
+ * Runs that earlier releases began carry the id of their enrollment. That argument distinguishes them, as `patched` would, without
  * the two events and the update of the visibility store that a patch costs every new run.
  */
 export interface ArgsOfEarlierReleases {
@@ -15,7 +15,7 @@ export type DecisionOfEarlierReleases =
   | { kind: 'sleep'; until: number | null; state: 'waiting' | 'held' | 'blocked'; where: string }
   | Done;
 
-/** A decision in today's form. */
+/** A decision in the form of this release. */
 export function asDecision(decision: Decision | DecisionOfEarlierReleases): Decision {
   if (decision.kind === 'sleep') {
     const { until, state, where } = decision;

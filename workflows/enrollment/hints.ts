@@ -3,11 +3,11 @@ import { NUDGE, type EnrollmentSignals } from './contract.ts';
 
 /** Signals that came since the run last asked what comes next. */
 export interface Hints {
-  /** Whether one came. */
+  /** Whether there was one. */
   any(): boolean;
-  /** From now on counts what comes later: the run asks now. */
+  /** Forgets the signals so far: the run asks now. */
   take(): void;
-  /** What the latest one said, for people; empty before the first. */
+  /** A description of the latest one, for people; empty before the first. */
   latest(): string;
 }
 
@@ -17,7 +17,7 @@ const control = defineSignal<[EnrollmentSignals['control']]>('control');
 const retry = defineSignal<[EnrollmentSignals['retry']]>('retry');
 const nudge = defineSignal(NUDGE);
 
-/** Takes the signals of an enrollment. The Temporal UI shows each with its cause and the id of what caused it. */
+/** Receives the signals of an enrollment. The Temporal UI shows each with its cause and the id of what caused it. */
 export function listenForHints(): Hints {
   let came = false;
   let latest = '';

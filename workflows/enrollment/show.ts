@@ -6,8 +6,8 @@ import type { Hints } from './hints.ts';
 const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 /**
- * Says in the Temporal UI what the run waits for and until when. What operators filter or read lists by costs an event
- * and is written only when it changes: whether the run is held or blocked (State) and its step (memo).
+ * Shows in the Temporal UI what the run waits for and until when. State (held or blocked) and the step (memo), by which
+ * operators filter and read lists, cost an event each and are written only when they change.
  */
 export function showDecisions(hints: Hints, earlier: boolean): (decision: Decision) => void {
   let state = (!earlier && workflowInfo().typedSearchAttributes.get(stateAttribute)) || 'active';
@@ -31,7 +31,7 @@ export function showDecisions(hints: Hints, earlier: boolean): (decision: Decisi
   };
 }
 
-/** Until when (epoch ms) the run waits; null where only a signal ends it, or nothing is waited for. */
+/** Until when (epoch ms) the run waits; null where only a signal ends the wait, or there is none. */
 function untilOf(decision: Exclude<Decision, { kind: 'done' }>): number | null {
   if (decision.kind === 'slot') return decision.at;
   return decision.kind === 'send' || decision.kind === 'call' ? null : decision.until;

@@ -26,7 +26,7 @@ import { asDecision, type ArgsOfEarlierReleases } from './earlier.ts';
 import { listenForHints, type Hints } from './hints.ts';
 import { showDecisions } from './show.ts';
 
-/** What every part of the sequence is given. */
+/** What each step of the sequence gets. */
 interface Run {
   args: EnrollmentArgs;
   hints: Hints;
@@ -38,9 +38,9 @@ interface Run {
 type Shown = { where: string };
 
 /**
- * One contact's way through a campaign: wait, wait for an event, send at a slot, call an app, stand still, until done.
- * Which of them comes next is PostgreSQL's decision; this run takes the time it needs, does it, and asks again. A signal
- * is a hint that something has changed and makes it ask early, so one that is lost or repeated only delays.
+ * One contact in a campaign: wait, wait for an event, send at a slot, call an app, hold, until done.
+ * PostgreSQL decides which of them comes next; this run waits as long as needed, does it, and asks again. A signal
+ * is a hint that something has changed and makes it ask early, so a lost or repeated one only delays.
  */
 export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): Promise<string> {
   const hints = listenForHints();
@@ -70,7 +70,7 @@ export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): 
         await hold(run, decision);
         break;
       case 'done':
-        // A lead that was removed may have been added again meanwhile; the hint of its launch says so.
+        // A lead that was removed may have been added again meanwhile; the signal of its launch shows it.
         if (run.earlier || !run.hints.any()) return decision.outcome;
     }
     if (workflowInfo().continueAsNewSuggested) {
@@ -86,14 +86,14 @@ const local = proxyLocalActivities<EnrollmentActivities>({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
 });
 
-// While the database is away. Its retries are the server's and leave no trace in the history, however long that takes.
+// While the database is away, the server retries without an event in the history, for any length of time.
 const patient = proxyActivities<EnrollmentActivities>({
   startToCloseTimeout: '30s',
   summary: 'what comes next? (asked again)',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 
-/** Asks PostgreSQL. A question that keeps failing for another reason than an absent database blocks the contact. */
+/** Asks PostgreSQL. When that keeps failing, other than by an absent database, the contact is blocked. */
 async function decide({ args }: Run): Promise<Decision> {
   try {
     return asDecision(await local.advanceEnrollment(args));
@@ -112,7 +112,7 @@ async function wait({ hints }: Run, { until, where }: Wait & Shown): Promise<voi
   await waitUntil(until, hints.any, where);
 }
 
-/** The contact's product event, or its deadline: whichever PostgreSQL saw first. */
+/** Waits for the contact's product event or its deadline; PostgreSQL decides which came first. */
 async function waitForEvent({ hints }: Run, { until, where }: WaitForEvent & Shown): Promise<void> {
   await waitUntil(until, hints.any, where);
 }
@@ -123,13 +123,13 @@ async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promis
   if (!run.hints.any()) await send(run, { kind: 'send', sendId, where });
 }
 
-/** Sends one email. Once a worker has it, it is settled whatever happens to the run: nothing else would settle it. */
+/** Sends one email. Cancelling the run does not cancel this activity, because nothing else would settle the email. */
 async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
   const { deliverSend } = proxyActivities<EnrollmentActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary: where,
     startToCloseTimeout: '5m',
-    // A task that never reached its worker comes back this soon; one whose worker is slow finds the email claimed.
+    // A task that never reached its worker is retried this soon; if the worker is only slow, the retry finds the email claimed.
     heartbeatTimeout: '10s',
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
@@ -138,7 +138,7 @@ async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
   );
 }
 
-/** Asks the customer's app; its answer is stored with the step. */
+/** Calls the customer's app; its answer is stored with the step. */
 async function call(run: Run, { stepRunId, where }: Call & Shown): Promise<void> {
   const { callApp } = proxyActivities<EnrollmentActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
@@ -150,12 +150,12 @@ async function call(run: Run, { stepRunId, where }: Call & Shown): Promise<void>
   await orHold(run, () => callApp({ organizationId: run.args.organizationId, stepRunId }));
 }
 
-/** Stands still until a person or the campaign changes something, or until its time. */
+/** Waits until a person or the campaign changes something, or until its time. */
 async function hold({ hints }: Run, { until, where }: Hold & Shown): Promise<void> {
   await waitUntil(until, hints.any, where);
 }
 
-/** Work that kept failing has blocked the contact in PostgreSQL: stands still until it is retried. */
+/** When the work keeps failing, the contact is blocked in PostgreSQL: holds until it is retried. */
 async function orHold(run: Run, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

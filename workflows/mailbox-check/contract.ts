@@ -9,13 +9,13 @@ export const mailboxCheckWorkflow = defineWorkflow()({
   summary: ({ checkId }) => `Check of mailbox credentials ${checkId}`,
 });
 
-/** Arguments of a mailbox check. The credentials wait, sealed, in the row the id names. */
+/** Arguments of a mailbox check. The credentials are sealed in the row that the id names. */
 export type MailboxCheckArgs = ArgsOf<typeof mailboxCheckWorkflow>;
 
-/** How far a conversation came before it failed. */
+/** The stage at which a connection failed. */
 export type CheckStage = 'dns' | 'connect' | 'tls' | 'greeting' | 'auth' | 'session';
 
-/** What one server said; null when it was not asked. The message is for people and holds no secret. */
+/** The result of one server; null when it was not called. The message is for people and holds no secret. */
 export type SideResult = { ok: true } | { ok: false; stage: CheckStage; message: string } | null;
 
 export interface MailboxCheckResult {
@@ -25,6 +25,6 @@ export interface MailboxCheckResult {
 
 /** Activities of this family, as the workflow sees them. */
 export interface MailboxCheckActivities {
-  /** Signs in to SMTP and IMAP side by side and says what came of it. */
+  /** Signs in to SMTP and IMAP in parallel and returns both results. */
   checkMailbox(args: MailboxCheckArgs): Promise<MailboxCheckResult>;
 }

@@ -12,6 +12,6 @@ export const maintenanceWorkflow = defineInstallationWorkflow()({
 export interface MaintenanceActivities {
   /** Starts runs that PostgreSQL says must be open and that are not. Returns how many were missing. */
   reconcileRuns(): Promise<{ missing: number }>;
-  /** Deletes expired rows in pages. Returns how many went. */
+  /** Deletes expired rows in pages. Returns how many were deleted. */
   sweepExpired(): Promise<{ removed: number }>;
 }

@@ -1,9 +1,9 @@
 import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
-/** Sent by earlier releases to the batch of an endpoint, without a payload: more was put into it. */
+/** Sent by earlier releases to the batch of an endpoint, without a payload: deliveries were added. */
 export const MORE = 'more';
 
-/** First attempts of about a hundred webhook deliveries, side by side. It serves whatever workspaces had events at the time. */
+/** First attempts of about a hundred webhook deliveries, in parallel, for all organizations that had events at the time. */
 export const webhookBatchWorkflow = defineInstallationWorkflow()({
   type: 'webhookBatch',
   kind: 'webhook-batch',
@@ -18,7 +18,7 @@ export type WebhookBatchArgs = ArgsOf<typeof webhookBatchWorkflow>;
 export interface BatchReport {
   delivered: number;
   failed: number;
-  /** Left to the endpoint's own batch. */
+  /** Released to the endpoint's own batch. */
   diverted: number;
   more: boolean;
 }
@@ -26,7 +26,7 @@ export interface BatchReport {
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookBatchActivities {
   /**
-   * Attempts what is in the batch and has no outcome yet; long, heartbeating. A repeat repeats only what had none.
+   * Attempts the deliveries of the batch that have no outcome yet; long, heartbeating. A retry attempts only those.
    * `lane`: the batch is that of one endpoint, under the endpoint's id.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;

@@ -21,8 +21,8 @@ const OPTIONS = {
 const more = defineSignal(MORE);
 
 /**
- * One batch, until nothing in it is without an outcome. What it is and what became of it is in PostgreSQL. `lane` is
- * said of runs that earlier releases opened for the batch of one endpoint (now workflows/webhook-endpoint).
+ * One batch, until every delivery in it has an outcome. Its deliveries and their outcomes are in PostgreSQL. `lane` is
+ * an argument of runs that earlier releases opened for the batch of one endpoint (now workflows/webhook-endpoint).
  */
 export async function webhookBatch(args: WebhookBatchArgs & { lane?: true }): Promise<BatchReport> {
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>(

@@ -2,7 +2,7 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a delivery. */
 export type WebhookDeliverySignals = {
-  /** The delivery was asked for again (`redelivery`), or the sweep found it forgotten: attempt it now. */
+  /** The delivery was asked for again (`redelivery`), or the sweep found it without a run: attempt it now. */
   hurry: { cause: 'redelivery' | 'operator' | 'sweep' };
 };
 
@@ -17,7 +17,7 @@ export const webhookDeliveryWorkflow = defineWorkflow<WebhookDeliverySignals>()(
 /** Arguments of a delivery's own run. */
 export type WebhookDeliveryArgs = ArgsOf<typeof webhookDeliveryWorkflow>;
 
-/** What an attempt came to. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
+/** The result of an attempt. `at` is epoch milliseconds; `why` names kinds and numbers, no addresses. */
 export type DeliveryReport = { state: 'waiting'; at: number; why: string } | { state: 'settled'; why: string };
 
 /** Activities of this family, as the workflow sees them. */

@@ -3,14 +3,14 @@ import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import type { WebhookDeliveryActivities, WebhookDeliveryArgs, WebhookDeliverySignals } from './contract.ts';
 
-/** When (epoch ms) the delivery was due: runs that earlier releases began carry it, which tells them apart. */
+/** When (epoch ms) the delivery was due: an argument of runs of earlier releases, which distinguishes them. */
 export interface ArgsOfEarlierReleases {
   at?: number;
 }
 
 const hurry = defineSignal<[WebhookDeliverySignals['hurry']?]>('hurry');
 
-/** As earlier releases kept the schedule: a timer and an activity for each attempt. */
+/** The retry schedule of earlier releases: a timer and an activity for each attempt. */
 export async function byTimers({
   organizationId,
   deliveryId,

@@ -18,7 +18,7 @@ const hurry = defineSignal<[WebhookDeliverySignals['hurry']]>('hurry');
 
 /**
  * One delivery with its retry schedule: one activity, which the server retries when PostgreSQL says the next attempt is due,
- * until the delivery is settled. Asked for again (`hurry`), the waiting activity is cancelled and begun anew, which attempts
+ * until the delivery is settled. When it is asked for again (`hurry`), the waiting activity is cancelled and started anew, which attempts
  * at once; one in the middle of a request finishes that first.
  */
 export async function webhookDelivery(args: WebhookDeliveryArgs & ArgsOfEarlierReleases): Promise<string> {
@@ -58,7 +58,7 @@ function attemptUntilSettled(args: WebhookDeliveryArgs): Promise<{ why: string }
     startToCloseTimeout: '2m',
     heartbeatTimeout: '10s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    // For attempts that could not be made; one that was made says itself when the next is due.
+    // For attempts that could not be made; the failure of one that was made carries the delay of the next.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   return deliverWebhook(args);

@@ -2,11 +2,11 @@ import { defineInstallationWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of an endpoint's own batch. */
 export type WebhookEndpointSignals = {
-  /** More was put into the batch, or the sweep found some that was forgotten. */
+  /** Deliveries were added to the batch, or the sweep found some without a run. */
   more: { cause: 'diverted' | 'sweep' };
 };
 
-/** All that waits for one endpoint that is slow or failing, so that it takes no slot from other endpoints. */
+/** All deliveries that wait for one slow or failing endpoint, so that they take no slot from other endpoints. */
 export const webhookEndpointWorkflow = defineInstallationWorkflow<WebhookEndpointSignals>()({
   type: 'webhookEndpoint',
   kind: 'webhook-endpoint',

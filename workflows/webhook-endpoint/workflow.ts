@@ -14,7 +14,7 @@ import type { WebhookEndpointArgs, WebhookEndpointSignals } from './contract.ts'
 
 const more = defineSignal<[WebhookEndpointSignals['more']]>('more');
 
-/** The deliveries that wait for one slow or failing endpoint, until none is left. What became of them is in PostgreSQL. */
+/** The deliveries that wait for one slow or failing endpoint, until none is left. Their outcomes are in PostgreSQL. */
 export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Promise<BatchReport> {
   const { deliverBatch } = proxyActivities<WebhookBatchActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'webhooks'),

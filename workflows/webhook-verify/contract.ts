@@ -2,11 +2,11 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a verification. */
 export type WebhookVerifySignals = {
-  /** The endpoint was created or armed again: challenge it now, and count anew. */
+  /** The endpoint was created, or its verification was reset: challenge it now, and count from 1. */
   armed: { applicationId: string };
 };
 
-/** Challenges an endpoint until it has echoed, or for as long as deliveries would be retried. */
+/** Challenges an endpoint until it echoes the challenge, or for as long as deliveries would be retried. */
 export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
   type: 'webhookVerify',
   kind: 'webhook-verify',
@@ -17,7 +17,7 @@ export const webhookVerifyWorkflow = defineWorkflow<WebhookVerifySignals>()({
 /** Arguments of the verification of an application's endpoint in one workspace. */
 export type WebhookVerifyArgs = ArgsOf<typeof webhookVerifyWorkflow>;
 
-/** What one challenge led to. `over`: verified, gone, or tried often enough. */
+/** The result of one challenge. `over`: verified, gone, or tried often enough. */
 export type ChallengeStep =
   | { over: true; state: 'verified' | 'gone' | 'given_up' }
   | { over: false; retryInMs: number };
@@ -25,7 +25,7 @@ export type ChallengeStep =
 /** Activities of this family, as the workflow sees them. */
 export interface WebhookVerifyActivities {
   /**
-   * Sends one challenge and stores what came of it.
+   * Sends one challenge and stores its result.
    * @param attempt number of this challenge since the endpoint was armed, from 1
    */
   challengeEndpoint(args: WebhookVerifyArgs, attempt: number): Promise<ChallengeStep>;

@@ -14,7 +14,7 @@ import type { WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals }
 
 const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
 
-/** Verification of an application's endpoint. Whether it is verified stands in PostgreSQL; this run keeps asking. */
+/** Verification of an application's endpoint. PostgreSQL says whether it is verified; this run repeats the challenge. */
 export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
   const { challengeEndpoint } = proxyActivities<WebhookVerifyActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
@@ -39,7 +39,7 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
       setCurrentDetails(why);
       await waitUntil(Date.now() + step.retryInMs, () => arms !== seen, why);
     }
-    // Armed again, whether while it was asked or while it waited: the endpoint may point elsewhere now.
+    // The verification was reset during the challenge or the wait: the endpoint may have another URL now.
     attempt = arms === seen ? attempt + 1 : 1;
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
