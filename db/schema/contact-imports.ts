@@ -18,7 +18,7 @@ export interface ContactImportsRow {
   updated: number;
   skipped: number;
   failed: number;
-  /** Rows applied, whatever became of them; a restarted job goes on behind them. */
+  /** Rows of the file that were processed, failed ones included; a restarted job continues after them. */
   checkpoint: number;
   error: string | null;
   created_at: Date;

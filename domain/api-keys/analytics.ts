@@ -14,9 +14,9 @@ const INTERVALS = {
 export type UsageInterval = keyof typeof INTERVALS;
 
 export interface AnalyticsRequest {
-  /** 24 hours before `to` unless said. */
+  /** Default: 24 hours before `to`. */
   from?: Date | undefined;
-  /** Now unless said. */
+  /** Default: now. */
   to?: Date | undefined;
   interval: UsageInterval;
 }
@@ -48,7 +48,7 @@ export interface UsageAnalytics {
   from: Date;
   to: Date;
   interval: UsageInterval;
-  /** Every bucket that begins before `to`, the one `from` lies in first; without gaps. */
+  /** Every bucket that begins before `to`, from the one that contains `from`; without gaps. */
   buckets: UsageBucket[];
   /** Most used first. */
   endpoints: EndpointUse[];
@@ -71,8 +71,8 @@ interface Line {
 const EMPTY: Counts = { total: 0, success: 0, client_errors: 0, server_errors: 0, avg_latency_ms: 0 };
 
 /**
- * What a key, or with `all` the whole organization, was used for over time. Counted in whole minutes:
- * the minutes `from` and `to` lie in are part of it. Buckets and endpoints each add up to the totals.
+ * Usage over time of a key, or with `all` of the whole organization. Counted in whole minutes:
+ * the minutes that contain `from` and `to` are included. Buckets and endpoints each add up to the totals.
  * @throws AppError not_found, bad_request for a range that ends before it begins or is too long for its interval
  */
 export async function usageAnalytics(ctx: Ctx, keyId: string, request: AnalyticsRequest): Promise<UsageAnalytics> {
@@ -110,7 +110,7 @@ export async function usageAnalytics(ctx: Ctx, keyId: string, request: Analytics
   };
 }
 
-/** The range asked for, with its defaults. */
+/** The requested range, with its defaults. */
 function rangeOf(now: Date, request: AnalyticsRequest): { from: Date; to: Date } {
   const to = request.to ?? now;
   const from = request.from ?? new Date(to.getTime() - DAY_MS);

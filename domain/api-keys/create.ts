@@ -21,9 +21,9 @@ export interface NewKey {
 }
 
 /**
- * Creates an API key (POST /api-keys). The secret is in this answer and nowhere else: a hash is stored.
+ * Creates an API key (POST /api-keys). Only this answer contains the secret: a hash is stored.
  * @throws AppError bad_request (undefined permission bits, unusable addresses, foreign mailboxes, past expiry: all at once),
- *   forbidden when its maker may do less: a key or token by its own permissions, a person by their role
+ *   forbidden when the caller may do less: a key or token by its own permissions, a person by their role
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyRow; secret: string }> {
   return transact(ctx, async (tx) => {

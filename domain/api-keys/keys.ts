@@ -32,7 +32,7 @@ export async function readKey(ctx: Ctx, id: string): Promise<ApiKeyRow> {
 }
 
 /**
- * Revokes a key for good. It stops authenticating within a second, everywhere. Revoking it again changes nothing.
+ * Revokes a key; this cannot be undone. It stops authenticating within a second, in every process. Revoking it again changes nothing.
  * @throws AppError not_found
  */
 export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_REASON): Promise<void> {
@@ -52,7 +52,7 @@ export async function revokeKey(ctx: Ctx, id: string, reason: string = DEFAULT_R
 }
 
 /**
- * Removes a key that authenticates nothing any more, and its usage records with it.
+ * Removes a key that no longer authenticates, with its usage records.
  * @throws AppError not_found, conflict while the key could still authenticate
  */
 export async function deleteKey(ctx: Ctx, id: string): Promise<void> {

@@ -8,7 +8,7 @@ import type { Tx } from '../kernel/transact.ts';
 import { assertActorGrants } from '../identity/acting.ts';
 import { DEFAULT_KEY_RATE } from '../identity/resolve-actor.ts';
 
-/** What narrows a key. */
+/** What limits a key. */
 export interface Restrictions {
   permissions: number;
   allowed_ips: string[];
@@ -21,11 +21,11 @@ export interface Restrictions {
 /** Whether an entry of `allowed_ips` can be used: an address, or a CIDR range. */
 export function isIpRange(entry: string): boolean {
   if (entry.includes('/')) return ipaddr.isValidCIDR(entry);
-  // Short forms such as 10.1 are valid to the library and surprising to everyone else.
+  // Short forms such as 10.1 are valid for the library, but most people read them differently.
   return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));
 }
 
-/** Faults of a mask and of source addresses, as far as they can be seen without the database. */
+/** Faults of a mask and of source addresses that can be found without the database. */
 export function shapeProblems(key: Partial<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
   const problems: Problem[] = [];
   if (key.permissions !== undefined && !isDefinedMask(key.permissions)) {
@@ -53,8 +53,8 @@ export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<P
 }
 
 /**
- * Nobody makes or changes a key so that it can do more than themselves: a person none beyond their role, a key or an
- * application's token none beyond itself.
+ * Refuses a key that could do more than the caller who makes or changes it: a person up to their role, a key or an
+ * application's token up to itself.
  * @throws AppError forbidden naming what would be wider; unauthorized when the acting key or grant has just been revoked
  */
 export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Restrictions): Promise<void> {
@@ -64,13 +64,13 @@ export async function assertNotWiderThanActor(tx: Tx, actor: Actor, result: Rest
     return;
   }
   const acting = await tx.org.query(ApiKeys).findById(actor.apiKeyId).where('status', 'active');
-  // Its caller may still be believed for a moment: long enough for a thief to make a key that outlives the revoked one.
+  // The actor may be cached for a moment after its revocation: long enough for a thief to make a key that outlives the revoked one.
   if (!acting) throw new AppError('unauthorized', 'The API key has been revoked');
   assertNotWider(acting, result);
 }
 
 /**
- * A key makes no key that can do more than itself: no further permission, source address, mailbox or day, no higher rate.
+ * A key can make only keys that can do no more than itself: no further permission, source address, mailbox or day, no higher rate.
  * @throws AppError forbidden naming what would be wider
  */
 export function assertNotWider(parent: ApiKeyRow, child: Restrictions): void {
@@ -101,7 +101,7 @@ function widerThanItself(wider: readonly string[]): AppError {
   );
 }
 
-/** Whether a child list reaches past a parent's; an empty list means everything. */
+/** Whether a child list contains more than a parent's; an empty list means everything. */
 function beyond(
   parent: readonly string[],
   child: readonly string[],

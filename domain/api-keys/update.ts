@@ -25,11 +25,11 @@ const RESTRICTING: readonly (keyof KeyEdit)[] = [
 ];
 
 /**
- * Changes the sent fields of a key (PATCH /api-keys/:id); every process goes by them within a second. A key
- * that changes a key, itself too, leaves it no wider than itself, and a person none beyond their role: else a narrow key
+ * Changes the sent fields of a key (PATCH /api-keys/:id); every process applies them within a second. A key
+ * that changes a key, itself too, leaves it no wider than itself, and a person not beyond their role: otherwise a narrow key
  * could open a stronger one that is restricted to other addresses.
  * @throws AppError not_found, bad_request (undefined permission bits, unusable addresses, foreign mailboxes: all at once),
- *   forbidden when it could then do more than who changes it
+ *   forbidden when the key could then do more than the caller
  */
 export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<ApiKeyRow> {
   if (!isUuid(id)) throw notFound('API key');

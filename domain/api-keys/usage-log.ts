@@ -4,7 +4,7 @@ import type { Deps } from '../kernel/context.ts';
 
 /** How long (ms) a record waits for others to be written with it. */
 const GATHER_MS = 1_000;
-/** How long (ms) nothing is tried after the database has refused a batch. */
+/** The pause (ms) after the database has refused a batch. */
 const RETRY_MS = 5_000;
 const BATCH = 1_000;
 /** Records kept while the database is away: at most about 25 MB, with the longest user agents. */
@@ -22,16 +22,16 @@ export interface KeyRequest {
   durationMs: number;
 }
 
-/** Records what API keys do, beside the requests and never in their way. One per process. */
+/** Records the use of API keys, asynchronously: requests do not wait for it. One per process. */
 export interface UsageLog {
   /** Notes a request, in memory; it is written within about a second. */
   record(request: KeyRequest): void;
-  /** Writes everything noted so far; for shutdown. @throws Error of the database, the records then stay noted */
+  /** Writes everything noted so far; for shutdown. @throws Error of the database; the records stay noted then */
   flush(): Promise<void>;
 }
 
 interface UsageLogOptions {
-  /** Told how many records were given up, oldest first, when more than `maxWaiting` could not be written. */
+  /** Called with the number of records that were dropped, oldest first, because more than `maxWaiting` could not be written. */
   onDropped?: (count: number) => void;
   maxWaiting?: number;
 }
@@ -62,14 +62,14 @@ export function createUsageLog(
 
   function trim(): void {
     if (waiting.length <= maxWaiting) return;
-    // A tenth at once: taking single records off the front of a long list would cost every request.
+    // A tenth at once: removing single records from the front of a long list would cost every request.
     const dropped = waiting.length - Math.floor(maxWaiting * 0.9);
     waiting = waiting.slice(dropped);
     onDropped?.(dropped);
     log.warn({ dropped }, 'usage of API keys given up: the database has been away too long');
   }
 
-  /** Writes what was waiting when it began, batch by batch. Whoever comes meanwhile waits for the same run. */
+  /** Writes what was waiting when it began, batch by batch. Calls during a run get the promise of that run. */
   function write(): Promise<void> {
     writing ??= writeBatches().finally(() => {
       writing = undefined;
@@ -112,9 +112,9 @@ export function createUsageLog(
 }
 
 /**
- * Stores records and adds them to their minutes, in one statement: what is counted is what was stored, so a batch repeated
- * after a lost answer counts once. Minutes are taken in key order, so that processes never wait for each other in a circle.
- * A key deleted meanwhile takes its records along.
+ * Stores records and adds them to their minutes, in one statement: only stored records are counted, so a batch repeated
+ * after a lost answer counts once. Minutes are written in key order, so that processes cannot deadlock.
+ * Records of a key that was deleted meanwhile are dropped.
  */
 async function store(db: Deps['db'], batch: readonly Noted[]): Promise<void> {
   const column = <T>(pick: (record: Noted) => T): T[] => batch.map(pick);

@@ -7,7 +7,7 @@ import { mergeValues, type MessageContact } from '../mail/messages/values.ts';
 
 export type AppAction = Extract<StepAction, { type: 'app_action' }>;
 
-/** Everything one call of a customer's app depends on. */
+/** The data of one call of a customer's app. */
 export interface ActionCall {
   runId: string;
   attempts: number;
@@ -28,8 +28,8 @@ interface CallRow extends Omit<ActionCall, 'runId' | 'action' | 'connection'> {
 }
 
 /**
- * Reads what a waiting call needs, as it is now; undefined when the run is not to be called any more: settled, edited
- * into something else, paused or held. The engine then decides anew.
+ * Reads what a waiting call needs, as it is now; undefined when the run must not be called any more: settled, edited
+ * into another kind of step, paused or held. The engine then decides anew.
  * @param now moment to judge holds by, UTC
  */
 export async function readActionCall(org: OrgScope, stepRunId: string, now: Date): Promise<ActionCall | undefined> {
@@ -65,7 +65,7 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
 }
 
 /**
- * The body of an app.action. `id` names the place in the campaign, `run_id` this execution of it.
+ * The body of an app.action. `id` identifies campaign, contact and step, `run_id` this execution of it.
  */
 export function actionBody(call: ActionCall, requestedAt: Date): object {
   const { campaign, contact, step, enrollment, action } = call;
@@ -88,11 +88,11 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   };
 }
 
-/** The inputs of a step take more work to render than one letter may. */
+/** The inputs of a step take more work to render than one email may. */
 export class InputsTooLarge extends Error {}
 
 /**
- * Step inputs with merge fields filled in, at any depth; what is not a string stays as it is.
+ * Step inputs with merge fields filled in, at any depth; values that are not strings stay as they are.
  * @throws InputsTooLarge when all of them together exceed the length or the work of one rendering
  */
 export function renderInputs(input: unknown, values: object, budget = new WorkBudget()): unknown {

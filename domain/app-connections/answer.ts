@@ -1,12 +1,12 @@
 import { EgressError, type EgressErrorKind, type EgressResponse } from '../../lib/egress/index.ts';
 import { isJsonObject, jsonProblem } from '../../lib/storable-json.ts';
 
-/** What one attempt came to. `retryable` says whether another one may go better. */
+/** The result of one attempt. `retryable` says whether another one may succeed. */
 export type Answer =
   | { ok: true; output: Record<string, unknown> }
   | { ok: false; retryable: boolean; message: string; fix: string };
 
-/** Failures of the way to the app that pass by themselves more often than not. */
+/** Failures of the connection to the app that usually pass. */
 const PASSING: ReadonlySet<EgressErrorKind> = new Set(['dns', 'connect', 'tls', 'timeout', 'protocol', 'aborted']);
 
 /** Reads the answer to an app.action: 2xx with a JSON object, nothing else. */
@@ -39,7 +39,7 @@ export function readAnswer({ status, body, truncated }: EgressResponse): Answer 
   return { ok: true, output: value };
 }
 
-/** What a failure on the way to the app means. */
+/** The result for a failure of the connection to the app. */
 export function readFailure(error: EgressError): Answer {
   return {
     ok: false,

@@ -12,16 +12,16 @@ import { actionUrl } from './base-url.ts';
 import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
-/** A call waits this long (ms) in the worker for other calls to an app that answers; then it comes again later. */
+/** A call waits this long (ms) in the worker for a permit of an app that answers; then it is retried later. */
 const PATIENCE_MS = 500;
 
-/** What became of one call. `retry` asks for another one later; `stale` means there was nothing left to call for. */
+/** The result of one call. `retry` asks for another one later; `stale` means that the run no longer waits for an answer. */
 export interface CallResult {
   outcome: 'success' | 'error' | 'retry' | 'stale';
   detail?: string;
 }
 
-/** The app has as many calls under way as it may: nothing was done, and no attempt is counted. Come again then (ms). */
+/** The app has as many open calls as it may: nothing was done, and no attempt is counted. Call again after this time (ms). */
 export interface AppBusy {
   outcome: 'busy';
   retryInMs: number;
@@ -30,10 +30,10 @@ export interface AppBusy {
 type Failure = Extract<Answer, { ok: false }>;
 
 /**
- * Calls the customer's app for the app_action a contact stands at, and stores the answer as `.App.<output_key>`.
+ * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`.
  * Calling again is safe: the app sees the same event id, and only the first answer that is stored counts. A failure
  * that may pass is retried until task_reliability.max_attempts; after that, or when it cannot pass, the run takes the
- * branch for outcome `error`, or is blocked until somebody retries it.
+ * branch for outcome `error`, or is blocked until a person retries it.
  * @param limits bounds the calls this process has open with one app connection
  */
 export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits): Promise<CallResult | AppBusy> {
@@ -59,7 +59,7 @@ const NO_CONNECTION: Failure = {
   fix: 'Choose another app connection for the step, then retry the step run.',
 };
 
-/** Asks the app, within a permit that is free again as soon as the app has answered or not. */
+/** Calls the app with a permit, which is released as soon as the app has answered or failed. */
 async function ask(
   ctx: Ctx,
   call: ActionCall,
@@ -166,7 +166,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
   });
 }
 
-/** Whether the author of the step said where a contact goes when the app fails. */
+/** Whether the step has a branch for a failing app. */
 function routesErrors({ step, action, contact, enrollment }: ActionCall): boolean {
   const facts = {
     outcome: 'error' as const,
@@ -180,7 +180,7 @@ function routesErrors({ step, action, contact, enrollment }: ActionCall): boolea
   return matchingBranch({ ...step, action }, facts) !== null;
 }
 
-/** Locks the enrollment first, as every other writer does. What comes too late changes nothing. */
+/** Locks the enrollment first, as every other writer does. A result that comes too late changes nothing. */
 function settle(ctx: Ctx, call: ActionCall, work: (tx: Tx) => Promise<CallResult | undefined>): Promise<CallResult> {
   return transact(ctx, async (tx) => {
     const [held] = await tx.org.sql(

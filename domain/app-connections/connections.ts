@@ -68,7 +68,7 @@ export async function createAppConnection(
 }
 
 /**
- * Changes the name or the base URL; calls made from now on go to the new one (PATCH /app-connections/:id).
+ * Changes the name or the base URL; calls from now on use the new one (PATCH /app-connections/:id).
  * @throws AppError not_found, bad_request, conflict as in {@link createAppConnection}
  */
 export async function updateAppConnection(
@@ -95,7 +95,7 @@ export async function updateAppConnection(
 }
 
 /**
- * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added at the same moment
+ * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added concurrently
  * keeps it too (DELETE /app-connections/:id).
  * @throws AppError not_found, app_connection_in_use (409) while an app_action step references it
  */
@@ -121,7 +121,7 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * Replaces the signing secret at once: what is signed with the old one stops verifying.
+ * Replaces the signing secret at once: signatures with the old one no longer verify.
  * @throws AppError not_found
  */
 export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {

@@ -12,7 +12,7 @@ export interface ConnectionCheck {
   connection: boolean;
   /** The app answered any 2xx to a signed ping. */
   authentication: boolean;
-  /** HTTP status, 0 when there was no answer. */
+  /** HTTP status; 0 without an answer. */
   status: number;
   latencyMs: number;
   error?: { code: 'app_connection_failed'; message: string; fix: string };
@@ -31,7 +31,7 @@ const FIXES: Record<EgressPhase, string> = {
 };
 
 /**
- * Sends a signed app.ping and says how far it came. What the app does wrong is an answer here, not an error. Call it
+ * Sends a signed app.ping and returns how far it came. A fault of the app is a result, not an error. Call it
  * outside of a transaction: it waits on the network.
  * @throws AppError not_found
  */

@@ -17,7 +17,7 @@ export interface SignedRequest {
 }
 
 /**
- * Sends a signed request to a customer's app. The signature covers the very bytes that are sent and is made at the
+ * Sends a signed request to a customer's app. The signature covers the exact bytes that are sent and is made at the
  * moment of sending.
  * @throws EgressError for everything that is not an answer
  */

@@ -10,7 +10,7 @@ import { auditOwn, endSessions } from '../identity/sessions.ts';
 import { throttle } from '../identity/throttle.ts';
 
 /**
- * Mails a link that sets a new password. An address without an account is told so by mail: the caller sees, and waits
+ * Mails a link that sets a new password. An address without an account gets a mail that says so: the caller sees, and waits
  * for, the same in both cases.
  * @throws AppError rate_limit_exceeded; internal_error when the mail cannot leave
  */

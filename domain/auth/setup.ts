@@ -12,7 +12,7 @@ import { foundOrganization, type OrganizationRow } from '../organizations/organi
 import { assertStrong } from '../identity/passwords.ts';
 import { actingAs, openSession, type TokenPair } from '../identity/sessions.ts';
 
-/** How long a setup link is good, in milliseconds. */
+/** How long a setup link is valid, in milliseconds. */
 export const SETUP_LINK_MS = 24 * 3600_000;
 const SETUP_LOCK = 7_201_947;
 
@@ -22,7 +22,7 @@ async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
 
 /**
  * The first-run setup link, for the log of a starting process; null once an account exists. Each start makes a link of
- * its own, as only hashes are stored; all of them die with the first claim.
+ * its own, as only hashes are stored; the first claim invalidates all of them.
  */
 export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ url: string; expiresAt: Date } | null> {
   if (await hasUsers(db)) return null;
@@ -132,7 +132,7 @@ export async function bootstrap(
       { name: input.organization, user: user.id },
     );
     const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
-    // The operator of the machine stands behind this, whatever role the person has.
+    // The operator of the machine is the actor, so the role of the person does not limit the key.
     const person = actingAs(ctx, trx, user.id, organization.id);
     const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
     const { key, secret } = await createKey(acting, {

@@ -35,7 +35,7 @@ export async function signIn(
     await ctx.systemMail.send(codeMail(input.email, 'login', code));
     return { session: handle };
   }
-  // Only where the device was just recognized: otherwise a token nobody issued would become one that spares the code.
+  // Only where the device was just recognized: otherwise an invented token would become one that makes the code unnecessary.
   const device = ctx.config.AUTH_LOGIN_CODE === 'new_device' ? input.deviceToken : undefined;
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
@@ -52,8 +52,8 @@ async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefin
 }
 
 /**
- * Finishes a sign-in with the mailed code. With AUTH_LOGIN_CODE=new_device the answer carries a device token; sent with
- * later sign-ins it spares the code.
+ * Finishes a sign-in with the mailed code. With AUTH_LOGIN_CODE=new_device the answer carries a device token; later
+ * sign-ins that send it need no code.
  * @throws AppError unauthorized
  */
 export async function confirmSignIn(ctx: Ctx, proof: { session: string; code: string }): Promise<TokenPair> {

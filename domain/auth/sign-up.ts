@@ -62,7 +62,7 @@ function assertOpen(ctx: Ctx, invitation: string | undefined): void {
 }
 
 /**
- * Finishes a sign-up: creates the person and, with an invitation, their membership. Signs nobody in.
+ * Finishes a sign-up: creates the person and, with an invitation, their membership. It opens no session.
  * @throws AppError unauthorized; invitation_invalid when the invitation was cancelled meanwhile, and then nothing is created
  */
 export async function confirmSignUp(ctx: Ctx, proof: { session: string; code: string }): Promise<void> {

@@ -26,8 +26,8 @@ export async function getAdvanced(ctx: Ctx, campaignId: string): Promise<Advance
 }
 
 /**
- * Replaces a campaign's overrides. An active campaign asks for its slots anew, as send-time optimization may place them
- * elsewhere.
+ * Replaces a campaign's overrides. The slots of an active campaign are allocated anew, as send-time optimization may change
+ * them.
  * @throws AppError not_found, invalid_setting
  */
 export async function replaceAdvanced(

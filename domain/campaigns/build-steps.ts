@@ -17,13 +17,13 @@ export interface NewStep extends GraphStep {
   thread_reply: boolean;
 }
 
-/** Days before a step that does not say: none before the first, three before a follow-up. */
+/** Default of the days before a step: none before the first, three before a follow-up. */
 export function defaultWaitAfter(position: number): number {
   return position === 0 ? 0 : 3;
 }
 
 /**
- * The steps of a create request, connected in order. Given `conditions` are kept, with targets named by place replaced
+ * The steps of a create request, connected in order. Given `conditions` are kept; targets that are an index in `steps` become
  * by ids.
  */
 export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; problems: Problem[] } {
@@ -59,7 +59,7 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
   return { steps, problems };
 }
 
-/** The kind of a step that names none, by what it does. */
+/** The kind of a step without one, by its action. */
 export function kindOf(action: GraphStep['action']): GraphStep['kind'] {
   if (!action) return 'email';
   return action.type === 'wait' || action.type === 'wait_for_event' ? 'wait' : 'action';
@@ -83,7 +83,7 @@ function resolveTargets(
 
 const COPY: readonly MessageField[] = ['subject', 'body_plain', 'body_html'];
 
-/** Template faults of a step's copy, one line each. They warn and never refuse: a draft may be half-written. */
+/** Template faults of a step's copy, one line each. They only warn: a draft may be unfinished. */
 export function copyWarnings(copy: Partial<Record<MessageField, string>>): string[] {
   return COPY.flatMap((field) => {
     const source = copy[field];
@@ -91,7 +91,7 @@ export function copyWarnings(copy: Partial<Record<MessageField, string>>): strin
   });
 }
 
-/** A step row as routing sees it. */
+/** A step row in the form that the routing code takes. */
 export function toGraphStep(
   row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
 ): GraphStep {

@@ -71,7 +71,7 @@ export async function senderProblems(
   return problems;
 }
 
-/** A step as the checks see it, with where it stands in the request. */
+/** A step as the checks take it, with its path in the request. */
 export interface CheckedStep {
   kind: 'email' | 'action' | 'wait';
   action: StepAction | null;
@@ -133,7 +133,7 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
 }
 
 /**
- * The settings of a request as columns; a request that says nothing of one leaves it out. Call after {@link
+ * The settings of a request as columns; settings that it does not name are left out. Call after {@link
  * settingsProblems}.
  */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {

@@ -21,7 +21,7 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { countNewCampaign } from './throttle.ts';
 
-/** A campaign, with what its author should know of the copy. */
+/** A campaign, with warnings about its copy. */
 export interface WrittenCampaign {
   campaign: CampaignRow;
   warnings: string[];
@@ -96,7 +96,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
   });
 }
 
-/** Tells of a new campaign: event and audit row. */
+/** Writes the event and the audit row of a new campaign. */
 export function announceCreated(tx: Tx, campaign: CampaignRow): void {
   tx.emit('campaign.created', { campaign_id: campaign.id, name: campaign.name, status: campaign.status });
   tx.audit({ action: 'create', entityType: 'campaign', entityId: campaign.id, changes: { name: campaign.name } });

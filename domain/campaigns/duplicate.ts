@@ -15,7 +15,7 @@ import { countNewCampaign } from './throttle.ts';
 const MAX_NAME = 50;
 const SUFFIX = ' (copy)';
 
-/** The name a copy gets when its author gives none, within the 50 characters a given one may have. */
+/** The default name of a copy, within the 50 characters that a given one may have. */
 export function copyName(name: string): string {
   return `${[...name]
     .slice(0, MAX_NAME - SUFFIX.length)

@@ -17,13 +17,13 @@ export interface EstimateRequest {
   dailyLimit: number;
   days: number | undefined;
   timezone: string;
-  /** RFC 3339; undefined begins now. */
+  /** RFC 3339; default: now. */
   startDate: string | undefined;
 }
 
 /**
  * Projects how long a campaign to these segments would take (POST /campaigns-estimate). Nothing is written.
- * @throws AppError bad_request for a bad schedule or unknown tags; unknown segments hold nobody
+ * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);
@@ -40,7 +40,7 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
     'select id, campaign_limit from mailboxes where organization_id = :org and id = any(:ids::uuid[])',
     { ids },
   );
-  // Mailboxes count their day in UTC.
+  // Mailbox limits count by UTC day.
   const today = now.toISOString().slice(0, 10);
   const counters = await readCounters(org, ids, [today]);
   return estimateSending({

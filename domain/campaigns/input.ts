@@ -20,7 +20,7 @@ const hostname = z
     /^$|^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
     'must be a host name such as track.example.com',
   );
-// Zones, times, windows and dates are only shaped here: their faults come in one list with those of ids and steps.
+// Only the types of zones, times, windows and dates are checked here: their faults are listed with those of ids and steps.
 const window = z.strictObject({ start: z.number(), end: z.number() });
 
 const text = z.string().max(256 * 1024);
@@ -77,7 +77,7 @@ export const senderInputSchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** A branch in a create request may also name its target by its place in `steps`, as the ids are not known yet. */
+/** In a create request a branch may name its target by its index in `steps`, because the ids are not known yet. */
 const createConditionsSchema = conditionsSchema.extend({
   branches: z
     .array(

@@ -18,7 +18,7 @@ export interface PreviewRequest {
   campaign_id?: string | undefined;
   account_id?: string | undefined;
   step_id?: string | undefined;
-  /** Laid over the sample contact. */
+  /** Replaces fields of the sample contact. */
   contact?: Partial<MessageContact> | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TemplatePreview extends MessagePreview {
 }
 
 /**
- * Renders copy for a contact, or for the built-in sample. What the request leaves out is taken from the step it names.
+ * Renders copy for a contact, or for the built-in sample. Missing parts of the request are taken from the step it names.
  * Writes nothing.
  * @throws AppError not_found for any id that is not the organization's; forbidden without the right to see contacts, or
  *   for a mailbox the key may not use

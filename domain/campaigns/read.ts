@@ -10,13 +10,13 @@ import { PAUSED_STATUSES } from '../engine/control/status.ts';
 export { CAMPAIGN_STATUSES } from '../../db/models/campaign.ts';
 export type { CampaignRow } from '../../db/models/campaign.ts';
 
-/** Values of the `status` filter; `paused` stands for every paused variant (GET /campaigns). */
+/** Values of the `status` filter; `paused` means every paused status (GET /campaigns). */
 export const STATUS_FILTERS = ['draft', 'active', 'paused', 'completed'] as const;
 
 export interface CampaignFilters {
   /** Part of the name. */
   q?: string | undefined;
-  /** Folder id; one nobody has matches nothing. */
+  /** Folder id; an unknown one matches no campaign. */
   folder?: string | undefined;
   status?: (typeof STATUS_FILTERS)[number] | undefined;
   kind?: CampaignRow['kind'] | undefined;
@@ -67,7 +67,7 @@ export interface CampaignOverview {
   folders: { folder_id: string; total: number }[];
 }
 
-/** How many campaigns stand where (GET /campaigns-overview). */
+/** How many campaigns have which status (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
   const groups = await org.sql<{ status: CampaignStatus; kind: CampaignRow['kind']; total: number }>(
@@ -82,7 +82,7 @@ export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   return {
     total: sum(() => true),
     active: sum(({ status }) => status === 'active'),
-    // Without `paused_undeliverable`: a list that cannot be delivered is not a pause that a person can lift.
+    // Without `paused_undeliverable`: a person cannot resume a campaign whose leads are all undeliverable.
     paused: sum(
       ({ status }) => status === 'paused' || status === 'paused_no_accounts' || status === 'paused_trial_expired',
     ),

@@ -13,9 +13,9 @@ const REASON = 'the campaign was deleted';
 const PAGE = 5_000;
 
 /**
- * Deletes a campaign, running or not: steps, leads and progress, activity log, senders, variants,
- * advanced settings and counters go; contacts, sent emails, suppressions and tracked links stay. Open runs are
- * cancelled in the same transaction; a send already in a worker's hands finishes.
+ * Deletes a campaign in any status: steps, leads and progress, activity log, senders, variants,
+ * advanced settings and counters are deleted; contacts, sent emails, suppressions and tracked links stay. Open runs are
+ * cancelled in the same transaction; an email that a worker is sending is finished.
  * @throws AppError not_found
  */
 export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
     await releaseReservedSends(tx, { campaignId: id });
     await cancelRuns(tx, id);
     tx.intend(cancel(campaignWorkflow, { organizationId: tx.org.organizationId, campaignId: id }, REASON));
-    // In bulk, so that the foreign keys find nothing left to do row by row.
+    // In bulk, so that the foreign keys find no rows to delete one by one.
     await tx.org.sql(
       'update sends set campaign_id = null, enrollment_id = null where organization_id = :org and campaign_id = :id',
       { id },
@@ -52,7 +52,7 @@ export async function deleteCampaign(ctx: Ctx, campaignId: string): Promise<void
   });
 }
 
-/** Leads come before their campaign and its slots, in the order in which every writer takes them. They all go anyway. */
+/** Locks leads before their campaign and its slots, the order of every writer. */
 async function lockLeads(org: OrgScope, campaignId: string): Promise<void> {
   if (!isUuid(campaignId)) return;
   await org.sql(

@@ -28,8 +28,8 @@ export async function listSenders(ctx: Ctx, campaignId: string): Promise<Campaig
 }
 
 /**
- * Replaces the explicit pool at once. Slots of an active campaign are given back and asked for anew; an explicit pool
- * left empty pauses it.
+ * Replaces the explicit pool at once. Slots of an active campaign are released and allocated anew; an empty explicit
+ * pool pauses it.
  * @throws AppError not_found, bad_request with all faults, forbidden for a mailbox the key may not use
  */
 export async function replaceSenders(

@@ -13,7 +13,7 @@ export interface StartOptions {
 }
 
 /**
- * Starting and stopping needs the right to send, also by way of an edit.
+ * Starting and stopping needs the right to send, also when an edit of `status` does it.
  * @throws AppError forbidden
  */
 export function assertMaySend(actor: Actor): void {
@@ -26,7 +26,7 @@ export function assertMaySend(actor: Actor): void {
 
 /**
  * Parks a campaign that is not active at paused_undeliverable when address verification refuses every lead it has left.
- * Run before {@link startCampaign}, in a transaction of its own: the refusal must not undo the move.
+ * Run before {@link startCampaign}, in a transaction of its own: the refusal must not roll back the new status.
  * @throws AppError leads_undeliverable after parking; forbidden, without parking, when the caller may not start it
  */
 export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise<void> {

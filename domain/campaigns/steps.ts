@@ -16,7 +16,7 @@ import { lockCampaign } from '../engine/control/status.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 
-/** A step, with what its author should know of the copy. */
+/** A step, with warnings about its copy. */
 export interface WrittenStep {
   step: CampaignStepRow;
   warnings: string[];
@@ -33,7 +33,7 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 }
 
 /**
- * Appends a step, an empty email unless `input` says more, and links the step before it, when that one ends the flow
+ * Appends a step (by default an empty email), and links the step before it, when that one ends the flow
  * without being an `end`.
  * @throws AppError not_found, bad_request with all faults or when the campaign has its steps
  */
@@ -78,8 +78,8 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
 }
 
 /**
- * Changes a step; contacts who have not passed it follow the new one. A changed kind or action takes the links its new
- * type has by default, unless they were set by hand or come along.
+ * Changes a step; contacts who have not passed it get the new one. A changed kind or action resets the links to the defaults
+ * of its new type, unless they were set by hand or are part of the request.
  * @throws AppError not_found, bad_request with all faults
  */
 export async function updateStep(
@@ -94,7 +94,7 @@ export async function updateStep(
   });
 }
 
-/** Lays a change over a step of a locked campaign, checks it with the others, and tells of it. */
+/** Applies a change to a step of a locked campaign, checks it with the others, and announces it. */
 async function changeStep(
   tx: Tx,
   campaign: CampaignRow,
@@ -129,7 +129,7 @@ async function changeStep(
 }
 
 /**
- * Removes a step. Steps that led to it lead on to where it normally went; its variants go with it.
+ * Removes a step. Steps that led to it lead to the step after it; its variants are removed with it.
  * @throws AppError not_found
  */
 export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
@@ -175,7 +175,7 @@ function checkable(row: CampaignStepRow, path: string) {
   return { kind, action, path };
 }
 
-/** Whether an appended email replies in the conversation before it, where its author does not say. */
+/** Default of `thread_reply` for an appended email: whether it replies in the conversation before it. */
 function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], input: StepUpdate): StepUpdate {
   if (kind !== 'email' || input.thread_reply !== undefined || input.subject === undefined) return {};
   let conversation = '';
@@ -185,7 +185,7 @@ function threading(rows: readonly CampaignStepRow[], kind: GraphStep['kind'], in
   return { thread_reply: defaultThreadReply(input.subject, conversation) };
 }
 
-/** The links of a step whose action changed: those by default follow the action, those set by hand stay. */
+/** The links of a step whose action changed: default links follow the action, links set by hand stay. */
 function followAction(before: GraphStep, action: GraphStep['action']): GraphStep['conditions'] {
   const to = before.conditions.branches[0]?.to ?? null;
   const asDefault = JSON.stringify(defaultConditions(before.action, to).branches);
@@ -197,8 +197,8 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 }
 
 /**
- * Raises the graph version, so that runs read the steps again, and tells of it.
- * @param options.tellRuns have the launcher wake every run: some may stand where nothing will wake them
+ * Raises the graph version, so that runs read the steps again, and announces the change.
+ * @param options.tellRuns have the launcher signal every run: some may wait without a timer
  */
 async function stepsChanged(
   tx: Tx,

@@ -6,7 +6,7 @@ import { startOfNextDay } from '../records/schedule/windows.ts';
 
 /**
  * Counts one new campaign against the organization's UTC day (create and duplicate share the throttle).
- * The counter's row is locked until the commit, so two requests cannot both take the last place.
+ * The counter's row is locked until the commit, so two requests cannot both be the last one allowed.
  * @throws AppError rate_limit_exceeded until the next UTC midnight
  */
 export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {

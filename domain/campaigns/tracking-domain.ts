@@ -12,7 +12,7 @@ export type CnameLookup = (host: string) => Promise<readonly string[]>;
 
 const DNS_TIMEOUT_MS = 2500;
 
-/** Asks the system's name servers. Any failure reads as "no record": the caller is told to check its DNS either way. */
+/** Asks the system's name servers. Any failure counts as "no record": in both cases the caller must check their DNS. */
 export const lookupCname: CnameLookup = async (host) => {
   try {
     return await new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveCname(host);
@@ -22,8 +22,8 @@ export const lookupCname: CnameLookup = async (host) => {
 };
 
 /**
- * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host. One that is not loses its
- * mark at once, in a transaction of its own. Dials out, so it runs before the request's transaction.
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host. When it is not, its
+ * verification is removed at once, in a transaction of its own. It calls DNS, so it runs before the request's transaction.
  * @returns the domain that was checked
  * @throws AppError not_found; bad_request when no domain is set or it points elsewhere
  */
@@ -50,7 +50,7 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string, lookup: 
 }
 
 /**
- * Marks a checked tracking domain as verified; links of the campaign carry it from now on.
+ * Marks a checked tracking domain as verified; links of later emails use it.
  * @throws AppError not_found; conflict when the domain was changed since the check
  */
 export async function markTrackingDomain(ctx: Ctx, campaignId: string, domain: string): Promise<CampaignRow> {

@@ -12,7 +12,7 @@ import { assertPoolAllowed, resolveSenders } from '../engine/campaign/sender-poo
 import { assertMaySend, startLocked, stopLocked } from './start.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
-/** Fields whose change moves the next send of an active campaign at once. */
+/** Fields whose change reschedules an active campaign at once. */
 const SCHEDULE = [
   'start_date',
   'end_date',
@@ -23,12 +23,12 @@ const SCHEDULE = [
   'schedule_windows',
   'entry_delay_minutes',
 ] as const;
-/** Fields that decide which mailboxes may send; slots of mailboxes that leave must go back. */
+/** Fields that decide which mailboxes may send; slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
 /**
- * Changes a campaign; what the request leaves out stays (PATCH /campaigns/:id). `status` may be `active` or `paused`
- * and goes the way of start and stop, checks and rights included.
+ * Changes a campaign; fields that the request leaves out stay (PATCH /campaigns/:id). `status` may be `active` or `paused`
+ * and is applied by start and stop, with their checks and rights.
  * @throws AppError not_found, bad_request with all faults, forbidden for a status without the right to
  *   send, or a pool with mailboxes that the key may not use
  */
@@ -82,16 +82,16 @@ async function moveTo(tx: Tx, campaign: CampaignRow, status: string): Promise<vo
   else await stopLocked(tx, campaign);
 }
 
-/** What an edit of an active campaign means for contacts on their way. */
+/** Applies an edit of an active campaign to contacts in flight. */
 async function applyToRuns(tx: Tx, campaignId: string, changed: readonly string[]): Promise<void> {
   const touches = (fields: readonly string[]) => fields.some((field) => changed.includes(field));
   if (touches(SCHEDULE)) await reschedule(tx, campaignId, 'The schedule was changed');
   if (touches(POOL)) await poolChanged(tx, campaignId);
-  // Limits, order and `continuous` are the launcher's to notice.
+  // The launcher reads limits, order and `continuous` by itself.
   if (changed.length > 0) signalLauncher(tx, campaignId, 'edited');
 }
 
-/** Gives back every reserved slot of an active campaign; its launcher tells the runs, which ask for new ones. */
+/** Releases every reserved slot of an active campaign; its launcher signals the runs, which ask for new slots. */
 export async function reschedule(tx: Tx, campaignId: string, why: string): Promise<void> {
   await tx.org.sql('update campaigns set control_epoch = control_epoch + 1 where organization_id = :org and id = :id', {
     id: campaignId,
@@ -101,8 +101,8 @@ export async function reschedule(tx: Tx, campaignId: string, why: string): Promi
 }
 
 /**
- * What follows when the sender pool of a campaign has changed: an active one asks for new slots, and an explicit one
- * with no mailbox left pauses.
+ * Applies a changed sender pool of a campaign: an active one asks for new slots, and an explicit pool
+ * without a mailbox pauses it.
  */
 export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;

@@ -13,7 +13,7 @@ import { firstStep, graphProblems, matchingBranch, type GraphStep, type Outcome 
 import { launchRefusals } from '../engine/campaign/launch-checks.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 
-/** One finding; an error keeps the campaign from starting or a step from working, a warning is to be known. */
+/** One finding; an error prevents a start or makes a step fail, a warning does not. */
 export interface CampaignProblem {
   code: string;
   severity: 'error' | 'warning';
@@ -33,7 +33,7 @@ const STEP_FIX = 'Change the step with PATCH /v1/campaigns/:id/steps/:sid.';
 const COPY = ['subject', 'body_plain', 'body_html'] as const;
 
 /**
- * Everything that would keep a campaign from starting, and what is wrong with its steps, at once. Stores nothing.
+ * Everything that would prevent a start, and every fault of the steps, at once. Stores nothing.
  * @throws AppError not_found
  */
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {
@@ -48,7 +48,7 @@ export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<Ca
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
 }
 
-/** A refusal of the start as findings: one per step it names, or one for the campaign. */
+/** A refused start as findings: one per step it names, or one for the campaign. */
 function fromRefusal(refusal: AppError): CampaignProblem[] {
   const common = {
     code: refusal.code === 'no_leads' ? 'campaign_no_contacts' : refusal.code,
@@ -110,7 +110,7 @@ async function shapeProblems(org: OrgScope, rows: readonly CampaignStepRow[]): P
   return problems;
 }
 
-/** Whether some branch may hold after an outcome; conditions on anything else are taken to hold. */
+/** Whether a branch may be taken after an outcome; conditions on anything else count as true. */
 function taken(step: GraphStep, outcome: Outcome): boolean {
   const open = step.conditions.branches.map((branch) => ({
     ...branch,
@@ -128,7 +128,7 @@ function taken(step: GraphStep, outcome: Outcome): boolean {
   return matchingBranch({ ...step, conditions: { branches: open } }, facts) !== null;
 }
 
-/** Ids of the steps that can follow a step, near or far. */
+/** Ids of the steps that can follow a step, directly or later. */
 function behind(step: GraphStep, steps: readonly GraphStep[], found = new Set<string>()): Set<string> {
   for (const { to } of step.conditions.branches) {
     const next = to === null || found.has(to) ? undefined : steps.find(({ id }) => id === to);
@@ -191,7 +191,7 @@ async function copyProblems(
   return problems;
 }
 
-/** The custom fields that no lead of a campaign has; none when it has no leads, as nothing is known then. */
+/** The custom fields that no lead of a campaign has; empty for a campaign without leads. */
 async function keysNoLeadHas(org: OrgScope, campaignId: string, keys: readonly string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const rows = await org.sql<{ key: string }>(

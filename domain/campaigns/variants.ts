@@ -14,7 +14,7 @@ import { lockCampaign } from '../engine/control/status.ts';
 
 export type { CampaignVariantRow } from '../../db/models/campaign-variant.ts';
 
-/** A variant, with what its author should know of the copy. */
+/** A variant, with warnings about its copy. */
 export interface WrittenVariant {
   variant: CampaignVariantRow;
   warnings: string[];
@@ -50,7 +50,7 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
 }
 
 /**
- * Changes a variant; what the request leaves out stays.
+ * Changes a variant; fields that the request leaves out stay.
  * @throws AppError not_found
  */
 export async function updateVariant(

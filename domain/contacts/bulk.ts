@@ -29,7 +29,7 @@ export interface BulkEdit extends Selection {
   subscribe?: boolean | undefined;
 }
 
-/** Each sets custom_fields from :key and :value; rows it would leave as they are keep their content. */
+/** Each sets custom_fields from :key and :value. Rows that it would not change are not written. */
 const FIELD_SQL: Record<FieldOperation['type'], string> = {
   ADD: `jsonb_build_object(cast(:key as text), cast(:value as text)) || custom_fields`,
   EDIT: `case when jsonb_exists(custom_fields, :key)

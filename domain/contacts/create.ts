@@ -9,9 +9,9 @@ import { assertKnown } from '../leads/membership.ts';
 import { fileContacts, upsertContacts } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
-/** Contacts of one request; more than this belongs into an import. */
+/** Contacts of one request at most; larger numbers need an import. */
 export const MAX_CONTACTS_PER_REQUEST = 1000;
-/** A request with more contacts than this is a bulk arrival, which fires no contact.created. */
+/** A request with more contacts than this fires no contact.created. */
 const BULK_ARRIVAL = 100;
 
 export interface ContactInput {
@@ -27,8 +27,8 @@ export interface ContactInput {
 
 /**
  * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
- * request is one contact, later fields win. Suppressed people arrive unsubscribed. Returns each distinct contact once,
- * in the order given.
+ * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
+ * in the order of the request.
  * @throws AppError too_many_contacts, bad_request (empty, unknown category or campaign)
  */
 export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]): Promise<ContactView[]> {

@@ -6,7 +6,7 @@ import { suppressedAmong, type SuppressionHit } from '../records/suppression-che
 import { parseAddress } from '../records/address.ts';
 import { CONTACT_VIEW, viewContacts, type ContactView } from '../records/contact-view.ts';
 
-/** What a contact has done with all emails so far. Machine opens and clicks don't count. */
+/** A contact's reactions to all emails so far. Machine opens and clicks don't count. */
 export interface Engagement {
   total_sent: number;
   total_opened: number;
@@ -21,7 +21,7 @@ export interface Engagement {
   last_bounced_at: Date | null;
 }
 
-/** A contact with its engagement and what keeps it from being mailed, if anything. */
+/** A contact with its engagement and the suppression that applies to it, if any. */
 export interface ContactDetail {
   contact: ContactView;
   engagement: Engagement;
@@ -29,7 +29,7 @@ export interface ContactDetail {
 }
 
 /**
- * One contact with everything known of it.
+ * One contact with its engagement and suppression.
  * @throws AppError not_found
  */
 export async function getContact(ctx: Ctx, id: string): Promise<ContactDetail> {

@@ -6,13 +6,13 @@ import { leaveCampaigns } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 
 /**
- * Deletes a contact. Its runs are told first; emails already sent stay, without their contact.
+ * Deletes a contact. Its runs are signalled first; emails already sent stay, without their contact.
  * @throws AppError not_found
  */
 export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('Contact');
   await transact(ctx, async (tx) => {
-    // Leads before their contact, the order in which every writer takes them.
+    // Leads before their contact, the lock order of every writer.
     await leaveCampaigns(tx, [id], null, 'contact_deleted');
     const [contact] = await tx.org.sql<{ email: string }>(
       'delete from contacts where organization_id = :org and id = :id returning email',

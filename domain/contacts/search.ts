@@ -26,7 +26,7 @@ export const CONTACT_SORTS = [
 export type ContactSort = (typeof CONTACT_SORTS)[number];
 
 export interface ContactSearch extends ContactFilters {
-  /** Anything unknown falls back to created_at. */
+  /** Anything unknown means created_at. */
   sort_by?: string | undefined;
   /** True is ascending. */
   reverse?: boolean | undefined;
@@ -37,7 +37,7 @@ export type FoundContact = ContactView & { campaign_lead?: LeadProgress };
 
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 const isCount = (value: unknown): value is string => typeof value === 'string' && /^\d{1,9}$/.test(value);
-/** What contacts can be ordered by, and what the key of an order looks like in a cursor. */
+/** What contacts can be ordered by, and the type of the sort key in a cursor. */
 const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestamptz' | 'bigint'; isKey: typeof isText }> =
   {
     created_at: { expression: 'c.created_at', type: 'timestamptz', isKey: isTimestampText },
@@ -49,8 +49,8 @@ const SORT: Record<ContactSort, { expression: string; type: 'text' | 'timestampt
   };
 
 /**
- * The contacts of a workspace, newest first, narrowed by text and one category. Any page costs the same: it walks the
- * primary order of ids.
+ * The contacts of a workspace, newest first, filtered by text and one category. Any page costs the same: it reads the
+ * primary key in order.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listContacts(

@@ -6,7 +6,7 @@ import { compileFilters, type ContactFilters } from '../records/contact-filters.
 const MAX_IDS = 1000;
 const MAX_SELECTED = 50_000;
 
-/** Which contacts a bulk call means: ids, or everybody who matches the filters, without some. */
+/** The contacts of a bulk call: ids, or all that match the filters, except some. */
 export interface Selection {
   contacts?: readonly string[] | undefined;
   all?: boolean | undefined;
@@ -15,7 +15,7 @@ export interface Selection {
 }
 
 /**
- * The ids a selection stands for, locked in order. Ids of nobody are left out.
+ * The ids of a selection, locked in order. Unknown ids are left out.
  * @throws AppError too_many_contacts (over 1000 ids or 50000 exclusions), selection_too_large (filters match over 50000),
  *   bad_request when nothing is selected
  */

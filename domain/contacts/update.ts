@@ -27,7 +27,7 @@ export interface ContactEdit {
 }
 
 /**
- * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace what was there; a new address
+ * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored ones; a new address
  * resets the verification verdict.
  * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign),
  *   conflict (subscribing a suppressed address)

@@ -4,9 +4,9 @@ import { newId } from '../../lib/ids.ts';
 import type { ContactDraft } from '../records/contact-fields.ts';
 
 export interface UpsertOptions {
-  /** What happens to an address that is a contact already: its empty and sent fields are updated, or it is left alone. */
+  /** What to do with a known address: update it with the sent fields that are not empty, or keep it as it is. */
   existing: 'update' | 'keep';
-  /** Where the contacts come from (`contact.created`): api, import. */
+  /** The source of the contacts (`contact.created`): api, import. */
   source: string;
   sourceDetail: string;
 }
@@ -28,7 +28,7 @@ const UPDATE = `do update set
 
 /**
  * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields. An opt-out is
- * taken over, never undone. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
+ * applied, never undone. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
  */
 export async function upsertContacts(
   org: OrgScope,
@@ -65,7 +65,7 @@ export async function upsertContacts(
   );
 }
 
-/** Files contacts under categories; those filed already stay. */
+/** Adds contacts to categories; those that are in them already stay. */
 export async function fileContacts(
   org: OrgScope,
   contactIds: readonly string[],

@@ -11,7 +11,7 @@ import { lockSubject, recordEngagement, subjectPayload, type Subject } from '../
 /** Signals a client may report. */
 export const REPORTED_TYPES = ['bounce', 'complaint', 'unsubscribe', 'open', 'click', 'reply'] as const;
 
-/** A signal a mail provider told the client, and the client tells us. */
+/** A signal that the client got from a mail provider and reports to us. */
 export interface ReportedEvent {
   event_type: (typeof REPORTED_TYPES)[number];
   /** Lower-case. */
@@ -27,8 +27,8 @@ export interface ReportedEvent {
 }
 
 /**
- * Takes a reported signal in (POST /deliverability/events): it is recorded, and has the effects the same
- * signal has when Heron sees it itself. Without a task id it is put down to the latest email to that recipient, in the
+ * Records a reported signal (POST /deliverability/events), with the effects that the same
+ * signal has when Heron receives it itself. Without a task id it is assigned to the latest email to that recipient, in the
  * campaign if one is named. A second report with the same idempotency key does nothing.
  * @throws AppError not_found for a campaign, email or contact of another organization; bad_request when they contradict each other
  */
@@ -137,7 +137,7 @@ async function exists(tx: Tx, table: 'campaigns' | 'contacts', id: string): Prom
   return (await tx.org.table(table).where({ id }).first('id')) !== undefined;
 }
 
-/** The latest email that left for a recipient. Found through the contact, for which there is an index. */
+/** The latest sent email to a recipient. Found through the contact, for which there is an index. */
 async function latestTo(tx: Tx, event: ReportedEvent): Promise<Subject | undefined> {
   const [row] = await tx.org.sql<{ id: string }>(
     `select s.id from contacts c join sends s on s.contact_id = c.id

@@ -5,11 +5,11 @@ import type { DeliveryEngine } from './engine.ts';
 import type { Outcome, Result } from './result.ts';
 import { nextAttemptAt } from './schedule.ts';
 
-/** More is read of an answer than is kept, so that the connection of a talkative receiver can be used again. */
+/** More of an answer is read than is kept, so that the connection of a receiver with long answers can be used again. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
- * Sends one claimed delivery, signed at this moment, and says what came of it. Whether it may be sent is looked at again:
+ * Sends one claimed delivery, signed at this moment, and returns the result. Before that it checks again whether it may be sent:
  * the endpoint is on and verified, its host is one its application may use.
  */
 export async function attempt(
@@ -41,7 +41,7 @@ export async function attempt(
       errorReason: failureOf(response.status),
     };
   } catch (error) {
-    // Whatever is wrong with one delivery must not keep the others of its batch waiting.
+    // A fault of one delivery must not stop the others of its batch.
     if (!(error instanceof EgressError))
       deps.log.error({ err: error, deliveryId: delivery.id }, 'a webhook delivery could not be made');
     answer = {
@@ -61,7 +61,7 @@ export async function attempt(
   return resultOf(delivery, next ? 'failed' : 'abandoned', startedAt, { ...rest, nextAttemptAt: next });
 }
 
-/** A delivery that was not sent after all and is left to the batch of its endpoint. */
+/** A delivery that was not sent and is left to the batch of its endpoint. */
 export function released(delivery: Claimed, now: Date): Result {
   return resultOf(delivery, 'released', now, {});
 }
@@ -101,11 +101,11 @@ function failureOf(status: number): string | null {
 }
 
 /**
- * The first bytes of an answer as text PostgreSQL can keep: a character cut in half at the end goes, a NUL becomes
+ * The first bytes of an answer as text that PostgreSQL can store: a character cut in half at the end is dropped, a NUL becomes
  * visible.
  */
 export function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
-  // Streaming keeps what may be the beginning of a character; it is dropped with the decoder.
+  // `stream` keeps bytes that may be the beginning of a character; they are dropped with the decoder.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');
 }

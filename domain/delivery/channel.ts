@@ -1,2 +1,2 @@
-/** Channel on which the run of an open batch is woken after a commit that put more into it; the payload is the batch's id. */
+/** Channel on which the run of an open batch is woken after a commit that added deliveries; the payload is the batch's id. */
 export const BATCH_CHANNEL = 'heron_webhook_batches';

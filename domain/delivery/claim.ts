@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connection.ts';
 import { engineSql } from './sql.ts';
 
-/** A delivery one process has in hand: nobody else attempts it, unless that process is taken for dead. */
+/** A delivery that one process has claimed: no other attempts it unless that process counts as dead. */
 export interface Claimed {
   id: string;
   organizationId: string;
@@ -18,27 +18,27 @@ export interface Claimed {
   verified: boolean;
   /** The application's `allowed_webhook_domains` for its endpoint; null for an endpoint of the workspace itself. */
   allowedDomains: string[] | null;
-  /** The stored body; null once retention took it. */
+  /** The stored body; null once retention has deleted it. */
   body: string | null;
   /** The secret it is signed with, from its first attempt to its last. */
   secret: { id: string; sealed: Buffer } | null;
 }
 
-/** Which deliveries to claim: of a batch those that wait, or (`takeOver`) those a worker that died left in flight. */
+/** Which deliveries to claim: of a batch the waiting ones, or (`takeOver`) those that a dead worker left in flight. */
 export type ClaimWhat =
   | { batchId: string; limit: number; takeOver: boolean }
   | { deliveryId: string; organizationId: string };
 
 const WHICH = {
   batch: `d.batch_id = :batch::uuid and d.status in ('pending', 'in_flight') and d.status = :status::text`,
-  // A delivery outside of a batch has one run, so one that is in flight was left by an attempt of it that died.
+  // A delivery outside of a batch has one run, so one that is in flight was left by an attempt of that run that died.
   one: `d.id = :id::uuid and d.organization_id = :org::uuid and (d.status = 'in_flight' or d.status in ('pending', 'failed') and d.next_attempt_at <= :now::timestamptz)`,
 } as const;
 
 /**
- * Takes deliveries in hand, in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen:
- * the newest for a first attempt, the same for all after it. An attempt whose worker died is put on record
- * as one without an outcome; it uses up none of those the receiver has, and does not lengthen the wait for the next.
+ * Claims deliveries, in one statement: they become `in_flight`, the attempt is counted, and the secret is chosen:
+ * the newest for a first attempt, the same for all later ones. An attempt whose worker died is recorded
+ * as one without an outcome; it does not count against the receiver's attempts and does not lengthen the wait for the next.
  */
 export async function claim(db: Db, what: ClaimWhat, now: Date): Promise<Claimed[]> {
   const isBatch = 'batchId' in what;

@@ -3,12 +3,12 @@ import { signal, type Intent } from '../../temporal/dispatch.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import { engineSql } from './sql.ts';
 
-/** How often (ms) the run of an endpoint's own batch is told to look although it is there: heals one that was lost. */
+/** How often (ms) the open run of an endpoint's own batch is signalled all the same, in case it was lost. */
 const REMIND_MS = 60_000;
 
 /**
- * Makes sure that what this transaction puts into the own batches of endpoints is seen: the intents to wake their runs.
- * One that is at work needs none, as it cannot end before this transaction has.
+ * The intents that wake the runs of endpoints' own batches for the deliveries that this transaction adds to them.
+ * A run that is at work needs none, as it cannot end before this transaction has.
  */
 export async function wakeEndpointBatches(trx: Trx, endpointIds: readonly string[], now: Date): Promise<Intent[]> {
   if (endpointIds.length === 0) return [];

@@ -8,7 +8,7 @@ import { BATCH_CHANNEL } from './channel.ts';
 import { Lanes } from './lanes.ts';
 import { createSettler, type Settler } from './settle.ts';
 
-/** A request open for longer (ms) shows that its endpoint is slow: shared batches leave it to its own. */
+/** A request open for longer (ms) shows that its endpoint is slow: shared batches leave its deliveries to its own batch. */
 const SLOW_MS = 2_000;
 
 /** What the deliveries of one process share. */
@@ -18,14 +18,14 @@ export interface DeliveryEngine {
   settler: Settler;
   /** A signing secret in plain. */
   openSecret(secret: SealedSecret): string;
-  /** Follows an open batch. */
+  /** Starts to watch an open batch. */
   watch(batchId: string): BatchWatch;
   close(): Promise<void>;
 }
 
-/** Notices what is put into an open batch, from the moment it was made. */
+/** Notices deliveries that are added to an open batch, from the moment it was made. */
 export interface BatchWatch {
-  /** Resolves when more came since the last time, or after `ms`. */
+  /** Resolves when deliveries were added since the last call, or after `ms`. */
   more(ms: number): Promise<void>;
   close(): void;
 }
@@ -38,7 +38,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
     BATCH_CHANNEL,
     (batchId) => {
       watched.get(batchId)?.wake();
-      // A connection that was made anew may have missed something.
+      // A new connection may have missed notifications.
       if (batchId === '') for (const additions of watched.values()) additions.wake();
     },
     deps.log,
@@ -63,7 +63,7 @@ export async function createDeliveryEngine(deps: Deps, metrics: Metrics): Promis
 
 const REMEMBERED_SECRETS = 5_000;
 
-/** Opens secrets and remembers those used last: what an id stands for never changes. */
+/** Opens secrets and caches those used last: the secret of an id never changes. */
 function rememberingOpener({ keyring }: Deps): (secret: SealedSecret) => string {
   const opened = new LRUCache<string, string>({ max: REMEMBERED_SECRETS });
   return (secret) => {

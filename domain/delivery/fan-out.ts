@@ -15,36 +15,36 @@ import { minuteOf, Throttle, type Count } from './throttle.ts';
 /** Serializes fan-outs, so that positions become visible in their order. */
 const FAN_OUT_LOCK = 7_201_950;
 const MAX_EVENTS = 500;
-/** Organizations named to the realtime gateways; a notification holds no more than 8,000 bytes. */
+/** Organizations named in one notification to the realtime gateways, which holds at most 8,000 bytes. */
 const MAX_NAMED = 200;
-/** Deliveries of one batch at most: a run costs as much as some dozens of them, so it should not have few when there are many. */
+/** Deliveries of one batch at most: a run costs as much as dozens of them, so batches are filled when there are many. */
 export const BATCH_SIZE = 500;
-/** How long (ms) a batch is added to at most. */
+/** How long (ms) deliveries are added to a batch at most. */
 const BATCH_OPEN_MS = 2_000;
-/** A batch this old (ms) or half full has a successor, whose run is up by the time it is needed. */
+/** A batch this old (ms) or half full gets a successor, so that its run has started when it is needed. */
 const SUCCESSOR_AFTER_MS = 500;
 const SUCCESSOR_FROM_SIZE = BATCH_SIZE / 2;
-/** An endpoint that failed so often in a row waits in a batch of its own. */
+/** An endpoint that failed this often in a row has a batch of its own. */
 const OWN_BATCH_AFTER = 5;
 
-/** A batch a process adds to while it has room. */
+/** A batch to which a process adds while it has room. */
 export interface OpenBatch {
   id: string;
   openedAt: number;
   size: number;
 }
 
-/** What one process's fan-out remembers between turns; the truth is in the database. */
+/** What one process's fan-out caches between turns; the database decides what is true of it. */
 export interface FanOutMemory {
-  /** The batch that is filled, and its successor where it has one. */
+  /** The batch that is being filled, and its successor if there is one. */
   open: readonly OpenBatch[] | undefined;
 }
 
 export interface FanOutTurn {
-  /** Another process has the lock: it sees to what is there. */
+  /** Another process has the lock and does the work. */
   busy: boolean;
   positioned: number;
-  /** It took as many as one turn takes: there may be more. */
+  /** The turn took as many events as one turn may: there may be more. */
   full: boolean;
   deliveries: number;
   drops: { reason: string; dropped: number }[];
@@ -74,7 +74,7 @@ interface Delivery {
 
 /**
  * Assigns stream positions to new committed events, in id order, and creates deliveries for subscribed endpoints: one
- * transaction, a handful of statements however many events there are. A reader that has read up to a position has missed
+ * transaction, a constant number of statements. A reader that has read up to a position has missed
  * no event before it.
  */
 export async function assignPositions(
@@ -114,7 +114,7 @@ export async function assignPositions(
         ...(await wakeEndpointBatches(trx, [...batches.ofEndpoints], now)),
       ]);
     }
-    // Should this commit fail, the next turn does not find the new ones and opens others.
+    // If this commit fails, the next turn does not find the new ones and opens others.
     memory.open = batches.open;
     return {
       busy: false,
@@ -128,15 +128,15 @@ export async function assignPositions(
 
 interface Found {
   positioned: number;
-  /** Those of workspaces that have an endpoint. */
+  /** Events of workspaces that have an endpoint. */
   events: NewEvent[];
   targets: Target[];
   counts: Count[];
-  /** Those of the known batches that still take more; they do until the commit. */
+  /** The known batches that are still open; they stay open until the commit. */
   open: string[];
 }
 
-/** Everything a turn needs to know, in one statement. Workspaces without endpoints cost the update of their events and no more. */
+/** Numbers the new events and reads what the turn needs, in one statement. Workspaces without endpoints cost only the update of their events. */
 async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): Promise<Found> {
   const [found] = await engineSql<{ [K in keyof Found]: Found[K] | null }>(
     trx,
@@ -211,16 +211,16 @@ function chooseDeliveries(
   return deliveries;
 }
 
-/** Says into which batch a delivery goes: one that is open, a new one, or the endpoint's own. */
+/** Chooses the batch of a delivery: an open one, a new one, or the endpoint's own. */
 class BatchPicker {
   readonly #now: Date;
   /** New in this turn. */
   readonly opened: OpenBatch[] = [];
-  /** Endpoints whose own batch has more. */
+  /** Endpoints whose own batch has new deliveries. */
   readonly ofEndpoints = new Set<string>();
-  /** Committed before and added to in this turn: their runs have to be woken. */
+  /** Committed before and filled further in this turn: their runs have to be woken. */
   readonly extended = new Set<string>();
-  /** Those with room, the one that is filled first. */
+  /** Batches with room; the first is filled first. */
   open: OpenBatch[];
 
   constructor(open: readonly OpenBatch[], now: Date) {

@@ -11,7 +11,7 @@ export interface Failing {
 
 /**
  * Switches off the endpoints that have failed for WEBHOOK_DISABLE_AFTER_MS, and WEBHOOK_DISABLE_AFTER_FAILURES times in a
- * row at least. What waits for them is abandoned when its turn comes.
+ * row at least. Their waiting deliveries are abandoned when they are due.
  */
 export async function switchOffFailing(deps: Deps, endpoints: readonly Failing[]): Promise<void> {
   const { WEBHOOK_DISABLE_AFTER_MS: afterMs, WEBHOOK_DISABLE_AFTER_FAILURES: afterFailures } = deps.config;

@@ -10,7 +10,7 @@ export interface Permit {
   release(): void;
 }
 
-/** Limits the requests that one process has open to one endpoint, so that an endpoint that hangs does not hold up others. */
+/** Limits the requests that one process has open to one endpoint, so that an endpoint that hangs delays no other. */
 export class Lanes {
   readonly #limit: number;
   readonly #slowMs: number;

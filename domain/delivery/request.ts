@@ -4,7 +4,7 @@ import { signPayload } from '../../lib/signature.ts';
 /** Bytes of an answer that are kept with a delivery. */
 export const EXCERPT_BYTES = 1024;
 
-/** One event on its way to one receiver. */
+/** One event for one receiver. */
 export interface SignedDelivery {
   url: string;
   /** The secret in plain. */
@@ -12,11 +12,11 @@ export interface SignedDelivery {
   eventType: string;
   /** Stable across retries and redeliveries: receivers dedupe on it. */
   eventId: string;
-  /** The stored body; these very bytes are signed and sent. */
+  /** The stored body; exactly these bytes are signed and sent. */
   body: string;
-  /** The moment of sending: receivers refuse what is older than five minutes. */
+  /** The moment of sending: receivers refuse signatures older than five minutes. */
   now: Date;
-  /** How long the receiver may take for everything together, ms. */
+  /** How long the whole request may take, ms. */
   timeoutMs: number;
   /** Bytes of the answer to read. */
   maxResponseBytes: number;
@@ -30,7 +30,7 @@ export function deliveryRequest(delivery: SignedDelivery): EgressRequest {
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': 'Webhooks/1.0',
-      // An answer is kept as it came, so it had better be legible.
+      // An answer is stored as it came, so it must not be compressed.
       'Accept-Encoding': 'identity',
       'X-Service-Event': delivery.eventType,
       'X-Service-Event-Id': delivery.eventId,

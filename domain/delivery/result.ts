@@ -1,7 +1,7 @@
 import type { Claimed } from './claim.ts';
 
 /**
- * What became of a claimed delivery: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
+ * The result of a claimed delivery: `delivered`; `failed`, with another attempt to come; `abandoned`, the last
  * one failed; `refused`, it may not be sent any more and was not; `released`, it was not sent and waits in the batch of its endpoint.
  */
 export type Outcome = 'delivered' | 'failed' | 'abandoned' | 'refused' | 'released';

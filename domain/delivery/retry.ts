@@ -14,14 +14,14 @@ interface DeliveryState {
   batch_id: string | null;
 }
 
-/** How long (ms) to wait for whoever has the delivery in hand. */
+/** How long (ms) to wait for another attempt that has claimed the delivery. */
 const LOOK_AGAIN_MS = 1_000;
-/** How long (ms) a delivery stays away from an endpoint that has as many requests open as it may. */
+/** How long (ms) a delivery waits when its endpoint has as many open requests as it may. */
 const BUSY_MS = 15_000;
 
 /**
- * Makes the attempt of a delivery that is due, if one is, and says what comes next. Repeating it is safe: what is
- * settled stays settled, and an attempt that died is taken over.
+ * Makes the attempt of a delivery that is due, if one is, and returns what comes next. Repeating it is safe: a
+ * settled delivery stays settled, and an attempt that died is taken over.
  */
 export async function attemptDelivery(
   engine: DeliveryEngine,
@@ -48,7 +48,7 @@ export async function attemptDelivery(
   const before = await look();
   const early = before?.status === 'failed' && before.next_attempt_at !== null && before.next_attempt_at > clock.now();
   if (!before || isSettled(before) || early) return reportOf(before, clock.now());
-  // The permit comes first: what waits for one has not been attempted.
+  // The permit comes before the claim: a delivery that waits for a permit has not been attempted.
   const permit = await lanes.acquire(before.endpoint_id, 'retry');
   if (!permit)
     return { state: 'waiting', at: clock.now().getTime() + BUSY_MS, why: 'the endpoint is busy with other deliveries' };

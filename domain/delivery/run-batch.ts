@@ -6,28 +6,28 @@ import { claim, type Claimed } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
-/** Deliveries of one batch that are in hand at once. */
+/** Deliveries of one batch that are attempted at once. */
 const IN_HAND = 100;
-/** How long (ms) a run waits for more before it closes its batch. */
+/** How long (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
-/** How long (ms) a batch goes on before it reports back. */
+/** How long (ms) a batch is worked on before the activity returns. */
 const TURN_MS = 60_000;
-/** How long (ms) a place of a failing endpoint rests after a failure: every one starts a run. */
+/** How long (ms) a failing endpoint's permit is kept after a failure, because every failure starts a run. */
 const REST_MS = 1_000;
-/** How soon (ms) the batch of an endpoint is looked at again while its requests hang. */
+/** How often (ms) the batch of an endpoint is read while its requests hang. */
 const LANE_LOOK_MS = 500;
 
 export interface BatchTurn {
   /** The batch of one endpoint, named by its id. */
   lane: boolean;
-  /** Fires when the worker stops: what is in hand is finished, nothing new begun. */
+  /** Fires when the worker stops: open attempts are finished, no new ones begun. */
   signal: AbortSignal;
 }
 
 /**
- * Attempts what has no outcome in a batch, side by side, and writes the outcomes as they come, so that a repeat repeats
- * only what was in flight. A batch that is still open is closed here: first nothing more comes in, then the last is
- * taken. Deliveries to an endpoint that turns out to be slow are left to the batch of that endpoint.
+ * Attempts the deliveries of a batch that have no outcome, in parallel, and writes the outcomes as they come, so that a retry repeats
+ * only those that were in flight. A batch that is still open is closed here: first no more can be added, then the last ones are
+ * claimed. Deliveries to an endpoint that turns out to be slow are left to the batch of that endpoint.
  */
 export async function runBatch(
   engine: DeliveryEngine,
@@ -68,7 +68,7 @@ export async function runBatch(
     const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
     begin(claimed);
     if (limit <= 0 || claimed.length === limit) {
-      // More may wait than there was room for.
+      // There may be more waiting than there was room for.
       await Promise.race(inHand);
     } else if (lane && inHand.size > 0) {
       await Promise.race([...inHand, sleep(LANE_LOOK_MS)]);
@@ -92,7 +92,7 @@ export async function runBatch(
 }
 
 /**
- * Attempts one delivery and counts it in the report. Where the endpoint has no free slot and others share the batch, the
+ * Attempts one delivery and counts it in the report. Where the endpoint has no free permit and others share the batch, the
  * delivery is released to the batch of that endpoint.
  */
 async function deliver(

@@ -4,7 +4,7 @@ import type { Config } from '../../lib/config/index.ts';
  * When the next attempt is due after one that failed: WEBHOOK_RETRY_BASE_MS, doubling, WEBHOOK_RETRY_CAP_MS at most;
  * null when there is none left.
  * @param attempt number of the attempt that failed, from 1
- * @param earlier attempts before the latest redelivery, after which the schedule starts anew
+ * @param earlier attempts before the latest redelivery, which restarts the schedule
  */
 export function nextAttemptAt(
   config: Pick<Config, 'WEBHOOK_RETRY_BASE_MS' | 'WEBHOOK_RETRY_CAP_MS'>,

@@ -24,12 +24,12 @@ function sealContext(id: string): string {
   return `webhook_secrets/${id}`;
 }
 
-/** A stored secret in plain (`whsec_…`); throws when it was moved from another row. */
+/** A stored secret in plain (`whsec_…`); throws when it was copied from another row. */
 export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
   return keyring.open(secret.sealed, sealContext(secret.id)).toString();
 }
 
-/** The newest secret of an owner: the one that signs what is sent for the first time. */
+/** The newest secret of an owner: it signs first attempts. */
 export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<SealedSecret | undefined> {
   return across(db, 'engine')
     .table('webhook_secrets')
@@ -39,14 +39,14 @@ export async function newestSecret(db: Db | Trx, owner: SecretOwner): Promise<Se
 }
 
 /**
- * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for the deliveries
- * that began with them; those replaced long ago go. The owner's row must be locked, so that two rotations come one
- * after the other.
+ * Gives an owner a new secret, which signs from now on, and returns it in plain. Older ones stay for deliveries
+ * that began with them; those replaced long ago are deleted. The owner's row must be locked, so that rotations are
+ * serialized.
  */
 export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: SecretOwner, now: Date): Promise<string> {
   const id = newId();
   const secret = newSecret(SECRET_PREFIX.webhook);
-  // Whatever is not the newest at this moment was replaced when its successor came.
+  // All but the newest at this moment were replaced when their successor was made.
   const [successor] = await across(trx, 'engine')
     .table('webhook_secrets')
     .where(columnsOf(owner))

@@ -13,11 +13,11 @@ import { switchOffFailing } from './health.ts';
 import { engineSql } from './sql.ts';
 
 const MAX_GROUP = 200;
-/** Results that come this close together (ms) are written together. */
+/** Results within this time (ms) are written together. */
 const GATHER_MS = 5;
 const TRIES = 3;
 
-/** What is left in the row. */
+/** The status in the row for each outcome. */
 const STATUS: Record<Outcome, string> = {
   delivered: 'delivered',
   failed: 'failed',
@@ -26,12 +26,12 @@ const STATUS: Record<Outcome, string> = {
   released: 'pending',
 };
 
-/** Writes what became of deliveries, in groups, as results come. */
+/** Writes results of deliveries, in groups, as they come. */
 export interface Settler {
   /**
-   * Puts a result on record. Resolves once it is committed, with whether it decided: false when the delivery was taken over,
+   * Records a result. Resolves once it is committed, with whether it decided: false when the delivery was taken over,
    * redelivered or deleted meanwhile.
-   * @param ownRun the delivery has a run already; otherwise one is started when another attempt is to come
+   * @param ownRun the delivery has a run already; otherwise one is started if another attempt is to come
    */
   settle(result: Result, ownRun: boolean): Promise<boolean>;
 }
@@ -43,7 +43,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Makes the settler of one process: one group at a time, so that its groups never wait for each other's locks. */
+/** Makes the settler of one process. It writes one group at a time, so that its groups cannot deadlock. */
 export function createSettler(deps: Deps, metrics: Metrics): Settler {
   const queue: Waiting[] = [];
   let running = false;
@@ -108,16 +108,16 @@ async function settleGroup(deps: Deps, group: readonly Waiting[]): Promise<Set<s
       );
       return new Set(settled.decided);
     } catch (error) {
-      // An endpoint was deleted with its deliveries just now: the next look does not find them.
+      // An endpoint was deleted with its deliveries just now: the retry does not find them.
       if (tries === TRIES || !isForeignKeyViolation(error)) throw error;
     }
   }
 }
 
-/** Waits shorter than this (ms) leave no time to start their runs one by one. */
+/** Waits shorter than this (ms) are too short to spread the starts of runs. */
 const SPREAD_FROM_MS = 10_000;
 
-/** Runs of deliveries that failed have until the next attempt to start: many that fail at once hold up no first attempt. */
+/** How long (ms) starts of runs of failed deliveries may be spread: many failures at once must not delay first attempts. */
 function spreadMs({ WEBHOOK_RETRY_BASE_MS: wait }: Pick<Config, 'WEBHOOK_RETRY_BASE_MS'>): number {
   return wait >= SPREAD_FROM_MS ? wait * 0.8 : 0;
 }
@@ -138,15 +138,15 @@ function wasSent({ outcome }: Result): boolean {
 }
 
 interface Written {
-  /** Ids of deliveries whose row says now what their result said. */
+  /** Ids of deliveries whose row has the status of their result now. */
   decided: string[];
   /** Endpoints that fail without a success in between. */
   failing: { id: string; organization_id: string; since: string; failures: number }[];
 }
 
 /**
- * Rows, attempts and the health of endpoints, in one statement. A result decides only while its claim still holds; that it
- * was made is on record in any case.
+ * Writes rows, attempts and the health of endpoints, in one statement. A result decides only while its claim holds; the
+ * attempt is recorded in any case.
  */
 async function write(db: Db | Trx, results: readonly Result[]): Promise<Written> {
   const health = healthOf(results);
@@ -168,7 +168,7 @@ async function write(db: Db | Trx, results: readonly Result[]): Promise<Written>
        from results r where d.id = r.id and d.status = 'in_flight' and d.attempt_count = r.attempt
        returning d.id
      ), recorded as (
-       -- One that was taken for dead and was not has its outcome after all.
+       -- One that counted as dead but was alive has its outcome after all.
        insert into webhook_attempts as a (delivery_id, attempt, organization_id, started_at, duration_ms, response_status, error_reason)
        select d.id, r.attempt, d.organization_id, r.started_at, r.duration_ms, r.response_status, r.reason
        from results r join webhook_deliveries d on d.id = r.id where r.sent
@@ -222,13 +222,13 @@ interface Health {
   successAt: Date | null;
   failureAt: Date | null;
   reason: string | null;
-  /** Failures behind the last success, or all. */
+  /** Failures since the last success in the group, or all. */
   failures: number;
-  /** When the first of those was. */
+  /** When the first of those happened. */
   since: Date | null;
 }
 
-/** What a group says of its endpoints, in the order in which the requests ended. */
+/** What the results of a group mean for their endpoints, in the order in which the requests ended. */
 function healthOf(results: readonly Result[]): Health[] {
   const byEndpoint = new Map<string, Health>();
   const sent = results.filter(wasSent).sort((a, b) => a.finishedAt.getTime() - b.finishedAt.getTime());

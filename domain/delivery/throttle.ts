@@ -12,21 +12,21 @@ export interface Drop {
   lastEventId: string;
 }
 
-/** What was let through in a minute so far, by workspace and subject. */
+/** What was admitted in a minute so far, by workspace and subject. */
 export interface Count {
   organization_id: string;
   subject: string;
   admitted: number;
 }
 
-/** The minute a moment lies in: what rates are counted by. */
+/** The beginning of the minute of a moment: rates are counted by minutes. */
 export function minuteOf(now: Date): Date {
   return new Date(Math.floor(now.getTime() / 60_000) * 60_000);
 }
 
 /**
- * Lets events through until the rates of the minute are used up: one per endpoint (WEBHOOK_ENDPOINT_PER_MINUTE), one per
- * workspace and event type (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once however many endpoints get it.
+ * Admits events until the rates of the minute are used up: one per endpoint (WEBHOOK_ENDPOINT_PER_MINUTE), one per
+ * workspace and event type (WEBHOOK_EVENT_TYPE_PER_MINUTE), which counts an event once for all its endpoints.
  */
 export class Throttle {
   readonly #limits: { endpoint: number; eventType: number };
@@ -45,7 +45,7 @@ export class Throttle {
     for (const count of before) this.#before.set(keyOf(count.organization_id, count.subject), count.admitted);
   }
 
-  /** Of the endpoints an event is for, those that get it; the rest is counted as dropped. */
+  /** The endpoints of an event that get it; the others are counted as dropped. */
   admit(event: { id: string; organizationId: string; type: string }, endpointIds: readonly string[]): string[] {
     if (endpointIds.length === 0) return [];
     if (!this.#take(event.organizationId, `type:${event.type}`, this.#limits.eventType)) {
@@ -59,7 +59,7 @@ export class Throttle {
     });
   }
 
-  /** What was let through, to be added to the counts. */
+  /** What was admitted, to be added to the counts. */
   get admitted(): Count[] {
     return [...this.#admitted.values()];
   }
