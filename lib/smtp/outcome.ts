@@ -2,10 +2,10 @@
 export type SmtpOutcome =
   /**
    * The server took responsibility for the message, for all recipients but the rejected ones. `assignedId` is the Message-ID
-   * that it put in the place of ours, with angle brackets, where its answer says so.
+   * with which it replaced ours, with angle brackets, where its answer says so.
    */
   | { kind: 'accepted'; response: string; rejected: RejectedRecipient[]; assignedId?: string }
-  /** The server said no; nothing left. `permanent` is a 5xx answer. */
+  /** The server refused; nothing left. `permanent` is a 5xx answer. */
   | {
       kind: 'refused';
       stage: 'connect' | 'tls' | 'auth' | 'sender' | 'recipient' | 'data';

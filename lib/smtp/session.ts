@@ -36,7 +36,7 @@ export class SmtpSession {
   readonly #connection: SMTPConnection;
   readonly #resetTimeout: number;
   readonly #host: string;
-  /** Ends what is being waited for: nodemailer calls nobody back when a line breaks during sign-in or RSET. */
+  /** Ends the pending wait: nodemailer makes no callback when a connection breaks during sign-in or RSET. */
   #broken: Done = () => {};
   messages = 0;
   closed = false;
