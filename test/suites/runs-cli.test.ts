@@ -191,20 +191,15 @@ test.serial('commands about runs: help, wrong usage, a database and a Temporal t
   t.timeout(180_000);
   const usage: [string[], RegExp][] = [
     [['reconcile', '--wrong'], /unknown option '--wrong'/],
-    [['reconcile', 'everything'], /too many arguments/],
     [['outbox', 'retry', 'x'], /not the id of an intent/],
     [['outbox', 'drop'], /missing required argument 'id'/],
-    [['outbox', 'nonsense'], /unknown command 'nonsense'|too many arguments/],
     [['retry'], /missing required argument 'workflow id'/],
-    [['reactions', 'replay'], /missing required argument 'id'/],
   ];
   const help: [string[], RegExp][] = [
     [['reconcile', '--help'], /--dry-run +count only/],
     [['outbox', '--help'], /retry .*[\s\S]*drop /],
-    [['retry', '--help'], /workflow id/],
-    [['reactions', '--help'], /replay[\s\S]*discard/],
   ];
-  const commands = [['reconcile'], ['outbox'], ['outbox', 'retry'], ['retry', 'campaign/x'], ['reactions']];
+  const commands = [['reconcile'], ['outbox'], ['retry', 'campaign/x'], ['reactions']];
   const away = 'postgres://heron:s3cr3tword@127.0.0.1:1/heron';
   for (const [args, said] of usage) {
     const { code, stdout, stderr } = await cli(...args);
