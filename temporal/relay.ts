@@ -139,11 +139,11 @@ interface Batch {
 
 /**
  * The earliest intent of up to {@link BATCH} workflows that have one to carry now, locked: the relay that holds it has the
- * workflow's line to itself. With each, in order, what follows it.
+ * workflow's line to itself. Behind each, in order, what follows it; mostly nothing does.
  */
 const TAKE = `
   with heads as materialized (
-    select o.id, o.workflow_id
+    select o.id, o.kind, o.workflow_id, o.payload, o.attempts, o.refusals
     from outbox o
     where o.available_at <= now()
       and not exists (
@@ -154,16 +154,18 @@ const TAKE = `
     limit ${BATCH}
     for update of o skip locked
   )
-  select l.*
+  select id, kind, workflow_id, payload, attempts, refusals, true as due from heads
+  union all
+  select b.id, b.kind, b.workflow_id, b.payload, b.attempts, b.refusals, b.due
   from heads h
   cross join lateral (
     select id, kind, workflow_id, payload, attempts, refusals, available_at <= now() as due
     from outbox
-    where workflow_id = h.workflow_id and id >= h.id
+    where workflow_id = h.workflow_id and id > h.id
     order by id
-    limit ${LINE}
-  ) l
-  order by h.id, l.id`;
+    limit ${LINE - 1}
+  ) b
+  order by id`;
 
 interface Failure {
   row: OutboxRow;

@@ -1,6 +1,6 @@
 /**
  * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
- * the customer's app have on record. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
+ * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
  * while events are delivered, and the database is compared with the receiver.
  */
 import { parseArgs } from 'node:util';
@@ -15,12 +15,14 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     contacts: { type: 'string', default: '300' },
     pace: { type: 'string', default: '130' },
+    losses: { type: 'string', default: '8' },
   },
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : count('seed', values.seed);
 const kills = count('kills', values.kills ?? (values.webhooks ? '30' : '22'));
 const contacts = count('contacts', values.contacts);
 const pace = count('pace', values.pace);
+const losses = count('losses', values.losses);
 const startedAt = performance.now();
 
 const log = (line: string): void => console.log(`${seconds(performance.now() - startedAt).padStart(6)}  ${line}`);
@@ -48,6 +50,7 @@ const report = await runFaults({
   kills,
   contacts,
   pace,
+  losses,
   workers: 2,
   pauseMs: (pace * 1_000) / Math.max(1, kills),
   slow: true,
@@ -57,7 +60,7 @@ const report = await runFaults({
 });
 print(report);
 console.log(
-  `\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace}`,
+  `\nTo repeat: npm run test:faults -- --seed ${seed} --kills ${kills} --contacts ${contacts} --pace ${pace} --losses ${losses}`,
 );
 process.exit(isClean(report.checks) ? 0 : 1);
 

@@ -9,6 +9,7 @@ import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { startOutside, type Outside } from './outside.ts';
 import { startParts, type Part, type Parts } from './parts.ts';
 import { seeded, type Random } from './random.ts';
+import { reconcile as reconcileRuns } from '../../domain/system/reconcile.ts';
 import { reconcile, type Check, type Reconciliation } from './reconcile.ts';
 import { launch, prepare, type Scenario } from './scenario.ts';
 
@@ -21,6 +22,8 @@ export interface FaultOptions {
   pace: number;
   /** Time between two kills (ms), on average. */
   pauseMs: number;
+  /** Times some open runs are terminated, and two looks for missing runs begin at once, beside the sweep's and the relay. */
+  losses: number;
   /** Whether contacts wait out a minute: full runs only. */
   slow: boolean;
   /** Contacts answer mail: needs the worker's sync role. */
@@ -108,6 +111,7 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
   const faults = await Promise.all([
     killParts(stage, scenario, startedAt, kills),
     pauseOnce(stage, scenario, random.fork('pause')),
+    loseRuns(stage, random.fork('losses')),
   ]).then(([late]) => late);
   log('no more kills; letting the campaign settle');
   await settle(stage, scenario);
@@ -115,7 +119,16 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
 
   const { checks, uncertain } = await reconcile(assembly.deps.db, scenario, outside, mail.messages);
   const openRuns = await openWorkflows(assembly);
+  const look = await reconcileRuns(assembly.deps, { dryRun: true });
   checks.push(
+    {
+      name: 'PostgreSQL asks for no run that Temporal lacks, and the outbox is empty',
+      seen: `${look.length} families`,
+      faults: [
+        ...look.flatMap(({ family, missing }) => (missing > 0 ? [`${missing} missing: ${family}`] : [])),
+        ...(await assembly.deps.db('outbox')).map((row) => `${row.kind} ${row.workflow_id} waits: ${row.last_error}`),
+      ],
+    },
     {
       name: 'no workflow is left open',
       seen: `${openRuns.length} open`,
@@ -189,6 +202,31 @@ async function pauseOnce(
   options.log('the campaign was started again');
 }
 
+/** Terminates a few open runs at the seed's moments, as an operator might, and looks for missing runs twice at once. */
+async function loseRuns({ options, assembly }: Stage, random: Random): Promise<void> {
+  for (let round = 1; round <= options.losses; round += 1) {
+    await sleep(((options.pace * 1_000) / options.losses) * random.between(0.5, 1.2));
+    try {
+      const runs = (await openWorkflows(assembly)).filter((id) => /^(campaign|enrollment)\//.test(id));
+      const lost = runs.length === 0 ? [] : Array.from({ length: 4 }, () => random.pick(runs));
+      for (const id of new Set(lost))
+        await assembly.temporal.workflow
+          .getHandle(id)
+          .terminate('the fault test')
+          .catch(() => {});
+      options.log(`loss ${round}: ${new Set(lost).size} of ${runs.length} runs were terminated`);
+    } catch {
+      options.log(`loss ${round}: Temporal is away`);
+    }
+    await lookTwice(assembly);
+  }
+}
+
+/** What is down meanwhile fails a look; the next one finds what it has left. */
+async function lookTwice({ deps }: TestAssembly): Promise<void> {
+  await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
+}
+
 /** Whether contacts are under way; undefined while nobody can say. */
 async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
@@ -230,6 +268,7 @@ async function settle({ options, outside, assembly }: Stage, { campaignId }: Sce
     if (performance.now() - told > 10_000) {
       options.log(`${left} contacts under way`);
       told = performance.now();
+      if (options.losses > 0) await lookTwice(assembly);
     }
     await sleep(500);
   }

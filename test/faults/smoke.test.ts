@@ -13,6 +13,7 @@ test('a campaign survives kill -9 of its processes: everybody ends right, nobody
     contacts: 30,
     workers: 1,
     pace: 20,
+    losses: 1,
     pauseMs: 4_000,
     slow: false,
     replies: true,

@@ -3,7 +3,7 @@ import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
-import { COUNT_DAILY, countBindings, readCounters, type CounterChange } from '../campaign/counters.ts';
+import { COUNT_DAILY, countBindings, type CounterChange } from '../campaign/counters.ts';
 import { recipientZone } from '../../records/schedule/recipient-zone.ts';
 import { rampLevel } from '../../records/schedule/ramp.ts';
 import { nextSlot, type SlotRequest } from '../../records/schedule/slots.ts';
@@ -102,7 +102,8 @@ export async function allocate(
   // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
   const level = await rampToday(tx, campaign, on.day);
   await tx.org.lock(`campaign/${campaign.id}`);
-  const counters = await readCounters(tx.org, [campaign.id], [on.day]);
+  const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
+  const decided = await lockDecided(tx, campaign, [...new Set(bound)], on);
   const round: Round = {
     tx,
     ...inEffect,
@@ -111,18 +112,14 @@ export async function allocate(
     schedule,
     horizonMs: Math.min(limits.horizonMs ?? Infinity, Math.max(0, on.until - 1 - tx.now.getTime())),
     tomorrow: nextOpening(schedule, dayEnds),
-    room: campaign.daily_limit - (counters.get(`campaign/${campaign.id}/${on.day}`) ?? 0) - (limits.keepBack ?? 0),
+    room: campaign.daily_limit - decided.given.campaign - (limits.keepBack ?? 0),
     newRoom:
-      campaign.max_new_leads_per_day === 0
-        ? Infinity
-        : campaign.max_new_leads_per_day - (counters.get(`campaign_new/${campaign.id}/${on.day}`) ?? 0),
-    decided: { seats: new Map(), resting: new Map() },
+      campaign.max_new_leads_per_day === 0 ? Infinity : campaign.max_new_leads_per_day - decided.given.campaign_new,
+    decided,
     pools: new Map(),
     slots: [],
     changes: [],
   };
-  const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
-  round.decided = await lockDecided(tx, campaign, [...new Set(bound)], on);
   const answers: Allocation[] = [];
   for (const [index, candidate] of candidates.entries())
     answers.push(await place(round, candidate, candidates.length - index));

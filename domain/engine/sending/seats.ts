@@ -52,16 +52,18 @@ interface SeatRow {
   given: number;
 }
 
-/** What has become of mailboxes that conversations began with. */
+/** What has become of mailboxes that conversations began with, and how many emails the campaign has given out on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
   /** Those that rest for a while, until when. */
   resting: Map<string, Date>;
+  /** All of the campaign's emails, and first emails among them. */
+  given: { campaign: number; campaign_new: number };
 }
 
 /**
- * Locks mailboxes that contacts are bound to, in one order. One that rests comes back; one that has left the pool, or
- * waits for a person, is in neither list.
+ * Locks mailboxes that contacts are bound to, in one order, and reads what the campaign has given out. One that rests
+ * comes back; one that has left the pool, or waits for a person, is in neither list. The campaign must be locked.
  */
 export async function lockDecided(
   tx: Tx,
@@ -69,18 +71,31 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  if (ids.length === 0) return { seats: new Map(), resting: new Map() };
-  const rows = await tx.org.sql<{ id: string; rests: boolean; hold_until: Date | null }>(
-    `select m.id, ${RESTS} as rests, case when ${COMES_BACK} then ${RESTS_UNTIL} end as hold_until
-     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER}
-     order by m.id for no key update of m`,
-    { ...poolBindings(campaign), ids, now: tx.now },
+  const [found] = await tx.org.sql<{
+    mailboxes: { id: string; rests: boolean; hold_until: string | null }[] | null;
+    given: Partial<Decided['given']> | null;
+  }>(
+    `with locked as materialized (
+       select m.id, ${RESTS} as rests, m.hold_until
+       from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+       where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER}
+       order by m.id for no key update of m
+     )
+     select (select jsonb_agg(l) from locked l) as mailboxes,
+       (select jsonb_object_agg(d.scope, d.count) from daily_counters d
+        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given`,
+    { ...poolBindings(campaign), ids, now: tx.now, day: on.day },
   );
+  const rows = found!.mailboxes ?? [];
   const usable = rows.filter((row) => !row.rests).map(({ id }) => id);
   const seats = await readSeats(tx, campaign, usable, on);
-  const resting = rows.flatMap((row) => (row.rests && row.hold_until ? [[row.id, row.hold_until] as const] : []));
-  return { seats: new Map(seats.map((seat) => [seat.id, seat])), resting: new Map(resting) };
+  return {
+    seats: new Map(seats.map((seat) => [seat.id, seat])),
+    resting: new Map(
+      rows.flatMap((row) => (row.rests && row.hold_until ? [[row.id, new Date(row.hold_until)] as const] : [])),
+    ),
+    given: { campaign: 0, campaign_new: 0, ...found!.given },
+  };
 }
 
 /** Which mailboxes a search is for. */
