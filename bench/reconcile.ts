@@ -43,12 +43,16 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const again = await reconcile(ask(new Map()), { dryRun: true });
   await db.raw('truncate outbox');
 
-  // With the development server: every run of one family is asked about, as after the loss of its store.
+  // With the development server: every run is asked about, as after the loss of its store.
   const workflows = createWorkflowGateway(assembly.temporal, config, silentLogger, db);
+  const clear = 'truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade';
+  await db.raw(clear);
+  await fillImports(db, rows / 10);
   let asked: FamilyReport[] = [];
   const askedMs = await timed(async () => (asked = await reconcile({ db, workflows }, { dryRun: true })));
+  log(`asked about ${sum(asked, 'missing')} runs in ${askedMs.toFixed(0)} ms`);
   const few = RATE * 6;
-  await db.raw('truncate enrollments, campaigns, contact_imports, webhook_deliveries, webhook_endpoints cascade');
+  await db.raw(clear);
   await fillImports(db, few);
   const relay = await startRelay({
     db,
@@ -79,8 +83,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         value: `${(lostMs / 1000).toFixed(1)} s (${perThousand(lostMs, checked)}), ${lostStatements} statements`,
       },
       {
-        label: `everything missing, the development server asked about each, dry run: ${sum(asked, 'missing')} runs`,
-        value: `${(askedMs / 1000).toFixed(1)} s (${perThousand(askedMs, checked)})`,
+        label: `everything missing, the development server asked about each, nothing started: ${sum(asked, 'missing')} runs`,
+        value: `${(askedMs / 1000).toFixed(1)} s (${perThousand(askedMs, sum(asked, 'checked'))})`,
       },
       {
         label: `${few} missing imports at ${RATE}/s, until Temporal has them`,
