@@ -150,7 +150,7 @@ const STALE_LOOK_MS = 2 * 3_600_000;
 async function missingRuns(ctx: Ctx): Promise<string> {
   const looks = await lastLooks(ctx.db);
   if (looks.length === 0) return 'Nobody has looked for missing runs yet';
-  const oldest = new Date(Math.min(...looks.map(({ endedAt }) => endedAt.getTime())));
+  const oldest = new Date(Math.min(...looks.map(({ at }) => at.getTime())));
   if (Date.now() - oldest.getTime() > STALE_LOOK_MS)
     throw new Error(`The last look for missing runs was at ${oldest.toISOString()}`);
   const missing = looks.filter((look) => look.missing > 0).map((look) => `${look.missing} ${look.family}`);

@@ -172,8 +172,13 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
     });
 }
 
-/** What the last look at each family found that came to its end. */
-export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; endedAt: Date }[]> {
-  const rows = await across(db, 'maintenance').table('reconciliations').whereNotNull('ended_at').orderBy('family');
-  return rows.map((row) => ({ family: row.family, missing: Number(row.last_missing), endedAt: row.ended_at! }));
+/** What the latest look at each family found: the last that came to its end, or more where one under way has found more. */
+export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
+  const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
+  return rows.flatMap((row) => {
+    const underWay = row.position === null ? 0 : Number(row.missing);
+    if (!row.ended_at && underWay === 0) return [];
+    const missing = Math.max(Number(row.last_missing ?? 0), underWay);
+    return [{ family: row.family, missing, at: row.ended_at ?? row.began_at }];
+  });
 }

@@ -263,6 +263,24 @@ test.serial(
     await reconcile(world.deps);
     t.like(await runs(), { ok: true, detail: 'Every run that must be open was open at the last look' });
     t.is(await gauge(), '0');
+
+    // A look at very many takes several sweeps: what it has found so far counts.
+    open.clear();
+    await world.deps.db.raw(
+      `insert into contact_imports (id, organization_id, status, filename, created_at, updated_at)
+       select gen_random_uuid(), organization_id, status, filename, now(), now() from contact_imports, generate_series(1, 1500)`,
+    );
+    const cut = new AbortController();
+    const onPage = (family: string, checked: number) => void (checked === 1_000 && cut.abort());
+    await reconcile(world.deps, { signal: cut.signal, onPage, ratePerSecond: Infinity });
+    t.regex((await runs()).detail, /: 1000 contact-import$/);
+    t.is(await gauge(), '1000');
+    await reconcile(world.deps, { resume: true, ratePerSecond: Infinity });
+    t.is(await gauge(), '1501', 'the look goes on where it ended');
+    await world.deps.db('outbox').delete();
+    for (const { id } of await world.deps.db('contact_imports').select('id')) open.add(`contact-import/${id}`);
+    await reconcile(world.deps);
+    t.like(await runs(), { ok: true });
     await world.deps.db('reconciliations').update({ ended_at: new Date(Date.now() - 3 * 3_600_000) });
     t.like(await runs(), { ok: false });
     t.regex((await runs()).detail, /^The last look for missing runs was at 20/);
