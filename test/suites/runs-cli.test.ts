@@ -271,7 +271,7 @@ test.serial(
        select gen_random_uuid(), organization_id, status, filename, now(), now() from contact_imports, generate_series(1, 1500)`,
     );
     const cut = new AbortController();
-    const onPage = (family: string, checked: number) => void (checked === 1_000 && cut.abort());
+    const onPage = (_family: string, checked: number) => void (checked === 1_000 && cut.abort());
     await reconcile(world.deps, { signal: cut.signal, onPage, ratePerSecond: Infinity });
     t.regex((await runs()).detail, /: 1000 contact-import$/);
     t.is(await gauge(), '1000');
