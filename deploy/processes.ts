@@ -6,7 +6,7 @@ import { ensureSetupLink } from '../domain/auth/setup.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
-import { prepareNamespace } from '../temporal/prepare.ts';
+import { keepPrepared, prepareNamespace } from '../temporal/prepare.ts';
 import { startWorker } from '../workers/worker.ts';
 import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
@@ -49,19 +49,22 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   },
   worker: async ({ deps, temporal }) => {
     const { config, log } = deps;
+    const installation = { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE };
+    let kept: ReturnType<typeof keepPrepared> | undefined;
     if (config.WORKER_ROLES.some((role) => role !== 'sync' && role !== 'reactions')) {
       await waitForTemporal(temporal.connection as Connection, config.TEMPORAL_ADDRESS, log);
-      await prepareNamespace(
-        temporal,
-        { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE },
-        log,
-      );
+      await prepareNamespace(temporal, installation, log);
+      kept = keepPrepared(temporal, installation, log);
     }
     const worker = await listening(
       'WORKER_PORT',
       startWorker({ deps, temporal, metrics: createMetrics(), httpPort: config.WORKER_PORT }),
     );
-    return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop: () => worker.stop() };
+    const stop = (): Promise<void> => {
+      kept?.stop();
+      return worker.stop();
+    };
+    return { url: worker.http?.url ?? null, setupUrl: null, failed: worker.failed, stop };
   },
 };
 

@@ -1,7 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../lib/log.ts';
 import { ensureSearchAttributes, waitForSearchAttributes } from './attributes.ts';
 import { ensureSchedules } from './schedules.ts';
+
+/** How often (ms) a running worker looks whether the namespace is still prepared. */
+const KEEP_MS = 5 * 60_000;
+
+interface Installation {
+  namespace: string;
+  taskQueue: string;
+  /** How long (ms) the server may take to know new search attributes. */
+  patienceMs?: number;
+}
 
 /**
  * Makes a namespace ready for Heron, in the order that a new one needs: the search attributes
@@ -11,7 +22,7 @@ import { ensureSchedules } from './schedules.ts';
  */
 export async function prepareNamespace(
   client: Client,
-  { namespace, taskQueue, patienceMs }: { namespace: string; taskQueue: string; patienceMs?: number },
+  { namespace, taskQueue, patienceMs }: Installation,
   log: Pick<Logger, 'warn'>,
 ): Promise<void> {
   try {
@@ -21,4 +32,30 @@ export async function prepareNamespace(
   }
   await waitForSearchAttributes(client, patienceMs);
   await ensureSchedules(client, taskQueue);
+}
+
+/**
+ * Prepares a namespace again now and then, while workers run: a server that lost its store has neither search attributes,
+ * without which it takes no start, nor the schedule that looks for missing runs.
+ */
+export function keepPrepared(
+  client: Client,
+  installation: Installation,
+  log: Pick<Logger, 'warn'>,
+  everyMs = KEEP_MS,
+): { stop(): void } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  void (async () => {
+    for (;;) {
+      await sleep(everyMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        await prepareNamespace(client, installation, log);
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'the namespace could not be prepared, will try again');
+      }
+    }
+  })();
+  return { stop: () => stopping.abort() };
 }

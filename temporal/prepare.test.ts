@@ -1,0 +1,37 @@
+import test from 'ava';
+import { Client, Connection } from '@temporalio/client';
+import { silentLogger } from '../lib/log.ts';
+import { eventually } from '../test/harness/engine.ts';
+import { startOwnTemporal } from '../test/harness/temporal.ts';
+import { keepPrepared } from './prepare.ts';
+
+test('a server that lost what Heron needs is prepared again while workers run, until they stop', async (t) => {
+  t.timeout(120_000);
+  const server = await startOwnTemporal({ bare: true });
+  t.teardown(() => server.stop());
+  const connection = await Connection.connect({ address: server.address });
+  t.teardown(() => connection.close());
+  const client = new Client({ connection });
+  const schedule = client.schedule.getHandle('maintenance/kept');
+  const there = () =>
+    schedule.describe().then(
+      () => true,
+      () => false,
+    );
+  const kept = keepPrepared(client, { namespace: 'default', taskQueue: 'kept' }, silentLogger, 100);
+  await eventually(there, 90_000);
+  t.is(await client.workflow.count("OrganizationId = 'x'").then(({ count }) => count), 0);
+  const { info } = await eventually(async () => {
+    const described = await schedule.describe();
+    return described.info.numActionsTaken > 0 && described;
+  });
+  t.is(info.numActionsTaken, 1, 'the first look comes at once');
+  await schedule.delete();
+  await eventually(there, 90_000);
+  kept.stop();
+  // A turn that is under way may still end.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await schedule.delete();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  t.false(await there());
+});
