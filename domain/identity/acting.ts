@@ -6,11 +6,11 @@ import type { Tx } from '../kernel/transact.ts';
 import { grantableWith } from './scopes.ts';
 
 /**
- * Nobody hands out permissions they lack, neither to a key nor to an application: a key or token no scope that is not in
+ * Refuses to give a key or an application permissions that the actor lacks: a key or token no scope that is not in
  * its mask, a signed-in person none whose routes their role does not open.
  * @param permissions mask of lib/permissions.ts
- * @throws AppError forbidden naming what is lacking; unauthorized when the credential has just been revoked: its caller
- *   may still be believed for a moment, long enough for a thief to make something that outlives it
+ * @throws AppError forbidden naming what is missing; unauthorized when the credential has just been revoked: its caller
+ *   may still be cached for a moment, long enough for a thief to make something that outlives it
  */
 export async function assertActorGrants(tx: Tx, actor: Actor, permissions: number): Promise<void> {
   const extra = namesOf(permissions & ~(await grantablePermissions(tx, actor)));
@@ -28,7 +28,7 @@ export async function assertActorGrants(tx: Tx, actor: Actor, permissions: numbe
 }
 
 /**
- * The permissions an actor may hand out, as a mask.
+ * The permissions an actor may give to others, as a mask.
  * @throws AppError unauthorized when the credential has just been revoked
  */
 export async function grantablePermissions(tx: Tx, actor: Actor): Promise<number> {

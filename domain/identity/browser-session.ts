@@ -7,9 +7,9 @@ import { signSessionToken, verifySessionToken } from './session-token.ts';
 type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
 
 /**
- * What a browser keeps of a sign-in instead of its tokens: the value of a cookie, which stands for the session on the pages
- * of this server and nowhere else. The session is listed, and can be ended, like every other. Nothing refreshes it: it is
- * good for {@link SESSION_MS} from the sign-in.
+ * What a browser keeps of a sign-in instead of its tokens: the value of a cookie, which is valid for the pages
+ * of this server only. The session is listed, and can be ended, like every other. It is not refreshed: it is
+ * valid for {@link SESSION_MS} from the sign-in.
  */
 export async function browserSession(
   { config, clock }: Needs,
@@ -19,7 +19,7 @@ export async function browserSession(
   return { value: token, maxAgeMs: SESSION_MS };
 }
 
-/** The person a browser's cookie stands for; null when it was never issued, or its session has ended. */
+/** The person of a browser's cookie; null when it was never issued, or its session has ended. */
 export async function browserActor(deps: Needs, value: string, origin: Origin): Promise<Actor | null> {
   const id = await verifySessionToken(deps.config, deps.clock, value, 'browser');
   const caller = id === undefined ? null : await sessionCaller(deps, id);

@@ -8,14 +8,14 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 
-/** How long a mailed code is good, in minutes. */
+/** How long a mailed code is valid, in minutes. */
 export const CODE_MINUTES = 10;
-/** How long a reset link is good, in minutes. */
+/** How long a reset link is valid, in minutes. */
 export const RESET_MINUTES = 30;
-/** Wrong codes after which a challenge is dead. */
+/** Wrong codes after which a challenge is void. */
 export const MAX_ATTEMPTS = 5;
 const SWEEP_AFTER_MS = 24 * 3600_000;
-/** Ended sessions stay this long: they are how a device is known (sessions.ts, DEVICE_MS). */
+/** Ended sessions are kept this long, because they identify known devices (sessions.ts, DEVICE_MS). */
 const SESSION_KEPT_MS = 90 * 24 * 3600_000;
 const SWEEP_ROWS = 200;
 
@@ -30,7 +30,7 @@ export interface Challenge {
 
 /**
  * Opens a pending proof. The client holds `handle`, the mail carries `code`; only hashes are stored, that of the code
- * keyed with AUTH_SECRET, as six digits alone could be found from a stolen table.
+ * keyed with AUTH_SECRET, because a plain hash of six digits could be reversed from a stolen table.
  */
 export async function openChallenge(
   ctx: Ctx,
@@ -58,9 +58,9 @@ export async function openChallenge(
 }
 
 /**
- * Settles a proof: runs `effect` for the one caller that brings the right code first, in the transaction that uses it up.
- * A guess is counted, and committed, before it is looked at.
- * @throws AppError unauthorized (401) unknown, expired, used up, guessed at too often, or the wrong code: all alike
+ * Settles a proof: runs `effect` for the first caller with the right code, in the transaction that uses the challenge up.
+ * A guess is counted, and committed, before it is compared.
+ * @throws AppError unauthorized (401) for unknown, expired, used, guessed at too often and wrong alike
  */
 export async function settleChallenge<T>(
   ctx: Ctx,
@@ -95,7 +95,7 @@ export async function settleChallenge<T>(
   }
 }
 
-/** The one answer to a proof that does not hold. */
+/** The one error for every proof that fails. */
 export function refused(): AppError {
   return new AppError('unauthorized', 'The code or link is wrong, used or expired', {
     fix: 'Start again to get a new one.',
@@ -107,8 +107,8 @@ function codeHash(ctx: Ctx, id: string, code: string): string {
 }
 
 /**
- * What has long expired goes when something new comes, a little at a time, so these tables stay as small as the traffic.
- * Rows somebody else is at are left to them.
+ * Deletes a few long-expired rows whenever a new one is made, so that these tables stay small.
+ * Rows that others have locked are skipped.
  */
 async function sweep({ db }: Ctx, now: Date): Promise<void> {
   const remove = (

@@ -3,19 +3,19 @@ import type { Deps } from '../kernel/context.ts';
 import { grantableWith } from './scopes.ts';
 import type { Caller } from './resolve-actor.ts';
 
-/** A credential behind something that stays open: an API key or session by its id, an OAuth token by its hash. */
+/** The credential of an open connection: an API key or session by its id, an OAuth token by its hash. */
 export interface HeldCredential {
   kind: 'api_key' | 'session' | 'oauth';
   /** Id of the key or session; SHA-256 of the access token. */
   id: string;
 }
 
-/** One name for a credential, whatever its kind. */
+/** One name for a credential of any kind. */
 export function credentialKey({ kind, id }: HeldCredential): string {
   return `${kind}/${id}`;
 }
 
-/** What a caller may do, as text that changes when it changes. */
+/** The rights of a caller, as text that changes when they change. */
 export function rightsOf({ actor, allowedIps }: Caller): string {
   if (actor.kind === 'api_key') return keyRights(actor.permissions, actor.allowedMailboxes ?? [], allowedIps);
   if (actor.kind === 'session') return sessionRights(actor.organizationId, [...actor.orgPermissions]);
@@ -35,8 +35,8 @@ function sessionRights(organizationId: string | null, permissions: readonly stri
 }
 
 /**
- * What credentials may do now, many at once: by {@link credentialKey}, the text {@link rightsOf} gives. One that was
- * revoked or deleted, has expired or is not known is missing.
+ * The present rights of many credentials: by {@link credentialKey}, the text {@link rightsOf} gives. One that was
+ * revoked or deleted, has expired or is unknown is missing.
  */
 export async function credentialStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

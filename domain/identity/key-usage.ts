@@ -10,7 +10,7 @@ const GATHER_MS = 5_000;
 export interface KeyUsage {
   /** Notes a use of a row, in memory. */
   touch(id: string, ipAddress: string): void;
-  /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Runs by itself while there is something to write. */
+  /** Writes what is due: rows not written for {@link USAGE_EVERY_MS}. Called by a timer while there is something to write. */
   writeDue(): Promise<void>;
   /** Writes everything; for shutdown. */
   flush(): Promise<void>;
@@ -40,7 +40,7 @@ export function createKeyUsage(
   }
 
   async function write(isDue: (id: string) => boolean): Promise<void> {
-    // In id order, so that two processes that write the same keys do not wait for each other in a circle.
+    // In id order, so that two processes that write the same keys cannot deadlock.
     const due = [...pending].filter(([id]) => isDue(id)).sort(([a], [b]) => (a < b ? -1 : 1));
     if (due.length === 0) return;
     const now = clock.now().getTime();

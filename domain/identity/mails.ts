@@ -25,7 +25,7 @@ export function resetMail(config: Config, to: string, handle: string): SystemMes
   };
 }
 
-/** What an address without an account gets when a reset is asked for: the same work as for one that has it. */
+/** Sent to an address without an account when a reset is asked for: the same work as for one that has an account. */
 export function noAccountMail(config: Config, to: string): SystemMessage {
   return {
     to,

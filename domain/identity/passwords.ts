@@ -18,7 +18,7 @@ export async function passwordFits(account: { password_hash: string } | undefine
 }
 
 /**
- * Refuses passwords that are guessed first.
+ * Refuses passwords that attackers try first.
  * @throws AppError bad_request naming the body field `field`
  */
 export function assertStrong(password: string, email: string, field = 'password'): void {

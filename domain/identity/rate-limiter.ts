@@ -26,7 +26,7 @@ export function openRateLimiter({
   }
 }
 
-/** Statements of the library on a connection of our pool; its plans are kept only where DB_PREPARED_STATEMENTS allows. */
+/** Runs statements of the library on a connection of our pool; plans are kept only where DB_PREPARED_STATEMENTS allows. */
 function queryOn(db: Db): PgQuery {
   return (query) => across(db, 'engine').foreign(query);
 }

@@ -14,14 +14,14 @@ import { verifySessionToken } from './session-token.ts';
 /** Requests per minute of a key that sets none, and of an OAuth grant. */
 export const DEFAULT_KEY_RATE = 60;
 /**
- * A resolved key or access token is believed this long (ms): revoked, it stops within one second in every process.
- * Sessions are read every time, as the person who has just selected a workspace or signed out expects the next request
- * to know.
+ * A resolved key or access token is cached this long (ms): after revocation it stops within one second in every process.
+ * Sessions are read every time, because a person who has just selected a workspace or signed out expects the next request
+ * to reflect that.
  */
 const TRUST_MS = 900;
 const CACHE_MAX = 10_000;
 
-/** A caller with the limit its credential is held to. */
+/** A caller with the rate of its credential. */
 export interface Caller {
   actor: Actor;
   rate: { key: string; perMinute: number } | null;
@@ -37,11 +37,11 @@ export interface Origin {
 /** Resolves bearer credentials to actors. One per process. */
 export interface ActorResolver {
   /**
-   * @param identified told who calls as soon as that is known, also when the call is then refused
+   * @param identified called with the actor as soon as it is known, also when the call is then refused
    * @throws AppError unauthorized (401) unknown, expired or revoked; forbidden (403) source IP not allowed
    */
   resolve(token: string, origin: Origin, identified?: (actor: Actor) => void): Promise<Caller>;
-  /** Forgets what is cached; for tests. */
+  /** Empties the cache; for tests. */
   forget(): void;
   /** Writes the last use of keys and grants that is still in memory; call it when the process stops. */
   flush(): Promise<void>;
@@ -58,7 +58,7 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     find: (deps: Pick<Deps, 'db'>, hash: string) => Promise<Caller | null>,
   ): Promise<Caller | null> {
     const hash = sha256(token);
-    // From before the look-up: a revocation that it has just missed must not be believed longer than the rest.
+    // The time before the look-up: a revocation right after it must not be cached longer than others.
     const start = performance.now();
     const known = cache.get(hash);
     if (known) return known.caller;
@@ -139,8 +139,8 @@ const FIND_TOKEN = `
   where t.token_hash = :tokenHash and t.kind = 'access' and t.revoked_at is null and g.revoked_at is null`;
 
 /**
- * An access token counts while its grant does and the person who gave it is a member. It carries what was granted, as far as
- * the application is still registered for it, the newest approval says so and the person could still hand it out.
+ * An access token is valid while its grant is and the person who gave it is a member. It carries what was granted, as far as
+ * the application is still registered for it, the newest approval includes it and the person could still grant it.
  */
 async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingToken>(FIND_TOKEN, { tokenHash });
@@ -165,7 +165,7 @@ async function accessTokenCaller({ db }: Pick<Deps, 'db'>, tokenHash: string): P
   };
 }
 
-/** A session with the person's role where it is; null outside of an organization. */
+/** A session with the person's role in its organization; null without one. */
 type StandingSession = Columns<'sessions', 'id' | 'user_id' | 'expires_at'> &
   Columns<'users', 'is_platform_admin'> &
   Nullable<Columns<'memberships', 'organization_id'> & Columns<'roles', 'permissions' | 'is_owner'>>;
@@ -178,7 +178,7 @@ const FIND_SESSION = `
   left join roles r on r.id = m.role_id
   where s.id = :sessionId and s.revoked_at is null`;
 
-/** The person behind a session that has not ended, in the workspace it has selected. */
+/** The person of a session that has not ended, in the workspace it has selected. */
 export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string): Promise<Caller | null> {
   const [row] = await across(db, 'credential').sql<StandingSession>(FIND_SESSION, { sessionId });
   if (!row) return null;
@@ -202,7 +202,7 @@ export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string)
   };
 }
 
-/** Whether an address is one of the allowed addresses or lies in one of the allowed CIDR ranges. */
+/** Whether an address is one of the allowed addresses or in one of the allowed CIDR ranges. */
 export function ipAllowed(address: string, allowed: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const source = ipaddr.process(address);

@@ -7,17 +7,17 @@ import {
   type Permission,
 } from '../../lib/permissions.ts';
 
-/** What a client that registered itself can never ask for. */
+/** Scopes that a client that registered itself can never get. */
 export const NEVER_SELF_REGISTERED: readonly Permission[] = ['SEND_CAMPAIGNS', 'API_KEYS'];
 
-/** The most a client that registered itself can hold, as a mask. */
+/** All other scopes: the most that such a client can get, as a mask. */
 export const SELF_REGISTERED_MAX = ALL_PERMISSIONS & ~maskOf(NEVER_SELF_REGISTERED);
 
 const BY_SCOPE = new Map(PERMISSIONS.map((entry) => [entry.name.toLowerCase(), entry.name]));
 
 /**
- * What a role has to allow so that its holder may hand a scope on: everything a session needs for the routes the scope
- * opens. Otherwise a person could do through an application what the dashboard refuses them.
+ * The role permissions a person needs to grant a scope: everything a session needs for the routes the scope
+ * opens. Otherwise a person could do through an application what their role forbids.
  */
 const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   READ_EMAILS: ['view_campaigns'],
@@ -68,7 +68,7 @@ export function scopeText(mask: number): string {
   return scopesOf(mask).join(' ');
 }
 
-/** Reads scope names; those no permission has come back in `unknown`. Names are case-sensitive (RFC 6749, section 3.3). */
+/** Reads scope names; unknown ones are in `unknown`. Names are case-sensitive (RFC 6749, section 3.3). */
 export function readScopes(names: readonly string[]): { mask: number; unknown: string[] } {
   const known = names.flatMap((name) => BY_SCOPE.get(name) ?? []);
   return { mask: maskOf(known), unknown: [...new Set(names.filter((name) => !BY_SCOPE.has(name)))] };
@@ -79,7 +79,7 @@ export function readScopeText(text: string): { mask: number; unknown: string[] }
   return readScopes(text.split(' ').filter(Boolean));
 }
 
-/** The mask of scopes a person whose role holds these permissions may hand to an application. */
+/** The mask of scopes that a person whose role has these permissions may grant to an application. */
 export function grantableWith(permissions: Iterable<string>): number {
   const held = new Set<string>(permissions);
   return maskOf(

@@ -6,7 +6,7 @@ import type { Config } from '../../lib/config/index.ts';
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'heron';
 
-/** What a token is for: calls of the API (a bearer token), or the pages of this server (a cookie). Neither passes for the other. */
+/** Where a token is valid: for calls of the API (a bearer token), or for the pages of this server (a cookie). */
 export type SessionTokenUse = 'api' | 'browser';
 const AUDIENCES: Record<SessionTokenUse, string> = { api: 'heron-session', browser: 'heron-browser' };
 
@@ -16,8 +16,8 @@ export interface SignedSessionToken {
 }
 
 /**
- * Signs a token of a session (HS256 over AUTH_SECRET). It names the session; what it may do is read from PostgreSQL.
- * @param seconds how long it is good
+ * Signs a token of a session (HS256 over AUTH_SECRET). It names the session; its rights are read from PostgreSQL.
+ * @param seconds how long it is valid
  */
 export async function signSessionToken(
   config: Config,

@@ -15,7 +15,7 @@ export const SESSION_MS = 30 * 24 * 3600_000;
 /** A device is remembered this long (ms) after its last sign-in. */
 export const DEVICE_MS = 90 * 24 * 3600_000;
 
-/** What a signed-in client holds. `deviceToken` comes only when this sign-in made the device known. */
+/** The tokens of a signed-in client. `deviceToken` is present only when this sign-in made the device known. */
 export interface TokenPair {
   accessToken: string;
   accessTokenExpiresAt: Date;
@@ -73,13 +73,13 @@ export async function openSession(
   return tokenPair(ctx, { id, userId }, refreshToken, expiresAt);
 }
 
-/** A context in which a person who has just proved who they are acts in an organization, inside an open transaction. */
+/** A context in which a person who has just signed in acts in an organization, inside an open transaction. */
 export function actingAs(ctx: Ctx, trx: Trx, userId: string, organizationId: string): Ctx {
   const actor: Actor = { ...ctx.actor, kind: 'session', userId, organizationId };
   return { ...ctx, trx, actor };
 }
 
-/** Records what people do with their own account in the workspace they have selected, if any: audit rows belong to one. */
+/** Records changes that people make to their own account in the audit log of the workspace they have selected, if any. */
 export async function auditOwn(ctx: Ctx, entry: AuditEntry): Promise<void> {
   if (ctx.actor.organizationId) await transact(ctx, async (tx) => tx.audit(entry));
 }
@@ -94,7 +94,7 @@ async function usualOrganization(trx: Trx, userId: string): Promise<string | nul
   return row?.organization_id ?? null;
 }
 
-/** Whether a device token was given to this person at a sign-in of the last {@link DEVICE_MS} and not withdrawn since. */
+/** Whether a device token was issued to this person at a sign-in of the last {@link DEVICE_MS} and not withdrawn since. */
 export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string): Promise<boolean> {
   const since = new Date(ctx.clock.now().getTime() - DEVICE_MS);
   const row = await across(ctx.db, 'person')
@@ -106,8 +106,8 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 }
 
 /**
- * Swaps a refresh token for a new pair. A refresh token works once: one that comes a second time was copied, so its
- * session ends for whoever holds it.
+ * Exchanges a refresh token for a new pair. A refresh token works once: one that is used a second time was copied, so its
+ * session ends.
  * @throws AppError unauthorized
  */
 export async function refreshSession(ctx: Ctx, refreshToken: string): Promise<TokenPair> {
@@ -167,7 +167,7 @@ export async function signOut(ctx: Ctx): Promise<void> {
 
 /**
  * Ends sessions of a person and forgets their devices, inside an open transaction.
- * @param keep a session to leave alone
+ * @param keep a session that stays open
  */
 export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: string): Promise<void> {
   const others = () => {
@@ -178,7 +178,7 @@ export async function endSessions(ctx: Ctx, trx: Trx, userId: string, keep?: str
   await others().whereNull('revoked_at').update({ revoked_at: ctx.clock.now() });
 }
 
-/** Ends the caller's sessions and forgets their devices; `others` leaves the current one alone. */
+/** Ends the caller's sessions and forgets their devices; `others` keeps the current one. */
 export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Promise<void> {
   const userId = ctx.actor.userId!;
   await inTransaction(ctx.db, async (trx) => {
@@ -190,7 +190,7 @@ export async function signOutEverywhere(ctx: Ctx, which: 'all' | 'others'): Prom
   });
 }
 
-/** The live sessions of the caller: the current one first, then the most recently active. */
+/** The open sessions of the caller: the current one first, then the most recently active. */
 export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
   const rows = (await across(ctx.db, 'person')
     .table('sessions')
@@ -212,7 +212,7 @@ export async function listSessions(ctx: Ctx): Promise<SessionRow[]> {
 
 /**
  * Ends one session of the caller and forgets its device.
- * @throws AppError not_found, also for somebody else's session and one that has ended
+ * @throws AppError not_found, also for another person's session and one that has ended
  */
 export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
   if (!isUuid(id)) throw notFound('Session');

@@ -9,13 +9,13 @@ import { tooManyRequests } from '../../lib/errors.ts';
 const RULES = {
   /** Passwords tried for one account from one source. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts for this account' },
-  /** Passwords tried from one source, whatever the account: lists of stolen passwords. */
+  /** Passwords tried from one source, for any account: lists of stolen passwords. */
   sign_in_source: { limit: 100, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts from this address' },
   /** Sign-ups and resets asked for from one source. */
   mail_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'requests for mail from this address' },
-  /** System mail to one address: nobody's inbox is flooded through us. */
+  /** System mail to one address, so that others cannot fill its inbox. */
   mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'mails to this address' },
-  /** Sign-in codes to one address; apart from the other mail, which anyone can ask for, so that nobody is locked out by it. */
+  /** Sign-in codes to one address; counted apart from the other mail, which anyone can ask for, so that others cannot lock the person out. */
   sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'sign-in codes' },
   /** Invitations of one organization. */
   invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: 'invitations of this workspace' },
@@ -59,7 +59,7 @@ export async function throttle(
   if (row!.attempts > limit) throw tooManyRequests(row!.window_ends.getTime() - now.getTime(), what);
 }
 
-/** Forgets the attempts of a subject that has proved itself. */
+/** Deletes the counted attempts of a subject after a correct proof. */
 export async function forgive({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }

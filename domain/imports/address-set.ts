@@ -2,15 +2,15 @@ const INITIAL_SLOTS = 1 << 14;
 const FILLED = 0.6;
 
 /**
- * The addresses a file has held so far, as 64-bit hashes: 8 bytes each where a Set of strings takes about a hundred, so an
- * import of millions stays small. Two different addresses of ten million meet with a chance of 1 in 300,000.
+ * The addresses a file has contained so far, as 64-bit hashes: 8 bytes each where a Set of strings takes about a hundred, so an
+ * import of millions stays small. The chance that two of ten million addresses have the same hash is 1 in 300,000.
  */
 export class AddressSet {
   #high = new Uint32Array(INITIAL_SLOTS);
   #low = new Uint32Array(INITIAL_SLOTS);
   #size = 0;
 
-  /** Remembers an address; false when it was there before. */
+  /** Adds an address; false when it was there before. */
   add(address: string): boolean {
     let high = 0x811c9dc5;
     let low = 0x9747b28c;

@@ -1,6 +1,6 @@
 import type { Tx } from '../kernel/transact.ts';
 
-/** An import with what has become of its rows. */
+/** An ended import with its counts. */
 export interface EndedImport {
   id: string;
   imported: number;
@@ -9,7 +9,7 @@ export interface EndedImport {
   failed: number;
 }
 
-/** Tells that an import has ended; its contacts arrive without an event each (`contact.created`). */
+/** Emits the end of an import; its contacts have no event of their own (`contact.created`). */
 export function announceEnd(
   tx: Tx,
   { id, imported, updated, skipped, failed }: EndedImport,

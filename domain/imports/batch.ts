@@ -26,17 +26,17 @@ export interface RowProblem {
 export interface ImportBatch {
   rows: ImportRow[];
   problems: RowProblem[];
-  /** Rows read, good or bad, and bytes of the file behind them. */
+  /** Rows read, good or bad, and bytes of the file up to there. */
   read: number;
   readBytes: number;
 }
 
-/** Reasons that are no fault of the row; they count as skipped, the others as failed. */
+/** Reasons that are not faults of the row; they count as skipped, the others as failed. */
 const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 'suppressed'];
 
 /**
- * Applies a batch and moves the checkpoint in one transaction, so that a job that dies goes on exactly behind it.
- * Suppressed addresses are reported, not imported. No contact.created fires: a file is a bulk arrival.
+ * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
+ * Suppressed addresses are reported, not imported. No contact.created fires for contacts of a file.
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(
@@ -104,7 +104,7 @@ function asProblem(row: ImportRow, reason: RowReason): RowProblem {
   return { line: row.line, email: row.draft.email, values: row.values, reason };
 }
 
-/** Files contacts under the existing categories their row names; unknown titles are passed over. */
+/** Adds contacts to the existing categories that their row names; unknown titles are ignored. */
 async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string, string>): Promise<void> {
   if (!rows.some((row) => row.categories.length > 0)) return;
   const labels = await tx.org.sql<{ id: string; title: string }>(
@@ -132,7 +132,7 @@ async function reportProblems(tx: Tx, importId: string, problems: readonly RowPr
       id: importId,
       lines: problems.map((problem) => problem.line),
       emails: problems.map((problem) => clean(problem.email)),
-      // Lists of different lengths have no place in a PostgreSQL array of arrays.
+      // PostgreSQL arrays of arrays cannot contain lists of different lengths.
       values: problems.map((problem) => JSON.stringify(problem.values.map(clean))),
       reasons: problems.map((problem) => problem.reason),
     },

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Tx } from '../kernel/transact.ts';
 
-/** Bytes of one stored chunk: small enough to hold many at once, large enough that a gigabyte is a few thousand rows. */
+/** Bytes of one stored chunk: small enough to have many in memory, large enough that a gigabyte is a few thousand rows. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */

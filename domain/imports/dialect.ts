@@ -2,10 +2,10 @@ import { parseAddress } from '../records/address.ts';
 import type { ColumnMapping } from '../../db/models/contact-import.ts';
 import { CONTACT_LIMITS } from '../records/contact-fields.ts';
 
-/** Separators people's spreadsheets write. */
+/** Separators that spreadsheets write. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** Header names, as people write them, of the fields every contact has. */
+/** Usual header names of the fields that every contact has. */
 const SYNONYMS: Record<string, readonly string[]> = {
   email: [
     'email',
@@ -64,19 +64,19 @@ function countOutsideQuotes(line: string, delimiter: string): number {
   return count;
 }
 
-/** Whether the first row names columns: it holds no address, and every cell of it says something different. */
+/** Whether the first row names columns: it has no address, and all its cells differ. */
 export function looksLikeHeader(row: readonly string[]): boolean {
   const cells = row.map((cell) => cell.trim().toLowerCase()).filter(Boolean);
   return cells.length > 0 && !cells.some((cell) => parseAddress(cell)) && new Set(cells).size === cells.length;
 }
 
-/** Names of columns: the header's, made up where it has none. */
+/** Names of columns: the header's, invented where it has none. */
 export function columnNames(first: readonly string[], hasHeader: boolean): string[] {
   return first.map((cell, index) => (hasHeader && cell.trim()) || `Column ${index + 1}`);
 }
 
 /**
- * What each column probably is: known fields by their usual names, the address by its content, everything else with a
+ * A suggestion for each column: known fields by their usual names, the address by its content, every other column with a
  * header a custom field under a name that templates can use.
  */
 export function suggestMapping(

@@ -14,7 +14,7 @@ export interface Dialect {
   delimiter: string;
 }
 
-/** What the file is, and what its columns probably mean. */
+/** The format of a file, and a suggestion for its columns. */
 export interface ImportPreview extends Dialect {
   totalRows: number;
   columns: string[];
@@ -23,7 +23,7 @@ export interface ImportPreview extends Dialect {
   suggestedMapping: ColumnMapping[];
 }
 
-/** Finds out how a file is written. A delimiter that is given is believed. */
+/** Detects the format of a file. A given delimiter is used without detection. */
 export async function detectDialect(path: string, delimiter?: string): Promise<Dialect> {
   const encoding = await detectEncoding(createReadStream(path));
   if (delimiter) return { encoding, delimiter };
@@ -37,7 +37,7 @@ export async function detectDialect(path: string, delimiter?: string): Promise<D
 
 /**
  * Reads the whole file once: columns, the first rows, how many rows there are, and what to map.
- * @throws AppError bad_request when there is nothing in it
+ * @throws AppError bad_request when it is empty
  */
 export async function previewFile(
   path: string,
@@ -68,7 +68,7 @@ export async function previewFile(
   };
 }
 
-/** The first row of a file that can be read, without reading further. */
+/** The first row of a file that can be parsed. Reads no further. */
 export async function firstRow(path: string, dialect: Dialect): Promise<string[] | undefined> {
   for await (const records of csvRecords(decodeText(createReadStream(path), dialect.encoding), dialect.delimiter)) {
     const found = records.find(({ values }) => values?.some((value) => value.trim()));

@@ -53,7 +53,7 @@ export async function listProblems(ctx: Ctx, id: string, page: PageRequest): Pro
 
 /**
  * The rows that were not imported as a CSV file: the original columns, then line and reason. Cells that a spreadsheet could
- * read as formulas get an apostrophe, which a repeated import takes off again.
+ * read as formulas get an apostrophe, which a repeated import removes.
  * @throws AppError not_found
  */
 export async function problemsCsv(ctx: Ctx, id: string): Promise<AsyncGenerator<string>> {

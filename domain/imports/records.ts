@@ -8,9 +8,9 @@ export interface CsvRecord {
   raw: string;
 }
 
-/** Characters of the largest accepted row. An opened quote that is not closed within them belongs to a broken line. */
+/** Characters of the largest accepted row. A quote that is not closed within them means that its line is broken. */
 export const MAX_RECORD_CHARS = 64 * 1024;
-/** Rows handed to the parser, and on to the caller, at once. */
+/** Rows passed to the parser, and to the caller, at once. */
 const ROWS_PER_PARSE = 500;
 
 interface RawRecord {
@@ -20,8 +20,8 @@ interface RawRecord {
 }
 
 /**
- * The rows of a CSV text, in groups, in order; empty lines are left out. Rows are told apart here, so that a quote nobody
- * closed costs its own line and not the rest of the file; what is inside a row is csv-parse's business.
+ * The rows of a CSV text, in groups, in order; empty lines are left out. Rows are separated here, so that a quote that is not
+ * closed breaks only its own line and not the rest of the file; csv-parse parses each row.
  */
 export async function* csvRecords(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<CsvRecord[]> {
   let rows: RawRecord[] = [];
@@ -76,7 +76,7 @@ function nextCut(
   if (isWhole && (end < text.length || final)) return { end, broken: false };
   const dependsOnMore = end === OPEN || end === text.length;
   if (!final && dependsOnMore && text.length - start <= MAX_RECORD_CHARS) return undefined;
-  // The row is too long, or its quote is not closed: its line is broken, and what follows is read afresh.
+  // The row is too long, or its quote is not closed: its line is broken, and reading continues on the next line.
   const feed = text.indexOf('\n', start);
   if (feed === -1 && !final) return undefined;
   return { end: feed === -1 ? text.length : feed, broken: true };
@@ -84,18 +84,18 @@ function nextCut(
 
 /** The quote is still open at the end of the text. */
 const OPEN = -1;
-/** A quote that ran over lines meets one that closes nothing: that one opens a later cell. */
+/** A quote that spans lines meets one that closes nothing: that one opens a later cell. */
 const BROKEN = -2;
 
 /**
  * For every position of a text where a row may begin, where that row ends, as csv-parse (relax_quotes) reads it. All are
- * found in one pass from the end to the beginning: looking ahead from each row anew would cost the square of the text
+ * found in one pass from the end to the beginning: searching ahead from each row would take quadratic time
  * when many quotes are left open.
  */
 class RowEnds {
   readonly #text: string;
   readonly #delimiter: string;
-  /** Of a row without quotes the line feed says it all; the pass is made when the first quote is met. */
+  /** Without quotes the line feed ends a row; the pass is made at the first quote. */
   #atFieldStart: Int32Array | undefined;
   #nextQuote: number;
 
@@ -158,7 +158,7 @@ function newlines(text: string): number {
 function parseRows(rows: readonly RawRecord[], delimiter: string): CsvRecord[] {
   const whole = rows.filter((row) => !row.broken);
   const together = parseText(whole.map((row) => row.text).join('\n'), delimiter);
-  // One odd row must not cost its neighbours: where the count differs, each is parsed by itself.
+  // One odd row must not spoil its neighbours: where the count differs, each is parsed alone.
   const parsed = together?.length === whole.length ? together : whole.map((row) => parseRow(row.text, delimiter));
   let next = 0;
   return rows.map((row) => ({

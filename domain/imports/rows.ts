@@ -2,7 +2,7 @@ import type { ColumnMapping } from '../../db/models/contact-import.ts';
 import { parseAddress } from '../records/address.ts';
 import { cleanText, CONTACT_LIMITS, type ContactDraft } from '../records/contact-fields.ts';
 
-/** Why a row was not imported; stands in the problem list. */
+/** Why a row was not imported; shown in the problem list. */
 export type RowReason =
   | 'missing_email'
   | 'invalid_email'
@@ -16,14 +16,14 @@ const CUSTOM = 'custom:';
 const NO = new Set(['false', 'no', 'n', '0', 'off', 'unsubscribed', 'opted out', 'opt-out', 'optout', 'nein', 'non']);
 const FORMULA_GUARD = /^'[=+\-@\t]/;
 
-/** What the columns of a file mean, ready for many rows. */
+/** Reads rows by the meaning of their columns; made once for many rows. */
 export interface RowReader {
   read(values: readonly string[]): ReadRow;
 }
 
 export type ReadRow = { draft: ContactDraft; categories: string[] } | { reason: RowReason; email: string };
 
-/** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is taken off. */
+/** Makes the reader of a mapping. Cells are trimmed; the apostrophe that exports put before a formula is removed. */
 export function rowReader(mapping: readonly ColumnMapping[]): RowReader {
   const at = (target: string) => mapping.find((column) => column.target === target)?.index ?? -1;
   const email = at('email');

@@ -14,15 +14,15 @@ import { decodeText } from './text.ts';
 const BATCH_ROWS = 1000;
 
 export interface RunOptions {
-  /** Called after every committed batch with the rows applied so far; a heartbeat. What it throws stops the run. */
+  /** Called after every committed batch with the rows processed so far; a heartbeat. An error from it stops the run. */
   onProgress?: (rows: number) => void;
   /** Stops the run between batches. */
   signal?: AbortSignal;
 }
 
 /**
- * Reads an import's file and applies it batch by batch, going on behind the checkpoint of an earlier attempt. Ends quietly
- * when the job was cancelled or another worker has taken over. The file goes when the job has ended.
+ * Reads an import's file and applies it batch by batch, from the checkpoint of an earlier attempt on. Returns without error
+ * when the job was cancelled or another worker has taken it over. The file is deleted when the job has ended.
  */
 export async function runImport(ctx: Ctx, importId: string, options: RunOptions = {}): Promise<void> {
   const job = await begin(ctx, importId);
@@ -30,13 +30,13 @@ export async function runImport(ctx: Ctx, importId: string, options: RunOptions 
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Gives an import up, with a reason for people. Nothing happens when it has ended. */
+/** Ends an import as failed, with a reason for people. Nothing happens when it has ended. */
 export async function failImport(ctx: Ctx, importId: string, reason: string): Promise<void> {
   await end(ctx, importId, 'failed', reason);
   await dropFileOfEnded(ctx, importId);
 }
 
-/** Takes the job up; undefined when it has ended. */
+/** Marks the job as running; undefined when it has ended. */
 async function begin(ctx: Ctx, importId: string): Promise<ContactImportRow | undefined> {
   return transact(ctx, async (tx) => {
     await tx.org.sql(
@@ -73,7 +73,7 @@ async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
   });
 }
 
-/** Applies the rows behind the checkpoint. False when the job was taken away meanwhile. */
+/** Applies the rows after the checkpoint. False when another worker has taken the job over. */
 async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }: RunOptions): Promise<boolean> {
   const org = new OrgScope(ctx.db, organizationOf(ctx));
   const reader = rowReader(job.options.mapping);
@@ -128,7 +128,7 @@ function readRow(record: CsvRecord, reader: RowReader, seen: AddressSet): Import
   return { line, values, draft: read.draft, categories: read.categories };
 }
 
-/** Spreadsheets write rows of nothing but separators below their last one. */
+/** Spreadsheets write rows with separators only below their last one. */
 function isBlank(record: CsvRecord): boolean {
   return record.values !== null && record.values.every((value) => !value.trim());
 }

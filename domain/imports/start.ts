@@ -111,7 +111,7 @@ export async function cancelImport(ctx: Ctx, id: string): Promise<ContactImportR
       .findById(id)
       .patch({ status: 'cancelled', ended_at: tx.now, updated_at: tx.now });
     announceEnd(tx, job, 'cancelled');
-    // A run that is blocked looks again and ends.
+    // A blocked run reads the status again and ends.
     const args = { organizationId: tx.org.organizationId, importId: id };
     tx.intend(signalOpen(contactImportWorkflow, args, 'retry', { cause: 'operator' }));
     tx.audit({ action: 'cancel', entityType: 'contact_import', entityId: id });

@@ -3,7 +3,7 @@ type Bytes = AsyncIterable<Buffer>;
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 const SNIFFED_BYTES = 4096;
-/** Of the bytes at even or odd places, the share of zeros above which text is UTF-16. */
+/** The share of zeros among the bytes at even or odd positions above which text is UTF-16. */
 const ZEROS_OF_UTF16 = 0.4;
 
 /**
@@ -45,7 +45,7 @@ function sniffUtf16(head: Buffer): TextEncoding | undefined {
   return undefined;
 }
 
-/** The text of a file, piece by piece: without byte order mark, every line end as one `\n`. */
+/** The text of a file in pieces: without byte order mark, every line end as one `\n`. */
 export async function* decodeText(file: Bytes, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
   // A carriage return at the end of a piece may belong to a line feed that comes with the next.

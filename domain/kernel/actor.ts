@@ -6,13 +6,13 @@ import { holds } from '../../lib/permissions.ts';
 export const MAX_USER_AGENT = 512;
 
 /**
- * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` may
- * do nothing that asks; `system` is the installation itself, never a request.
+ * Who acts. API keys and OAuth tokens carry a permission mask; sessions carry the permissions of a role. `anonymous` has
+ * no permission; `system` is the installation itself, never a request.
  */
 export interface Actor {
   kind: 'session' | 'api_key' | 'oauth' | 'anonymous' | 'system';
   userId: string | null;
-  /** The organization acted in; null for a session that has none selected. */
+  /** The organization in which it acts; null for a session that has none selected. */
   organizationId: string | null;
   sessionId?: string;
   apiKeyId?: string;
@@ -44,7 +44,7 @@ export function systemActor(organizationId: string): Actor {
   };
 }
 
-/** A caller without a credential; a request adds where it comes from. */
+/** A caller without a credential; a request adds its address and user agent. */
 export const ANONYMOUS: Actor = { ...systemActor(''), kind: 'anonymous', organizationId: null };
 
 /** Whether the actor holds the scope (key, token) or one of the permissions (session). The system may do anything. */

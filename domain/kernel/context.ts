@@ -9,7 +9,7 @@ import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { AppError } from '../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
 
-/** What a process has: one of each, made at start, handed down, never imported. */
+/** The parts of a process: one of each, made at start, passed as arguments, never imported. */
 export interface Deps {
   db: Db;
   clock: Clock;
@@ -18,19 +18,19 @@ export interface Deps {
   keyring: Keyring;
   egress: Egress;
   systemMail: SystemMail;
-  /** Asks Temporal; for the few verbs that need an answer now (mailbox checks, readiness). */
+  /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */
   workflows: WorkflowGateway;
-  /** Check every event against its schema, and undo the transaction of one that does not fit; on in tests. */
+  /** Check every event against its schema, and roll the transaction back if one does not fit; on in tests. */
   strictEvents?: boolean;
 }
 
-/** What a verb gets: the process's parts, who acts, and (inside a guarded write) the open transaction. */
+/** What a verb gets: the process's parts, the actor, and (inside a guarded write) the open transaction. */
 export interface Ctx extends Deps {
   actor: Actor;
   requestId: string;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
-  /** Reactions between what came from outside and this call; events it emits carry it. */
+  /** Number of reactions that led to this call; events it emits carry it. */
   hops?: number;
 }
 
@@ -47,7 +47,7 @@ export function organizationOf(ctx: Ctx): string {
   return ctx.actor.organizationId;
 }
 
-/** A context for work the installation does by itself in one organization. */
+/** A context for work of the installation itself in one organization. */
 export function systemCtx(deps: Deps, organizationId: string, requestId: string): Ctx {
   return { ...deps, actor: systemActor(organizationId), requestId };
 }

@@ -9,7 +9,7 @@ const textOrNull = text.nullable();
 const address = text.meta({ format: 'email' });
 const count = z.int().min(0);
 
-/** Whom and what an event about an email is about; parts that are not known, or were deleted, are null. */
+/** The contact and the email of an event; fields that are unknown, or whose rows were deleted, are null. */
 const recipient = {
   campaign_id: idOrNull,
   step_id: idOrNull,
@@ -71,7 +71,7 @@ const contact = {
 /** One event for a write over many: without an `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
-/** Events of areas to come: what is certain of them already. The area adds its fields; adding is compatible. */
+/** Events of planned areas: only the certain fields. The area adds more; adding is compatible. */
 const entity = z.looseObject({ entity_id: id });
 const warmedMailbox = z.looseObject({ email_account_id: id });
 const storedEmail = z.looseObject({ email_id: id, email_account_id: id });
@@ -209,10 +209,10 @@ export const EVENT_PAYLOADS = {
   'settings.updated': z.strictObject({ section: text.describe('organization, outreach'), changed: z.array(text) }),
 } as const satisfies Record<EventType, z.ZodType>;
 
-/** What an event of a type carries. */
+/** The payload of an event of a type. */
 export type EventData<T extends EventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
 
-/** What the verification challenge of an endpoint carries. */
+/** The payload of the verification challenge of an endpoint. */
 export const TEST_PAYLOAD = z.strictObject({
   challenge: text.describe('Starts with `whcg_`; an application echoes it'),
   endpoint_id: id,

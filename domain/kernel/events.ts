@@ -7,8 +7,8 @@ export const EVENTS_CHANNEL = 'heron_events';
 export const POSITIONS_CHANNEL = 'heron_positions';
 
 /**
- * What a notice on {@link POSITIONS_CHANNEL} says: the organizations whose events were placed; null (an empty notice)
- * stands for any.
+ * The organizations in a notification on {@link POSITIONS_CHANNEL} whose events have new positions; null (an empty notification)
+ * means any.
  */
 export function namedOrganizations(notice: string): readonly string[] | null {
   return notice === '' ? null : notice.split(',');
@@ -22,7 +22,7 @@ interface EventFacts {
 }
 
 /**
- * Every domain event one can subscribe to, those of areas to come included. Firehose events
+ * Every domain event that can be subscribed to, those of planned areas included. Firehose events
  * reach a subscriber only when it lists them. Published names are never renamed: an incompatible payload gets a new name.
  */
 export const EVENT_TYPES = {
@@ -184,10 +184,10 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
-/** The verification challenge of an endpoint and its later test. It belongs to the vocabulary; nobody subscribes to it. */
+/** The verification challenge of an endpoint and its later test. It is documented like an event but needs no subscription. */
 export const TEST_EVENT = 'webhook.test';
 
-/** What a key, token or application needs to get the events of a family, the part of a name before its dot. */
+/** The scope that a key, token or application needs for the events of a family, the part of a name before its dot. */
 export const EVENT_SCOPES = {
   inbox: 'READ_UNIBOX',
   campaign: 'READ_CAMPAIGNS',
@@ -209,7 +209,7 @@ export const EVENT_SCOPES = {
 
 export type EventFamily = keyof typeof EVENT_SCOPES;
 
-/** What a signed-in person needs for the same: any one of what the routes of the family ask for. */
+/** What a signed-in person needs for the same: any one of the permissions of the family's routes. */
 const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   inbox: ['view_campaigns'],
   campaign: ['view_campaigns'],
@@ -229,7 +229,7 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   custom: ['view_campaigns'],
 };
 
-/** Whether a name is an event one can subscribe to. */
+/** Whether a name is an event that can be subscribed to. */
 export function isEventType(name: string): name is EventType {
   return Object.hasOwn(EVENT_TYPES, name);
 }

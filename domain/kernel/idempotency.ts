@@ -7,7 +7,7 @@ import { organizationOf, type Ctx } from './context.ts';
 import { inTransaction } from '../../db/transaction.ts';
 
 const KEEP_MS = 24 * 3600_000;
-/** How long a concurrent duplicate waits for the first before it gets 409. */
+/** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
 const WAIT_MS = 10_000;
 
 export interface StoredAnswer {
@@ -16,7 +16,7 @@ export interface StoredAnswer {
   body: Buffer;
 }
 
-/** One guarded write: who, which operation, which key, what was asked. */
+/** One write with a key: who, which operation, which key, and a hash of the request. */
 export interface IdempotentRequest {
   actorId: string;
   operation: string;
@@ -24,7 +24,7 @@ export interface IdempotentRequest {
   requestHash: string;
 }
 
-/** Describes a write for its key: the caller, the operation and a hash of everything that was asked. */
+/** Describes a write for its key: the caller, the operation and a hash of the whole request. */
 export function idempotentRequest(ctx: Ctx, operation: string, key: string, asked: unknown): IdempotentRequest {
   const actorId = ctx.actor.apiKeyId ?? ctx.actor.oauthGrantId ?? ctx.actor.userId ?? 'system';
   return { actorId, operation, key, requestHash: sha256(JSON.stringify(asked)) };
@@ -33,9 +33,9 @@ export function idempotentRequest(ctx: Ctx, operation: string, key: string, aske
 /**
  * Does a write once per Idempotency-Key: the effect and the stored answer commit together. A request
  * that was answered before gets that answer; a concurrent duplicate waits for the first, then gets its answer.
- * @param work.prepare what must happen before the transaction, such as a dialled check; not repeated for a known answer
+ * @param work.prepare runs before the transaction, such as dialing a server; not repeated for a known answer
  * @param work.run the write, with the open transaction in its context
- * @throws AppError conflict (409) when the key came with another request, or the first takes too long
+ * @throws AppError conflict (409) when the key was used with another request, or the first request takes too long
  */
 export async function performOnce<Prepared>(
   ctx: Ctx,
@@ -74,7 +74,7 @@ async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest)
   };
 }
 
-/** Takes the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
+/** Claims the key inside the write's transaction; a concurrent duplicate waits here until the first has committed. */
 async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const now = ctx.clock.now();
   const org = scopeOf(ctx, trx);
@@ -94,7 +94,7 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
   return inserted.length > 0 ? undefined : storedAnswer(ctx, org, request);
 }
 
-/** Stores the answer, encrypted, in the transaction that made it. */
+/** Stores the answer, encrypted, in the transaction of the write. */
 async function storeAnswer(ctx: Ctx, trx: Trx, request: IdempotentRequest, answer: StoredAnswer): Promise<void> {
   await scopeOf(ctx, trx)
     .table('idempotency_keys')

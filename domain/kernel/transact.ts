@@ -24,10 +24,10 @@ export interface AuditEntry {
 export interface Tx {
   trx: Trx;
   org: OrgScope;
-  /** Who acts; what it may do is checked where a verb's reach depends on rows. */
+  /** Who acts. Verbs check permissions against it where they depend on rows. */
   actor: Actor;
   now: Date;
-  /** Reactions between what came from outside and this transaction: 0 but inside a reaction. Its events carry it. */
+  /** Number of reactions that led to this transaction; 0 outside of reactions. Its events carry it. */
   hops: number;
   /** A domain event for webhooks and the realtime gateway. */
   emit<T extends EventType>(type: T, data: EventData<T>): void;
@@ -35,14 +35,14 @@ export interface Tx {
   /** What Temporal must do after the commit. */
   intend(intent: Intent): void;
   /**
-   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of these
-   * ends in one order, and hold them only until the commit.
+   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of this
+   * work in one order, and hold them only until the commit.
    */
   atEnd(key: string, work: () => Promise<void>): void;
 }
 
 /**
- * Runs a verb's work in one transaction, or joins the one the guard has opened. Nothing collected is written when it throws.
+ * Runs a verb's work in one transaction, or joins the one the guard has opened. When it throws, nothing is written.
  * @throws AppError for constraint violations that have a code (db/errors.ts)
  */
 export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -87,7 +87,7 @@ interface EmittedEvent {
   data: object;
 }
 
-/** @throws Error when the payload is not what is published for its type: a fault of code */
+/** @throws Error when the payload does not fit the published schema of its type: a fault of code */
 function assertFits({ type, data }: EmittedEvent): void {
   const checked = EVENT_PAYLOADS[type].safeParse(JSON.parse(json(data)));
   if (!checked.success) throw new Error(`${type}: the payload does not fit its schema: ${checked.error.message}`);

@@ -7,10 +7,10 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 export type { LabelRegistry, LabelRow } from '../../db/models/label.ts';
 
 const MAX_LABELS = 100;
-/** Campaigns a refusal names at most. */
+/** Campaigns that a refusal names at most. */
 const MAX_NAMED = 20;
 const PALETTE = ['#0ea5e9', '#16a34a', '#f59e0b', '#ef4444', '#8b5cf6', '#ec4899', '#14b8a6', '#64748b'];
-/** Where campaigns keep lists of ids of a registry. */
+/** The columns in which campaigns keep ids of a registry. */
 const CAMPAIGN_COLUMN: Partial<Record<LabelRegistry, 'folders' | 'email_tags'>> = {
   folder: 'folders',
   tag: 'email_tags',
@@ -75,14 +75,14 @@ export async function updateLabel(
 }
 
 /**
- * Deletes an entry and unfiles what was under it; the records stay.
+ * Deletes an entry and removes it from its records; the records stay.
  * @throws AppError not_found, conflict for a tag that alone says which mailboxes a campaign sends from
  */
 export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     const label = await findLabel(tx, registry, id);
-    // Contacts and mailboxes are unfiled by their foreign keys.
+    // Their foreign keys remove contacts and mailboxes from it.
     const column = CAMPAIGN_COLUMN[registry];
     if (registry === 'tag') await refuseWidening(tx, id);
     if (column) {
@@ -128,8 +128,8 @@ export async function moveLabel(
 }
 
 /**
- * A campaign that takes its mailboxes from tags sends from all of them when it has none, which
- * must not come about by deleting a tag elsewhere.
+ * A campaign that takes its mailboxes from tags sends from all of them when it has no tag, and
+ * deleting a tag elsewhere must not cause that.
  * @throws AppError conflict naming the campaigns
  */
 async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
@@ -150,7 +150,7 @@ async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
   });
 }
 
-/** One writer per registry at a time: positions stay without gaps. */
+/** Locks a registry, so that positions have no gaps. */
 async function lockRegistry(tx: Tx, registry: LabelRegistry): Promise<LabelRow[]> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended(:registry || :org, 0))`, { registry });
   return tx.org.query(Labels).where({ registry }).orderBy(['position', 'id']);

@@ -48,8 +48,8 @@ export async function getLeadHold(ctx: Ctx, campaignId: string, contactId: strin
 }
 
 /**
- * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; a hold in
- * force keeps its beginning. Reserved slots go back.
+ * Holds a lead until a date, or (null) until it is resumed. The body is the whole state, so repeating is safe; an existing hold
+ * keeps its beginning. Reserved slots are released.
  * @throws AppError not_found; bad_request when `until` is past or more than a year away, or the lead has finished
  */
 export async function pauseLead(
@@ -93,7 +93,7 @@ export async function pauseLead(
 }
 
 /**
- * Lifts a hold now, whoever made it; nothing happens to a lead that is not held.
+ * Ends a hold now, whoever made it; nothing happens to a lead that is not held.
  * @throws AppError not_found
  */
 export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<LeadHoldResult> {
@@ -118,7 +118,7 @@ export async function resumeLead(ctx: Ctx, campaignId: string, contactId: string
 }
 
 /**
- * Takes a contact out of a campaign, with its progress; emails already sent stay.
+ * Removes a contact from a campaign, with its progress; emails already sent stay.
  * @throws AppError not_found
  */
 export async function removeLead(ctx: Ctx, campaignId: string, contactId: string): Promise<void> {
@@ -168,7 +168,7 @@ function present(lead: HeldRow, now: Date): LeadHoldResult {
   };
 }
 
-/** A lead under way has a run of its own; one that has not begun is the launcher's. */
+/** Signals the run of a lead in flight; for one that has not begun, the launcher. */
 async function signalHold(tx: Tx, lead: HeldRow, cause: 'held' | 'released'): Promise<void> {
   if (lead.launched_at) signalControl(tx, lead, cause);
   else if (cause === 'released' && lead.campaign_status === 'active')

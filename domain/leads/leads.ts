@@ -13,15 +13,15 @@ import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
 
 export interface AddedLeads {
   added: number;
-  /** Contacts that were leads of the campaign before, whatever has become of them. */
+  /** Contacts that were leads of the campaign before, in any state. */
   already: number;
 }
 
 const PAGE = 5_000;
 
 /**
- * Makes contacts leads of a campaign. Ids that are no contacts of the organization are passed over. An active campaign
- * is told; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
+ * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. The launcher of an active campaign
+ * is signalled; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
  * log.
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
  *   that the caller's key may not use
@@ -35,8 +35,8 @@ export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly 
 }
 
 /**
- * Makes contacts and everybody in segments leads of a campaign (POST /campaigns/:id/leads). However large a segment is,
- * only a page of its ids is in memory at a time; all of them arrive in one transaction.
+ * Makes contacts, and all contacts of segments, leads of a campaign (POST /campaigns/:id/leads). Ids of segments are read
+ * in pages, so memory stays bounded; all are added in one transaction.
  * @throws AppError not_found; forbidden as {@link addLeads}; bad_request naming every id that is no contact or segment of
  *   the organization
  */
@@ -109,7 +109,7 @@ async function enroll(tx: Tx, campaignId: string, contactIds: readonly string[])
   return result;
 }
 
-/** What follows when a locked campaign has got leads: log, wake-up, restart. */
+/** Follow-up of new leads in a locked campaign: log line, signal, restart. */
 async function welcomeLeads(tx: Tx, campaign: CampaignRow, { added, already }: AddedLeads): Promise<void> {
   if (added === 0) return;
   await tx.org.table('campaigns').where({ id: campaign.id }).update({ had_leads: true, idle_since: null });

@@ -32,7 +32,7 @@ export interface LeadRow {
 }
 
 /**
- * The leads of a campaign, newest first. A held lead reads as `paused`. Names and addresses are for callers who may see
+ * The leads of a campaign, newest first. A held lead has the status `paused`. Names and addresses are for callers who may see
  * contacts.
  * @throws AppError not_found, bad_request for a bad cursor
  */
@@ -51,7 +51,7 @@ export async function listLeads(
   if (after) where.add(`e.id < ${where.bind(after, 'uuid')}`);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
-    // What an index can answer: a held lead is one that has not finished.
+    // In terms of an index: a held lead is one that has not finished.
     where.add(
       `e.state = any(${where.bind(filters.status === 'paused' ? ['pending', 'active'] : [filters.status], 'text[]')})`,
     );

@@ -5,7 +5,7 @@ import { finishEnrollments } from '../engine/control/finish.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Tx } from '../kernel/transact.ts';
 
-/** Ids a request names, and where it names them. */
+/** Ids in a request, with their path. */
 export interface NamedIds {
   path: string;
   ids: readonly string[];
@@ -41,8 +41,8 @@ export async function assertKnown(
 }
 
 /**
- * Takes contacts out of campaigns, without `campaignIds` out of all. Whoever is on the way is ended first, so the run is told
- * and its slot given back; leads that wait to be launched just go. The launchers are told once each.
+ * Removes contacts from campaigns, without `campaignIds` from all. Leads in flight are ended first, so that their run is signalled
+ * and their slot released; leads that wait to be launched are only deleted. Each launcher is signalled once.
  */
 export async function leaveCampaigns(
   tx: Tx,
@@ -53,7 +53,7 @@ export async function leaveCampaigns(
   const membership = `organization_id = :org and contact_id = any(cast(:contacts as uuid[]))
     and (cast(:campaigns as uuid[]) is null or campaign_id = any(cast(:campaigns as uuid[])))` as const;
   const bindings = { contacts: contactIds, campaigns: campaignIds };
-  // All of them before anything that belongs to them, in the order in which every writer takes them.
+  // All of them before rows that belong to them, the lock order of every writer.
   await tx.org.sql(
     `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
     bindings,

@@ -30,7 +30,7 @@ export async function assertRoom(ctx: Ctx, org: OrgScope): Promise<void> {
   });
 }
 
-/** One connect of a workspace at a time, so that two cannot both take the last place. */
+/** Serializes connects of a workspace, so that two cannot both be the last one allowed. */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);
 }

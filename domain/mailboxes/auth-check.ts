@@ -3,12 +3,12 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { findMailbox } from './read.ts';
 
-/** Answers TXT questions; each record is its strings, joined. No record is an empty list. */
+/** Resolves TXT records; each record is its strings, joined. No record is an empty list. */
 export interface TxtResolver {
   resolveTxt(name: string): Promise<string[]>;
 }
 
-/** What DNS says of a sending domain. */
+/** The DNS records of a sending domain. */
 export interface AuthCheck {
   domain: string;
   spfRecord: string | null;
@@ -19,7 +19,7 @@ export interface AuthCheck {
   summary: string;
 }
 
-/** Selectors in wide use. DNS cannot list the selectors of a domain, so a key under another name is not found. */
+/** Common selectors. DNS cannot list the selectors of a domain, so a key under another name is not found. */
 const SELECTORS = [
   'default',
   'dkim',
@@ -88,12 +88,12 @@ export async function checkAuthentication(
   };
 }
 
-/** A published key; an empty `p` is a revoked one (RFC 6376 section 3.6.1). */
+/** A published key; an empty `p` means revoked (RFC 6376 section 3.6.1). */
 function isKey(record: string): boolean {
   return /(?:^|;)\s*p\s*=\s*[A-Za-z0-9+/]/.test(record);
 }
 
-/** DNS itself, bounded; whatever cannot be answered counts as not found. */
+/** DNS with a timeout; a query without an answer counts as not found. */
 function systemResolver(): TxtResolver {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   return {

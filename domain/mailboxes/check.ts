@@ -11,13 +11,13 @@ import {
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 
-/** Which servers to dial, with the passwords. It exists sealed, and only as long as the check. */
+/** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */
 export interface CheckRequest {
   smtp: SmtpTarget | null;
   imap: ImapTarget | null;
 }
 
-/** A sealed request is worthless after this long (ms), should its row ever be left behind. */
+/** A sealed request expires after this long (ms), in case its row was not deleted. */
 const REQUEST_MS = 120_000;
 /** How long (ms) a caller waits for the worker's answer. */
 const WAIT_MS = 45_000;
@@ -28,8 +28,8 @@ export function checkContext(checkId: string): string {
 }
 
 /**
- * Has a worker dial the servers. The credentials travel sealed in a row that is gone afterwards, whatever happened;
- * Temporal sees an id. Must run outside of the caller's transaction: the worker reads the row.
+ * Has a worker dial the servers. The credentials are sealed in a row that is always deleted afterwards;
+ * Temporal gets an id. Must run outside of the caller's transaction: the worker reads the row.
  * @throws AppError service_unavailable when no worker answers
  */
 export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<MailboxCheckResult> {
@@ -51,7 +51,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
   }
 }
 
-/** Without this a client would wait the whole time for a worker that is not there. */
+/** Without this a client would wait until the timeout when no worker is alive. */
 async function assertWorkers(ctx: Ctx): Promise<void> {
   let cause: unknown;
   try {
@@ -66,7 +66,7 @@ async function assertWorkers(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Which field of a mail service a stage speaks against. */
+/** The field of a mail service that a failed stage points to. */
 const FIELD: Record<CheckStage, string> = {
   dns: 'host',
   connect: 'host',

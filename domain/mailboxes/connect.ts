@@ -11,7 +11,7 @@ import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
-/** A mail service with its password, as it comes in. */
+/** A mail service with its password, as the request gives it. */
 export type MailServiceInput = MailService & { password: string };
 
 /** POST /emails. `email` is lower-case. */
@@ -25,8 +25,8 @@ export interface ConnectInput {
 }
 
 /**
- * What must hold before a mailbox is connected: room in the allowance, unless it is known already, and servers that take
- * the credentials. Runs before the transaction, as it waits on the network.
+ * Checks before a mailbox is connected: room in the allowance, unless it is connected already, and servers that accept
+ * the credentials. Runs before the transaction, as it waits for the network.
  * @throws AppError mailbox_allowance_reached, mailbox_auth_failed, service_unavailable, forbidden
  */
 export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<void> {
@@ -59,7 +59,7 @@ export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<Mai
   });
 }
 
-/** A key for some mailboxes may give them new credentials, but not add others. */
+/** A key restricted to mailboxes may give them new credentials, but not add others. */
 function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);
   if (ctx.actor.allowedMailboxes) {
@@ -114,8 +114,8 @@ async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, input: ConnectInpu
 }
 
 /**
- * Gives a mailbox new servers or passwords, which have been dialed: connections with the old ones end, a hold is over,
- * and a mailbox that is now read elsewhere starts at the present end of its mail.
+ * Gives a mailbox new servers or passwords, which have been dialed: connections with the old ones end, a hold ends,
+ * and reading from a new IMAP server starts at the present end of its mail.
  */
 export async function storeServices(
   ctx: Ctx,

@@ -3,23 +3,23 @@ import type { Columns } from '../../db/rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Db } from '../../db/connection.ts';
 
-/** A mailbox this process watches, until its lease runs out. */
+/** A mailbox that this process watches until its lease expires. */
 export interface SyncLease {
   mailboxId: string;
   organizationId: string;
   email: string;
-  /** Servers and passwords the watcher was started with; a later version means it must start anew. */
+  /** Version of the servers and passwords of the watcher; a later version means that it must start again. */
   credentialsVersion: number;
 }
 
 type LeaseRow = Columns<'mailbox_sync', 'mailbox_id' | 'organization_id'> &
   Columns<'mailboxes', 'email' | 'credentials_version'>;
 
-/** Mailboxes that are to be watched at all. */
+/** Mailboxes that are to be watched. */
 const SYNCABLE = `m.status = 'active' and m.imap is not null`;
 
 /**
- * Takes up to `limit` mailboxes nobody watches, longest unwatched first. Two processes never get the same one; times are
+ * Claims up to `limit` mailboxes that no process watches, longest unwatched first. Two processes never get the same one; times are
  * the database's, so clocks of machines need not agree.
  */
 export async function claimLeases(db: Db, workerId: string, leaseMs: number, limit: number): Promise<SyncLease[]> {
@@ -41,7 +41,7 @@ export async function claimLeases(db: Db, workerId: string, leaseMs: number, lim
   }));
 }
 
-/** Extends the leases of watched mailboxes. Returns the versions of those that are still to be watched by this process. */
+/** Extends the leases of watched mailboxes. Returns the credentials versions of those that this process keeps. */
 export async function renewLeases(
   db: Db,
   workerId: string,
@@ -58,7 +58,7 @@ export async function renewLeases(
   return new Map(rows.map((row) => [row.mailbox_id, row.credentials_version]));
 }
 
-/** Gives a mailbox back, for any process to take at once. */
+/** Releases a mailbox; any process may claim it at once. */
 export async function releaseLease(db: Db, workerId: string, mailboxId: string): Promise<void> {
   await across(db, 'engine')
     .table('mailbox_sync')
@@ -66,7 +66,7 @@ export async function releaseLease(db: Db, workerId: string, mailboxId: string):
     .update({ owner: null, lease_until: null });
 }
 
-/** Gives a mailbox back that could not be read; nobody takes it before the delay that `delayOf` says for so many failures in a row (ms). */
+/** Releases a mailbox that could not be read, for a later time: `delayOf` gives the delay (ms) for that many failures in a row. */
 export async function failLease(
   db: Db,
   workerId: string,
@@ -95,7 +95,7 @@ export async function failLease(
   });
 }
 
-/** Says that a process is there, and learns how many mailboxes each should watch: all of them over all processes. */
+/** Records that a process is alive, and returns how many mailboxes each process should watch. */
 export async function fairShare(db: Db, workerId: string, aliveMs: number): Promise<number> {
   await across(db, 'engine').sql(
     `insert into sync_workers (id, alive_until) values (:worker, now() + :alive * interval '1 millisecond')
@@ -110,7 +110,7 @@ export async function fairShare(db: Db, workerId: string, aliveMs: number): Prom
   return Math.ceil(mailboxes / Math.max(1, workers));
 }
 
-/** Takes a process out of the count, with others that have not been heard of for a day. */
+/** Removes a process from the count, with others that recorded nothing for a day. */
 export async function leaveWorkers(db: Db, workerId: string): Promise<void> {
   await across(db, 'engine').sql(
     `delete from sync_workers where id = :worker or alive_until < now() - interval '1 day'`,

@@ -16,14 +16,14 @@ import {
 } from './read.ts';
 import { wakeSync } from './sync-state.ts';
 
-/** A problem as checklists carry it. */
+/** A problem in a checklist. */
 export interface Issue {
   code: string;
   message: string;
   fix: string;
 }
 
-/** What a live check found. */
+/** The result of a live check. */
 export interface LiveCheck {
   mailbox: MailboxRow;
   smtp: boolean;
@@ -56,8 +56,8 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
 }
 
 /**
- * Turns what the servers said into a checklist. Credentials that stopped working hold the mailbox; ones that work again
- * lift such a hold.
+ * Makes a checklist of the servers' answers. Credentials that stopped working hold the mailbox; ones that work again
+ * end such a hold.
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {
@@ -90,7 +90,7 @@ export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult
   });
 }
 
-/** The mailbox can be read: whatever kept sync workers from it is over. */
+/** The mailbox can be read: ends what kept sync workers from it. */
 async function readNow(tx: Tx, id: string): Promise<void> {
   await clearHold(tx, id, 'imap_auth_failed');
   await tx.org.table('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 0 });

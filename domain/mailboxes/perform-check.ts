@@ -10,7 +10,7 @@ import { checkContext, type CheckRequest } from './check.ts';
 const SIDE_MS = 20_000;
 
 /**
- * The worker's half of a check: opens the sealed request and signs in to both servers side by side.
+ * The worker's part of a check: opens the sealed request and signs in to both servers in parallel.
  * @throws AppError not_found when the request is gone or too old
  */
 export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string): Promise<MailboxCheckResult> {
@@ -28,7 +28,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
   return { smtp: sending, imap: reading };
 }
 
-/** A server that answers drop by drop must not cost the other one its answer. */
+/** Bounds one server, so that a slow one does not delay the result of the other. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<SideResult>((resolve) => {
@@ -66,7 +66,7 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
   }
 }
 
-/** A server may quote what it was given; its words go into answers and histories. */
+/** Removes the password from a server's answer, which is stored in answers and histories. */
 function withoutPassword(text: string, { username, password }: { username: string; password: string }): string {
   const encoded = [password, `\0${username}\0${password}`].map((secret) =>
     Buffer.from(secret).toString('base64').replace(/=+$/, ''),

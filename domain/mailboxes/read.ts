@@ -10,7 +10,7 @@ import { isSender } from '../engine/campaign/sender-pool.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 
-/** A mailbox as readers see it: the row, its tags, how far it has been read. */
+/** A mailbox in answers: the row, its tags, how far it has been read. */
 export interface MailboxView {
   mailbox: MailboxRow;
   tags: string[];
@@ -147,7 +147,7 @@ export async function findMailboxErrors(org: OrgScope, mailboxId: string): Promi
   );
 }
 
-/** Rows with their tags and places, in the same order. */
+/** Rows with their tags and reading progress, in the same order. */
 export async function view(org: OrgScope, mailboxes: readonly MailboxRow[]): Promise<MailboxView[]> {
   const ids = mailboxes.map(({ id }) => id);
   const rows = await org.sql<{ id: string; tags: string[]; last_uid: number | null; last_synced_at: Date | null }>(

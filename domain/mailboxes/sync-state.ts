@@ -3,24 +3,24 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
 
-/** Channel on which sync workers are told that mailboxes were added, changed or removed. */
+/** Channel on which sync workers are notified of added, changed and removed mailboxes. */
 export const MAILBOXES_CHANNEL = 'heron_mailboxes';
 
-/** Makes sync workers look again once this transaction commits. They would also notice by themselves, a little later. */
+/** Notifies sync workers once this transaction commits. Without it they would notice a little later. */
 export async function wakeSync(tx: Tx): Promise<void> {
   await across(tx.trx, 'engine').sql(`select pg_notify('${MAILBOXES_CHANNEL}', '')`);
 }
 
 /** How far a folder has been read. */
 export interface FolderProgress {
-  /** Null before the first look. */
+  /** Null before the first reading. */
   uidValidity: number | null;
   lastUid: number;
-  /** Mail that came after this moment has not been looked at under another numbering. */
+  /** Mail after this moment has not been read under another UIDVALIDITY. */
   since: Date;
 }
 
-/** How far a folder has been read; its row is made when it is looked at for the first time. */
+/** How far a folder has been read; creates its row at the first reading. */
 export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: string): Promise<FolderProgress> {
   const org = reader(ctx);
   await org.insert('mailbox_sync', { mailbox_id: mailboxId, folder }).onConflict(['mailbox_id', 'folder']).ignore();
@@ -32,7 +32,7 @@ export async function readFolderProgress(ctx: Ctx, mailboxId: string, folder: st
   return { uidValidity: row!.uid_validity, lastUid: row!.last_uid, since: row!.since };
 }
 
-/** Begins to read a folder, or begins anew under another numbering: everything up to `lastUid` counts as read. */
+/** Starts reading a folder, or starts again under another UIDVALIDITY: everything up to `lastUid` counts as read. */
 export async function startFolderAt(
   ctx: Ctx,
   mailboxId: string,
@@ -48,7 +48,7 @@ export async function startFolderAt(
   );
 }
 
-/** A folder has been read to its present end. */
+/** Records that a folder has been read to its present end. */
 export async function recordFolderRead(
   ctx: Ctx,
   mailboxId: string,
@@ -65,12 +65,12 @@ export async function recordFolderRead(
   });
 }
 
-/** The server took the sign-in: a hold because it had not is over. */
+/** The server accepted the sign-in: ends a hold for a refused one. */
 export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));
 }
 
-/** The server refused the sign-in: without replies and bounces the mailbox must not go on sending. */
+/** The server refused the sign-in: holds the mailbox, which must not send while replies and bounces cannot be read. */
 export async function signInRefused(ctx: Ctx, mailboxId: string, reason: string, holdMs: number): Promise<void> {
   await transact(ctx, (tx) =>
     holdMailbox(tx, mailboxId, { code: 'imap_auth_failed', reason, until: new Date(tx.now.getTime() + holdMs) }),

@@ -39,7 +39,7 @@ export async function prepareUpdate(ctx: Ctx, id: string, { smtp, imap }: Mailbo
 }
 
 /**
- * Changes a mailbox. Switched off, it gives its reserved slots back; switched on, or given new servers, a hold is over.
+ * Changes a mailbox. Switching it off releases its reserved slots; switching it on, or new servers, ends a hold.
  * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported
  */
 export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Promise<MailboxDetail> {
@@ -47,7 +47,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
     assertSendAs(before, settings.send_as_email);
-    // Sends before mailboxes, the order in which every writer takes them.
+    // Sends before mailboxes, the lock order of every writer.
     if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findActiveCampaigns(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
@@ -75,8 +75,8 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
 }
 
 /**
- * Removes a mailbox with everything under it; emails already sent stay on record. A send in a worker's hands finishes;
- * watchers let go by themselves.
+ * Removes a mailbox with everything under it; emails already sent stay on record. A send that a worker has claimed finishes;
+ * watchers stop when they next renew their lease.
  * @throws AppError not_found
  */
 export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
@@ -93,7 +93,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** Campaigns that may send from the mailbox since the edit, or no longer. A hold that was lifted has been told already. */
+/** Signals campaigns that may send from the mailbox since the edit, or no longer. The end of a hold was announced already. */
 async function tellCampaigns(
   tx: Tx,
   before: MailboxRow,
@@ -119,7 +119,7 @@ function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'
   else if (mailbox.status === 'active') tx.emit('email_account.disconnected', { ...data, status });
 }
 
-/** SMTP says nothing of the addresses a mailbox may use, so there is none to choose from. */
+/** SMTP does not list the addresses a mailbox may send as, so none can be chosen. */
 function assertSendAs(mailbox: MailboxRow, sendAs: string | undefined): void {
   if (!sendAs || mailbox.provider !== 'smtp_imap') return;
   throw new AppError(
