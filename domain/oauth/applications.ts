@@ -17,7 +17,7 @@ export type { OAuthApplicationRow } from '../../db/models/oauth-application.ts';
 
 const LIST = 'oauth-applications';
 
-/** What an owner says about an application; every field that is not sent stays, or has its default. */
+/** The fields of an application that its owner sets; a field that is not sent stays, or has its default. */
 export interface ApplicationInput {
   name?: string | undefined;
   description?: string | undefined;
@@ -62,8 +62,8 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
 }
 
 /**
- * What has to be looked at outside of a transaction before an application is created (without an id) or changed: every
- * field by itself, and its webhook settings as they would be together, which may wait for DNS.
+ * Checks before an application is created (without an id) or changed, outside of a transaction because they may wait for DNS: every
+ * field, and its webhook settings as they would be together.
  * @throws AppError bad_request with every fault at once, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
@@ -86,9 +86,9 @@ export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: s
 }
 
 /**
- * Creates a confidential application (POST /oauth/applications); {@link checkApplication} has been asked. Without
- * `scopes` it gets the reading ones, as far as the caller holds them.
- * @throws AppError forbidden when a key or token would give it scopes it lacks itself
+ * Creates a confidential application (POST /oauth/applications), after {@link checkApplication}. Without
+ * `scopes` it gets the reading ones, as far as the caller has them.
+ * @throws AppError forbidden when a key or token would give it scopes that it lacks itself
  */
 export async function createApplication(
   ctx: Ctx,
@@ -128,15 +128,15 @@ export async function createApplication(
   });
 }
 
-/** Where events go, and which. */
+/** Fields that decide where events go, and which. */
 const CHANGES_RECEIVER = ['webhook_url', 'webhook_events', 'allowed_webhook_domains'] as const;
 const WEBHOOKS = maskOf(['WEBHOOKS']);
 
 /**
- * Changes the sent fields of an application; lists replace what was there. Fewer scopes narrow its tokens within a
+ * Changes the sent fields of an application; lists replace the stored ones. Fewer scopes narrow its tokens within a
  * second, more give them nothing before people approve again.
- * @throws AppError not_found; forbidden when the caller would give it scopes they lack themselves, or send elsewhere the codes
- *   or events of an application that may do more than they may; events need WEBHOOKS besides
+ * @throws AppError not_found; forbidden when the caller would give it scopes that they lack themselves, or redirect the codes
+ *   or events of an application with more rights than they have; events also need WEBHOOKS
  */
 export async function updateApplication(ctx: Ctx, id: string, input: ApplicationInput): Promise<OAuthApplicationRow> {
   if (!isUuid(id)) throw notFound('Application');
@@ -147,7 +147,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
     const names = Object.keys(sent) as (keyof typeof sent)[];
     if (names.length === 0) return before;
     if (sent.scopes !== undefined) await assertActorGrants(tx, ctx.actor, sent.scopes & ~before.scopes);
-    // Whoever says where codes or events go can use what people of every workspace have granted.
+    // Whoever sets the address for codes or events can use what people of every workspace have granted.
     if (CHANGES_RECEIVER.some((name) => name in sent)) {
       await assertActorGrants(tx, ctx.actor, (sent.scopes ?? before.scopes) | WEBHOOKS);
     }
@@ -169,7 +169,7 @@ export async function updateApplication(ctx: Ctx, id: string, input: Application
 }
 
 /**
- * Gives an application a new client secret; the one before stops working at once. Tokens stay.
+ * Gives an application a new client secret; the previous one stops working at once. Tokens stay.
  * @throws AppError not_found; forbidden for a key or token that lacks a scope of the application
  */
 export async function rotateClientSecret(ctx: Ctx, id: string): Promise<IssuedApplication> {
@@ -212,7 +212,7 @@ export async function deleteApplication(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** What the audit log keeps of a field. Paths and queries of webhook URLs often hold a receiver's secret. */
+/** The value of a field for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
 function audited(name: string, value: unknown): unknown {
   if (name === 'scopes') return scopesOf(value as number);
   return name === 'webhook_url' ? hostOf(value as string) : value;

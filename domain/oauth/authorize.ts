@@ -27,12 +27,12 @@ const SINGLE = [
 ] as const;
 type Parameter = (typeof SINGLE)[number];
 
-/** A request a person can be asked about: everything in it has been checked. */
+/** A fully checked request, which can be shown to a person. */
 export interface AuthorizationRequest {
   kind: 'request';
   application: Client;
   redirectUri: string;
-  /** What is asked for: never more than the application is registered with. */
+  /** The requested scopes: never more than the application is registered with. */
   scopes: Permission[];
   state: string | undefined;
   /** PKCE S256; null where a confidential client sent none. */
@@ -43,8 +43,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * A request nobody is asked about. `page`: who asks or where the answer goes is not sure, so the browser is sent nowhere.
- * `redirect`: the application is told, at an address known to be its own.
+ * A request that is refused before anyone is asked. `page`: the client or the redirect URI is not certain, so the error is a page.
+ * `redirect`: the application gets the error, at an address known to be its own.
  */
 export type AuthorizationRefusal = { kind: 'page'; message: string } | { kind: 'redirect'; location: string };
 
@@ -115,11 +115,11 @@ function valuesOf(query: AuthorizationQuery, name: string): string[] {
 }
 
 /**
- * Writes down what a person approved, in the workspace of the context, and sends the browser back with a code. Approving
- * again replaces what was approved before: tokens already out carry no more than the newest approval.
+ * Stores what a person approved, in the workspace of the context, and sends the browser back with a code. Approving
+ * again replaces the earlier approval: existing tokens carry no more than the newest approval.
  * @param scopes what the person left ticked, of `request.scopes`
  * @throws AppError bad_request (no scope, or one that was not asked for), forbidden (not a member, or a scope the person's
- *   role does not let them hand out: `grantableScopes` tells beforehand)
+ *   role does not let them grant: `grantableScopes` lists the allowed ones)
  */
 export async function approveAuthorization(
   ctx: Ctx,
@@ -162,7 +162,7 @@ export async function approveAuthorization(
   return { location: answerAt(request.redirectUri, { code, state: request.state, iss: request.issuer }) };
 }
 
-/** Sends the browser back with the person's no. */
+/** Sends the browser back with the person's refusal. */
 export function denyAuthorization(request: Pick<AuthorizationRequest, 'redirectUri' | 'state' | 'issuer'>): {
   location: string;
 } {
@@ -178,7 +178,7 @@ function refuse(
   return { kind: 'redirect', location: answerAt(redirectUri, { error, error_description: description, state, iss }) };
 }
 
-/** A redirect URI with the answer behind its own query, which stays as it is (RFC 6749, section 4.1.2). */
+/** A redirect URI with the answer added to its own query, which stays as it is (RFC 6749, section 4.1.2). */
 function answerAt(redirectUri: string, answer: Record<string, string | undefined>): string {
   const parameters = new URLSearchParams(
     Object.entries(answer).filter((entry): entry is [string, string] => entry[1] !== undefined),

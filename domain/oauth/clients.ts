@@ -5,7 +5,7 @@ import { OAuthError } from './errors.ts';
 
 const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
 
-/** An application as the protocol meets it. Most are public clients that registered themselves. */
+/** An application in the protocol. Most are public clients that registered themselves. */
 export interface Client {
   id: string;
   client_id: string;
@@ -21,7 +21,7 @@ export interface Client {
   scopes: number;
 }
 
-/** How a client presented itself: HTTP Basic, or fields of the form. */
+/** How a client authenticated: HTTP Basic, or fields of the form. */
 export interface ClientCredentials {
   clientId: string;
   /** Undefined when none was sent. */
@@ -29,12 +29,12 @@ export interface ClientCredentials {
   basic: boolean;
 }
 
-/** Whether a text can be a client id at all; anything else never reaches the database. */
+/** Whether a text can be a client id; other texts never reach the database. */
 export function isClientId(text: string): boolean {
   return CLIENT_ID.test(text);
 }
 
-/** The application with a client id, whoever it belongs to. */
+/** The application with a client id, of any organization. */
 export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Promise<Client | undefined> {
   if (!isClientId(clientId)) return undefined;
   return across(db, 'application')
@@ -55,7 +55,7 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
 }
 
 /**
- * What a client says of itself in a request to the token or revocation endpoint: exactly one way of authentication
+ * The client credentials in a request to the token or revocation endpoint: exactly one way of authentication
  * (RFC 6749, section 2.3).
  * @param authorization the Authorization header, if any
  * @throws OAuthError invalid_client (nothing, or not readable), invalid_request (two ways at once)
@@ -88,7 +88,7 @@ export function readClientCredentials(
 }
 
 /**
- * Whether a client is who it says: a confidential one by its secret, compared in constant time; a public one has none to send.
+ * Authenticates a client: a confidential one by its secret, compared in constant time; a public one has none.
  * @throws OAuthError invalid_client, the same for an unknown client and a wrong secret
  */
 export function assertAuthentic<C extends Pick<Client, 'client_secret_hash'>>(

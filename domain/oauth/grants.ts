@@ -8,10 +8,10 @@ import { transact, type Tx } from '../kernel/transact.ts';
 import { syncGrantEndpoint } from '../webhooks/managed.ts';
 import { grantableWith, scopesOf } from '../identity/scopes.ts';
 
-/** Most applications shown to a person; the newest. */
+/** Applications shown to a person at most; the newest. */
 const LISTED = 500;
 
-/** One application a person lets into one workspace. */
+/** An application that a person has granted access to one workspace. */
 export interface AuthorizedApp {
   grant_id: string;
   organization_id: string;
@@ -22,16 +22,16 @@ export interface AuthorizedApp {
   logo_url: string;
   website_url: string;
   self_registered: boolean;
-  /** Mask: what its tokens can carry now, at most. */
+  /** Mask: the most that its tokens can carry now. */
   scopes: number;
   created_at: Date;
   updated_at: Date;
-  /** Kept to about a minute. */
+  /** Accurate to about a minute. */
   last_used_at: Date | null;
 }
 
 /**
- * The mask of scopes a person may hand to applications in a workspace; 0 for one who is no member. For the consent
+ * The mask of scopes that a person may grant in a workspace; 0 for one who is not a member. For the consent
  * screen.
  */
 export async function grantableScopes(
@@ -47,7 +47,7 @@ export async function grantableScopes(
   return row ? grantableWith(row.permissions) : 0;
 }
 
-/** The same inside a transaction whose person cannot leave the workspace before it is done. */
+/** The same inside a transaction, with a lock that keeps the person in the workspace until it ends. */
 export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
   await tx.org.sql('select user_id from memberships where organization_id = :org and user_id = :userId for key share', {
     userId,
@@ -56,7 +56,7 @@ export async function lockGrantable(tx: Tx, userId: string): Promise<number> {
 }
 
 /**
- * Grants an application access for a person, in the transaction's workspace, or changes what was granted.
+ * Grants an application access for a person, in the transaction's workspace, or changes an existing grant.
  * @returns the grant's id
  * @throws AppError not_found when the application has just been deleted
  */
@@ -83,7 +83,7 @@ export async function upsertGrant(
   return row!.id;
 }
 
-/** The applications a person lets into workspaces they are a member of, newest first. */
+/** The applications that a person has granted access to workspaces they are a member of, newest first. */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
   return across(db, 'person').sql<AuthorizedApp>(
     `select g.id as grant_id, g.organization_id, o.name as organization_name, a.client_id, a.name, a.description, a.logo_url, a.website_url,
@@ -99,8 +99,8 @@ export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: strin
 }
 
 /**
- * A person takes back what they granted: every token of the grant is invalid within a second, in every process.
- * @throws AppError not_found, also for somebody else's grant and one already revoked
+ * Revokes a grant of the caller: every token of the grant is invalid within a second, in every process.
+ * @throws AppError not_found, also for another person's grant and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
@@ -113,7 +113,7 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
         .first('organization_id', 'application_id')
     : undefined;
   if (!grant) throw notFound('Authorized app');
-  // The person may be in another workspace just now.
+  // The person may have another workspace selected.
   const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
   await transact(inWorkspace, async (tx) => {
     if (!(await endGrant(tx, { id: grantId, applicationId: grant.application_id }, 'person')))
@@ -122,8 +122,8 @@ export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
 }
 
 /**
- * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
- * @param by who wanted it: the person, the application itself, or the end of the membership
+ * Ends a grant of the transaction's workspace; its tokens end with it, as they are valid only while their grant is active.
+ * @param by who ended it: the person, the application itself, or the end of the membership
  * @returns whether it was active
  */
 export async function endGrant(
@@ -148,7 +148,7 @@ export async function endGrant(
   return true;
 }
 
-/** Ends what a person granted in the transaction's workspace, because they leave it. Coming back does not bring it back. */
+/** Ends the grants of a person who leaves the transaction's workspace. Rejoining does not restore them. */
 export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
   const grants = await tx.org
     .table('oauth_grants')
@@ -160,8 +160,8 @@ export async function endGrantsOfMember(tx: Tx, userId: string): Promise<void> {
 }
 
 /**
- * Changes of one application's grants wait for each other, and for its own; taken first, as its endpoints lock it too.
- * @throws AppError not_found when it is gone
+ * Serializes changes of one application's grants with each other and with its own; the first lock, as its endpoints take it too.
+ * @throws AppError not_found when it was deleted
  */
 async function lockApplication(tx: Tx, applicationId: string): Promise<void> {
   const row = await across(tx.trx, 'person')

@@ -1,9 +1,9 @@
 const MAX_URL = 2048;
 
-/** Why a name cannot stand on a consent screen, as a sentence; undefined when it can. */
+/** Why a name cannot be shown on a consent screen, as a sentence; undefined when it can. */
 export function nameProblem(name: string): string | undefined {
   if (name.trim() === '' || name.length > 255) return 'Must be 1 to 255 characters';
-  // Among these are those that turn the direction of text around, which can make a name read as another.
+  // These include characters that reverse the direction of text, which can make a name read as another.
   return /\p{C}/u.test(name) ? 'Must not have control or formatting characters' : undefined;
 }
 

@@ -5,7 +5,7 @@ import { authorizeUrl, issuer } from './urls.ts';
 
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 
-/** How a client proves who it is at the token and revocation endpoints. */
+/** How a client can authenticate at the token and revocation endpoints. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
 /** The authorization server's metadata (RFC 8414). */
@@ -31,7 +31,7 @@ export function serverMetadata(config: Urls) {
 
 /**
  * The metadata of a protected resource (RFC 9728): the API, or the part of it at a path. Its scopes are those
- * any client may ask for, as clients that registered themselves ask for all that stand there.
+ * any client may ask for, because clients that registered themselves ask for all that are listed.
  */
 export function resourceMetadata(config: Urls, path = '') {
   return {

@@ -1,19 +1,19 @@
 /** Characters of the longest redirect URI. */
 export const MAX_REDIRECT_URI = 2048;
 
-/** A loopback URI taken apart at its port, as text: nothing is decoded or normalized, so nothing can be confused. */
+/** A loopback URI split at its port, as text: without decoding or normalizing, so that it has one reading. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;
 const MAX_PORT = 65_535;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 /**
- * A private-use scheme belongs to who owns the domain it spells backwards (RFC 8252, section 7.1); `javascript:` has no
+ * A private-use scheme belongs to the owner of the domain that it spells backwards (RFC 8252, section 7.1); `javascript:` has no
  * dot.
  */
 const PRIVATE_USE = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /**
  * Why a URI cannot be registered as a redirect target, as a sentence; undefined when it can.
- * @param privateUse whether private-use schemes may stand: only for clients that registered themselves
+ * @param privateUse whether private-use schemes are allowed: only for clients that registered themselves
  */
 export function redirectUriProblem(uri: string, { privateUse }: { privateUse: boolean }): string | undefined {
   if (uri.length > MAX_REDIRECT_URI) return `Must be ${MAX_REDIRECT_URI} characters or shorter`;
@@ -32,7 +32,7 @@ export function redirectUriProblem(uri: string, { privateUse }: { privateUse: bo
     if (!PRIVATE_USE.test(scheme))
       return 'Must use https, http on a loopback host, or a private-use scheme such as com.example.app';
   }
-  // One spelling per target: what is registered is what a browser will show and call.
+  // One spelling per target: the registered text is exactly what a browser shows and calls.
   if (url.href !== uri && url.href !== `${uri}/`) return `Must be written as ${url.href}`;
   return undefined;
 }

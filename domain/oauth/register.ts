@@ -12,11 +12,11 @@ import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopeText, scopeName, SELF_REGISTERED_MAX } from '../identity/scopes.ts';
 
-/** IPv6 sources count by network: whoever has one address has all of its /64. */
+/** IPv6 sources count by their /64 network, as a customer usually has a whole one. */
 const SOURCE_BITS = 64;
 const UNNAMED = 'Unnamed application';
 
-/** Client metadata of RFC 7591, as far as it is understood; the rest is ignored, as the RFC wants. */
+/** The client metadata of RFC 7591 that is understood; other fields are ignored, as the RFC requires. */
 export interface ClientMetadata {
   client_name?: string | undefined;
   redirect_uris: string[];
@@ -29,8 +29,8 @@ export interface ClientMetadata {
 }
 
 /**
- * A client registers itself (POST /oauth/register; RFC 7591): a public one, which can do nothing before a
- * person approves it. Without `scope` it may ask for everything such a client can hold.
+ * A client registers itself (POST /oauth/register; RFC 7591). It becomes a public client, which can do nothing before a
+ * person approves it. Without `scope` it may ask for every scope that such a client can have.
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every fault at once); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
@@ -102,7 +102,7 @@ function scopeProblems({ mask, unknown }: { mask: number; unknown: string[] }): 
   return problems;
 }
 
-/** What requests of one source are counted under. */
+/** The subject under which requests of one source are counted. */
 function sourceOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

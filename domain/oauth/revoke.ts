@@ -16,7 +16,7 @@ interface Found {
 
 /**
  * The revocation endpoint (RFC 7009): ends the grant behind an access or refresh token of the client, and with
- * it every token of the grant. A token nobody has, or another client has, changes nothing and is answered alike.
+ * every token of the grant. An unknown token, or one of another client, changes nothing and gets the same answer.
  * @throws OAuthError invalid_request, invalid_client
  */
 export async function revokeToken(

@@ -37,12 +37,12 @@ export interface IssuedTokens {
   scope: string;
 }
 
-/** A client, and what its grant stands on now. */
+/** A client, and the present state of its grant. */
 interface Standing {
   application_id: string;
   client_secret_hash: string | null;
   application_scopes: number;
-  /** Of the code or refresh token; null when there is none such. */
+  /** Id of the code or refresh token; null when it does not exist. */
   id: string | null;
   grant_id: string;
   family_id: string;
@@ -80,7 +80,7 @@ const FIND_CODE = `select ${ABOUT}, x.id as family_id, x.redirect_uri, x.code_ch
 const FIND_REFRESH = `select ${ABOUT}, x.family_id, x.replaced_at, x.revoked_at
   from oauth_applications a left join oauth_tokens x on x.token_hash = :hash and x.kind = 'refresh' ${GRANT}`;
 
-/** The code or token is used up and its successors stored by one statement: of two that use the same, one gets a pair. */
+/** One statement uses the code or token up and stores its successors: of two requests with the same, one gets a pair. */
 const STORE_PAIR = `
   insert into oauth_tokens (id, grant_id, family_id, kind, token_hash, scopes, resource, created_at, expires_at)
   select cast(:accessId as uuid), grant_id, family_id, 'access', :accessHash, cast(:accessScopes as bigint), resource, used_at, cast(:accessEnds as timestamptz) from used
@@ -94,7 +94,7 @@ const USE_REFRESH = `with used as (
     returning family_id, grant_id, scopes, resource, replaced_at as used_at) ${STORE_PAIR}`;
 
 /**
- * The token endpoint: a code or a refresh token for a new pair.
+ * The token endpoint: exchanges a code or a refresh token for a new pair.
  * @param authorization the Authorization header, if any
  * @throws OAuthError invalid_request, unsupported_grant_type, invalid_client, invalid_grant, invalid_scope, invalid_target
  */
@@ -121,7 +121,7 @@ async function exchangeCode(ctx: Ctx, form: TokenForm, credentials: ClientCreden
   if (!isOwn(code)) throw invalidGrant("The code is unknown, or another client's");
   if (code.redirect_uri !== form.redirect_uri) throw invalidGrant('redirect_uri is not the one the code was sent to');
   assertVerified(code.code_challenge, form.code_verifier);
-  // Only a request that would have been answered the first time counts as a replay: whoever merely saw the code ends nothing.
+  // Only a request that would have been answered the first time counts as a replay: someone who only saw the code can end nothing.
   if (code.consumed_at) return replayed(ctx, code, 'code_replayed');
   if (code.expires_at <= ctx.clock.now()) throw invalidGrant('The code has expired');
   const pair = await store(ctx, USE_CODE, code, standingScopes(code));
@@ -140,7 +140,7 @@ async function exchangeRefresh(ctx: Ctx, form: TokenForm, credentials: ClientCre
   return pair ?? replayed(ctx, token, 'refresh_token_replayed');
 }
 
-/** The client and what it brought, in one look; the client has proved itself. */
+/** Reads the client and its code or token in one query, and authenticates the client. */
 async function find<S extends Standing>(
   { db }: Ctx,
   sql: string,
@@ -171,7 +171,7 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
     throw invalidGrant('code_verifier is not that of the code_challenge');
 }
 
-/** What a new access token carries: of what was asked for, what person, application and approval still allow. */
+/** The scopes of a new access token: of the requested ones, those that person, application and approval still allow. */
 function standingScopes(standing: Standing, asked: number = standing.scopes): number {
   if (standing.grant_revoked_at || !standing.role_permissions)
     throw invalidGrant('The access this was issued for has been revoked');
@@ -218,7 +218,7 @@ async function store(
   };
 }
 
-/** Somebody used a code or a refresh token a second time: it was copied, so all that came from it ends. */
+/** A code or a refresh token was used a second time: it was copied, so all tokens that came from it end. */
 async function replayed(
   ctx: Ctx,
   standing: Standing,
@@ -228,7 +228,7 @@ async function replayed(
   await transact({ ...ctx, actor: { ...ctx.actor, organizationId } }, async (tx) => {
     let ended = 0;
     for (;;) {
-      // A pair that was being stored meanwhile is seen the next time; when nothing is alive, nothing can follow.
+      // A pair that is being stored concurrently is found by the next replay; when no token is valid, nothing can follow.
       const more = await across(tx.trx, 'credential')
         .table('oauth_tokens')
         .where({ family_id: family })

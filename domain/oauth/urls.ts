@@ -3,7 +3,7 @@ import type { Deps } from '../kernel/context.ts';
 
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 
-/** This authorization server's name for itself (RFC 8414; `iss` of RFC 9207). */
+/** The issuer identifier of this authorization server (RFC 8414; `iss` of RFC 9207). */
 export function issuer(config: Urls): string {
   return config.API_PUBLIC_URL;
 }
@@ -13,12 +13,12 @@ export function authorizeUrl(config: Urls): string {
   return `${config.APP_URL}/oauth/authorize`;
 }
 
-/** Paths of the MCP endpoint; each can be named as a resource of its own. */
+/** Paths of the MCP endpoint; each is a resource name of its own. */
 export const MCP_PATHS = ['/mcp', '/v1/mcp'] as const;
 
 /**
  * Whether a `resource` (RFC 8707) is this installation's: the API, or its MCP endpoint. They are one resource under
- * several names: the same gates and scopes guard all of it, so a token asked for one is good for the others.
+ * several names with the same checks and scopes, so a token for one is valid for the others.
  */
 export function isOwnResource({ config }: Pick<Deps, 'config'>, resource: string): boolean {
   const base = config.API_PUBLIC_URL;

@@ -7,7 +7,7 @@ import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /**
- * Refuses to hand out what one does not hold.
+ * Refuses to grant permissions that the actor does not have.
  * @throws AppError forbidden naming what is missing
  */
 export function assertMayGrant(actor: Actor, role: { permissions: readonly string[]; is_owner?: boolean }): void {
@@ -18,7 +18,7 @@ export function assertMayGrant(actor: Actor, role: { permissions: readonly strin
 }
 
 /**
- * Refuses to change someone who may do more than oneself.
+ * Refuses to change a member who has permissions that the actor does not have.
  * @throws AppError forbidden
  */
 export function assertMayManage(actor: Actor, role: { permissions: readonly string[]; is_owner: boolean }): void {
@@ -29,7 +29,7 @@ export function assertMayManage(actor: Actor, role: { permissions: readonly stri
 }
 
 /**
- * The role a body names.
+ * The role that a request names.
  * @throws AppError bad_request when the organization has no such role
  */
 export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
@@ -40,8 +40,8 @@ export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
 }
 
 /**
- * Makes changes of members, roles and invitations of one organization wait for each other, so that rules about the
- * whole (there is always an owner; a role in use stays) hold whatever happens at the same moment.
+ * Serializes changes of members, roles and invitations of one organization, so that rules about the
+ * whole (there is always an owner; a role in use stays) hold under concurrency.
  */
 export async function lockOrganization(tx: Tx): Promise<void> {
   await tx.org.sql('select id from organizations where id = :org for update');

@@ -15,14 +15,14 @@ import { assertMayGrant, lockOrganization, roleToGrant } from './grants.ts';
 import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 
-/** How long an invitation is good, in milliseconds. */
+/** How long an invitation is valid, in milliseconds. */
 export const INVITATION_MS = 7 * 24 * 3600_000;
 const LIST = 'invitations';
 
 /** An invitation with the name of its role. */
 export type InvitationView = InvitationRow & { role_name: string };
 
-/** Invitations nobody has accepted or cancelled, newest first; expired ones among them. */
+/** Invitations that were neither accepted nor cancelled, newest first; expired ones included. */
 export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page<InvitationView>> {
   const after = decodeIdCursor(LIST, null, page.cursor);
   const org = reader(ctx);
@@ -43,7 +43,7 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
 }
 
 /**
- * Counts an invitation before it is made; apart from {@link invite}, as it must not be rolled back with it.
+ * Counts an invitation before it is made; apart from {@link invite}, because the count must not be rolled back with it.
  * @throws AppError rate_limit_exceeded
  */
 export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
@@ -52,8 +52,8 @@ export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Invites an address and mails it the link. Nothing is stored when the mail cannot leave.
- * @throws AppError bad_request (no such role), forbidden (a role beyond one's own), conflict (a member, or already invited),
+ * Invites an address and mails it the link. Nothing is stored when the mail cannot be sent.
+ * @throws AppError bad_request (no such role), forbidden (a role with more permissions than the caller's), conflict (a member, or already invited),
  *   internal_error
  */
 export async function invite(ctx: Ctx, input: { email: string; role_id: string }): Promise<InvitationView> {
@@ -90,7 +90,7 @@ export async function invite(ctx: Ctx, input: { email: string; role_id: string }
       .table('organizations')
       .where('id', tx.org.organizationId)
       .first('name');
-    // Last, and before the commit: a refused mail takes the invitation with it.
+    // Last, and before the commit: a refused mail rolls the invitation back.
     await ctx.systemMail.send(
       invitationMail(input.email, organization!.name, `${ctx.config.APP_URL}/invitations/${token}`),
     );
@@ -128,7 +128,7 @@ export async function cancelInvitation(ctx: Ctx, id: string): Promise<void> {
 }
 
 /**
- * The open invitation behind a mailed token.
+ * The open invitation of a mailed token.
  * @throws AppError invitation_invalid (403) when it is unknown, used, cancelled, expired or for another address
  */
 export async function findOpenInvitation(ctx: Ctx, token: string, email: string): Promise<{ id: string }> {

@@ -23,7 +23,7 @@ export interface MemberRow {
 const LIST = 'members';
 type OrgSql = Parameters<OrgScope['sql']>[0];
 
-/** Members with person and role. The page is cut before the joins, so that a late one costs what the first does. */
+/** Members with person and role. The page is cut before the joins, so that every page costs the same. */
 function membersWhere(condition: string): OrgSql {
   return `
     select m.user_id, u.email, u.first_name, u.last_name, m.created_at,
@@ -60,7 +60,7 @@ async function findMember(tx: Tx, userId: string): Promise<MemberRow> {
   return row;
 }
 
-/** @throws AppError conflict when nobody else is an owner */
+/** @throws AppError conflict when there is no other owner */
 async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
   if (!member.is_owner) return;
   const [row] = await tx.org.sql<{ others: number }>(
@@ -76,7 +76,7 @@ async function assertNotLastOwner(tx: Tx, member: MemberRow): Promise<void> {
 
 /**
  * Gives a member another role. It takes effect with their next request.
- * @throws AppError not_found, bad_request (no such role), forbidden (granting or changing more than one holds), conflict (last owner)
+ * @throws AppError not_found, bad_request (no such role), forbidden (granting or changing permissions that the caller lacks), conflict (last owner)
  */
 export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string): Promise<MemberRow> {
   return transact(ctx, async (tx) => {
@@ -105,7 +105,7 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 }
 
 /**
- * Removes a member. Their sessions lose the organization and what they granted to applications ends at once; keys they made
+ * Removes a member. Their sessions lose the organization and their grants to applications end at once; keys they made
  * belong to the organization and stay.
  * @throws AppError not_found, forbidden (someone who may do more), conflict (last owner)
  */

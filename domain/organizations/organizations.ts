@@ -17,7 +17,7 @@ export type OrganizationRow = Columns<'organizations', 'id' | 'name' | 'plan' | 
 export type MyOrganization = OrganizationRow &
   Columns<'roles', 'permissions' | 'is_owner'> & { role_id: string; role_name: string };
 
-/** The caller's organizations, by what `and` says. */
+/** The caller's organizations that fulfil the condition `and`. */
 function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
     `select o.id, o.name, o.plan, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
@@ -106,8 +106,8 @@ export async function updateOrganization(ctx: Ctx, changes: { name?: string | un
 }
 
 /**
- * Makes an organization the one the caller's session works in.
- * @throws AppError not_found when the caller is no member of it
+ * Selects the organization that the caller's session works in.
+ * @throws AppError not_found when the caller is not a member
  */
 export async function selectOrganization(ctx: Ctx, id: string): Promise<MyOrganization> {
   const organization = await readMyOrganization(ctx, id);

@@ -41,7 +41,7 @@ async function findOwnRole(tx: Tx, id: string): Promise<RoleRow> {
 }
 
 /**
- * Changes a role of the organization's own making; only sent fields change. Its holders feel it with their next request.
+ * Changes a custom role; only sent fields change. It applies to its members from their next request on.
  * @throws AppError not_found, conflict (system role, name taken), forbidden (adding permissions the caller lacks)
  */
 export async function updateRole(
@@ -73,7 +73,7 @@ export async function updateRole(
 }
 
 /**
- * Deletes a role nobody holds or is invited to.
+ * Deletes a role without members and open invitations.
  * @throws AppError not_found, conflict (system role, role in use)
  */
 export async function deleteRole(ctx: Ctx, id: string): Promise<void> {

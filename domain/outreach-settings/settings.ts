@@ -14,7 +14,7 @@ export async function getOutreachSettings(ctx: Ctx): Promise<OutreachSettings> {
 }
 
 /**
- * Replaces the organization's settings; what the request leaves out goes back to its default (PATCH /outreach/settings).
+ * Replaces the organization's settings; missing fields get their defaults (PATCH /outreach/settings).
  * @throws AppError invalid_setting
  */
 export async function replaceOutreachSettings(ctx: Ctx, settings: PartialSettings): Promise<void> {

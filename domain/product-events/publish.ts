@@ -8,7 +8,7 @@ import { transact, type Tx } from '../kernel/transact.ts';
 /** Most bytes of an event's data, as JSON. */
 export const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
-/** What a customer's product reports. Exactly one of `email` and `contactId`. */
+/** A reported product event. Exactly one of `email` and `contactId`. */
 export interface EventReport {
   name: string;
   email?: string | undefined;
@@ -18,7 +18,7 @@ export interface EventReport {
   data: Record<string, unknown>;
 }
 
-/** A waiting contact whom the event sends on. */
+/** A waiting contact that the event resumes. */
 export interface ResumedRun {
   run_id: string;
   campaign_id: string;
@@ -33,7 +33,7 @@ export interface PublishedEvent {
 
 /**
  * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
- * so what is answered is the truth (POST /events). A wait matches when the event occurred after the contact
+ * so the answer lists exactly what was resumed (POST /events). A wait matches when the event occurred after the contact
  * entered it and before its deadline, and nothing settled it earlier; the engine completes the step.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
  */
@@ -71,7 +71,7 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
   });
 }
 
-/** Keeps the contact from being deleted before the event that names it is stored. */
+/** Locks the contact, so that it cannot be deleted before the event is stored. */
 async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<string> {
   const [contact] = contactId
     ? await tx.org.sql<{ id: string }>(
@@ -90,7 +90,7 @@ async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<s
   return contact.id;
 }
 
-/** Waits are locked in one order, so that events that meet cannot deadlock; one that was settled meanwhile drops out. */
+/** Waits are locked in one order, so that concurrent events cannot deadlock; one that was settled meanwhile is skipped. */
 function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { enrollment_id: string })[]> {
   return tx.org.sql(
     `with due as (

@@ -15,7 +15,7 @@ export interface EventFilter {
 
 /**
  * Product events, the latest received first (GET /events). An address or id of no contact gives an empty
- * page. Pages follow an index whatever the filters, so a deep one costs what the first does.
+ * page. Every combination of filters has an index, so every page costs the same.
  * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageRequest): Promise<Page<ProductEventRow>> {

@@ -9,19 +9,19 @@ import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.t
 
 /** Events one transaction applies at most. */
 const BATCH_SIZE = 500;
-/** A transaction that has taken this long (ms) commits what it has: it holds locks. */
+/** A transaction that has taken this long (ms) commits what it has, to release its locks. */
 const ENOUGH_MS = 500;
-/** A statement, and everything a transaction applies, may take this long (ms); longer counts as a failure. */
+/** The limit (ms) of a statement, and of all work in a transaction; more counts as a failure. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const APPLY_TIMEOUT_MS = 30_000;
 const MAX_ATTEMPTS = 10;
 /** First wait (ms) after a failure; it doubles up to the cap. Ten attempts take about nine minutes. */
 const RETRY_BASE_MS = 1_000;
 const RETRY_CAP_MS = 300_000;
-/** An event that came from so many reactions in a row is taken for a loop, and parked. */
+/** An event behind this many reactions in a row counts as a loop, and is parked. */
 export const MAX_HOPS = 16;
 
-/** What one turn on a stream did. */
+/** The result of one turn on a stream. */
 export interface StreamTurn {
   /** `busy`: nothing to do, or another process does it. */
   outcome: 'applied' | 'failed' | 'parked' | 'busy';
@@ -32,27 +32,27 @@ export interface StreamTurn {
 
 const BUSY: StreamTurn = { outcome: 'busy', applied: 0, more: false };
 
-/** Reads what is left after its own position and moves on; nothing of it is remembered between turns. */
+/** The events of one turn, read from the subscriber's position. */
 interface Claim {
   position: number;
   head: number;
   attempts: number;
   events: StoredEvent[];
-  /** All there are up to `head`. */
+  /** These are all events up to `head`. */
   all: boolean;
 }
 
 export type StoredEvent = ReactionEvent & { hops: number };
 
-/** The position has moved under the claim: another process was faster, and what this one did is undone. */
+/** Another process has moved the position meanwhile; the transaction is rolled back. */
 class StaleClaim extends Error {}
 
 class ReactionLoop extends Error {}
 
 /**
- * Applies the next events of an organization to a subscriber: effects and position commit in one transaction. Of several
- * processes one at a time does so (an advisory lock), and the position only moves on from where it was read.
- * An event that fails is left alone with its failure: those before it are committed, and it is tried again later, up to
+ * Applies the next events of an organization to a subscriber: effects and position commit in one transaction. An advisory
+ * lock lets one process at a time do so, and the position is updated only if it is still the one that was read.
+ * An event that fails is skipped for now: those before it are committed, and it is retried later, up to
  * its attempts; then it is parked.
  */
 export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organizationId: string): Promise<StreamTurn> {
@@ -75,7 +75,7 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
       const { events } = claim;
       const isFirst = subscriber.apply !== undefined && begun === 0;
       if (events.length > 1 && !isFirst) {
-        // Those before the one that failed go ahead without it; where it is not known which, half of them.
+        // Those before the failed one are applied without it; where it is not known which one failed, half of them.
         limit = subscriber.apply && begun < events.length ? begun : Math.ceil(events.length / 2);
         continue;
       }
@@ -84,7 +84,7 @@ export async function applyNextEvents(deps: Deps, subscriber: Subscriber, organi
   }
 }
 
-/** Takes the stream for this transaction and reads its next events; undefined when there is nothing to do here. */
+/** Locks the stream for this transaction and reads its next events; undefined when there are none, or another process has the lock. */
 async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promise<Claim | undefined> {
   const types = sortedTypes(subscriber);
   const rows = await tx.org.sql<{
@@ -127,7 +127,7 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
   };
 }
 
-/** The advisory lock of one stream; of two streams that share a number one waits for the other, no more. */
+/** The advisory lock of one stream. Two streams with the same hash only wait for each other. */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 
 export function toEvent(
@@ -147,10 +147,10 @@ export function toEvent(
 }
 
 /**
- * Hands events to the subscriber's verb, in their order.
- * @param onBegin told the index of the event that is applied next
- * @returns how many were applied: fewer than given when it has taken long enough
- * @throws ReactionLoop, and whatever the verb throws
+ * Calls the subscriber's verb with the events, in their order.
+ * @param onBegin called with the index of the event that is applied next
+ * @returns how many were applied: fewer than given when the time is up
+ * @throws ReactionLoop, and every error of the verb
  */
 async function applyEvents(
   tx: Tx,
@@ -180,7 +180,7 @@ async function applyEvents(
   return withinTime(work(), APPLY_TIMEOUT_MS);
 }
 
-/** Gives events to a subscriber's verb inside a transaction; what it emits is known to come from them. */
+/** Applies events with a subscriber's verb inside a transaction; what it emits counts one reaction more. */
 export async function applyWithin(
   tx: Tx,
   ctx: Ctx,
@@ -193,7 +193,7 @@ export async function applyWithin(
   else for (const event of events) await subscriber.apply(tx, event, joined);
 }
 
-/** @throws ReactionLoop for an event that only reactions can have brought about */
+/** @throws ReactionLoop for an event behind {@link MAX_HOPS} reactions */
 function refuseLoop({ hops, type }: StoredEvent): void {
   if (hops >= MAX_HOPS)
     throw new ReactionLoop(
@@ -210,14 +210,14 @@ async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // It goes on without its transaction and fails by that; nobody waits for it any more.
+    // It continues without its transaction and fails; its result is ignored.
     work.catch(() => {});
   }
 }
 
 /**
- * Commits, with the effects, that everything up to a position has been applied.
- * @returns whether there is more by now
+ * Writes the new position: everything up to it has been applied. Commits with the effects.
+ * @returns whether there are more events by now
  * @throws StaleClaim
  */
 async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number): Promise<boolean> {
@@ -231,7 +231,7 @@ async function moveOn(tx: Tx, subscriber: Subscriber, claim: Claim, to: number):
   return moved.more;
 }
 
-/** Counts a failure of the next event, and parks the event when it was the last attempt. */
+/** Counts a failure of the next event, and parks the event after its last attempt. */
 async function recordFailure(
   deps: Deps,
   subscriber: Subscriber,

@@ -3,27 +3,27 @@ import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
-/** Positions one subscriber is moved on by in one turn. */
+/** Positions by which one subscriber moves in one turn. */
 const PAGE = 5_000;
 const MAX_DUE = 500;
 
-/** What one subscriber has to do in one organization. */
+/** The work of one subscriber in one organization. */
 export interface DueStream {
   subscriber: string;
   organization_id: string;
 }
 
 export interface EnteredEvents {
-  /** Streams that have something new. */
+  /** Streams with new events. */
   streams: DueStream[];
-  /** A subscriber was moved on by as much as one turn allows: there may be more. */
+  /** A subscriber moved by as much as one turn allows: there may be more. */
   full: boolean;
 }
 
 /**
- * Moves the subscribers on in the stream of all organizations and enters, for each, which organizations have something new
- * for it. Positions become visible in their order, so nothing appears later behind a subscriber's position. Subscribers
- * another process is moving at this moment are left to it, and so are those whose types this build does not agree with.
+ * Moves the subscribers on in the stream of all organizations and records, for each, which organizations have new events
+ * for it. Positions become visible in their order, so no event appears before a subscriber's position later. Subscribers
+ * that another process is moving are skipped, and so are those that take other types than in this build.
  */
 export async function enterEvents(
   { db }: Pick<Deps, 'db'>,
@@ -37,7 +37,7 @@ export async function enterEvents(
   return { streams: rows[0]!.streams ?? [], full: rows[0]!.full ?? false };
 }
 
-/** Exported for its plan, which a test and the bench look at. */
+/** Exported for tests and benches of its plan. */
 export const ENTER = `with taken as materialized (
        select r.name, r.types, r.position from reaction_subscribers r
        join jsonb_to_recordset(:known::jsonb) as k(name text, types text[]) on k.name = r.name and k.types = r.types
@@ -63,13 +63,13 @@ export const ENTER = `with taken as materialized (
      )
      select (select json_agg(e) from entered e) as streams, (select bool_or(found = ${PAGE}) from ranges) as full`;
 
-/** Streams with something to apply whose time has come: what a process that died has left, and what has to be tried again. */
+/** Streams that are due: left by a process that died, or to be retried. */
 export async function findDueStreams(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<DueStream[]> {
   const { rows } = await across(db, 'engine').run<DueStream>(
-    // In any order: of several processes each begins elsewhere.
+    // In random order, so that several processes begin with different ones.
     `select subscriber, organization_id from reaction_streams
      where subscriber = any(:names::text[]) and head > position and waits_for is null and (next_attempt_at is null or next_attempt_at <= :now)
      order by random() limit ${MAX_DUE}`,

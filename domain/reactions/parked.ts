@@ -20,10 +20,10 @@ const COLUMNS = [
   'parked_at',
 ] as const;
 
-/** An event that a subscriber was given up on. */
+/** An event whose attempts for a subscriber are used up. */
 export type ParkedEvent = Columns<'reaction_parked_events', (typeof COLUMNS)[number]>;
 
-/** Events that were given up on and neither replayed nor discarded, the oldest first. */
+/** Parked events, neither replayed nor discarded, oldest first. */
 export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): Promise<ParkedEvent[]> {
   return across(db, 'operator')
     .table('reaction_parked_events')
@@ -35,10 +35,10 @@ export async function listParkedEvents({ db }: Pick<Deps, 'db'>, limit = 200): P
 }
 
 /**
- * Applies a parked event now, once, in one transaction with its record. A stream that waits for it goes on after it. What
- * fails leaves it parked.
+ * Applies a parked event now, once, in one transaction with its record. A stream that waits for it continues. If it
+ * fails, it stays parked.
  * @throws AppError not_found; conflict when it is settled already, its event is gone or this build has no such
- * subscriber; and whatever the subscriber throws
+ * subscriber; and every error of the subscriber
  */
 export async function replayParkedEvent(
   deps: Deps,
@@ -67,7 +67,7 @@ export async function replayParkedEvent(
 }
 
 /**
- * Gives a parked event up for good. A stream that waits for it goes on after it.
+ * Discards a parked event; this cannot be undone. A stream that waits for it continues.
  * @throws AppError not_found; conflict when it is settled already
  */
 export async function discardParkedEvent(deps: Deps, parkedId: string): Promise<void> {
@@ -89,7 +89,7 @@ async function findParked({ db }: Deps, id: string): Promise<ParkedEvent> {
   return parked;
 }
 
-/** Locks the stream, so that nothing else is applied to it meanwhile, and the record. */
+/** Locks the stream, so that nothing else is applied meanwhile, and the record. */
 async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(${STREAM_LOCK})`, { name: subscriber });
   const [open] = await tx.org.sql(

@@ -3,12 +3,12 @@ import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sortedTypes, type Subscriber } from './subscriber.ts';
 
-/** How long (ms) the cursors of a subscriber are kept after the last process that has it: a rollback finds them again. */
+/** How long (ms) the cursors of a subscriber are kept after the last process that had it, for a rollback of the release. */
 const ABANDONED_AFTER_MS = 24 * 3600_000;
 
 /**
- * Makes the subscribers of this build known. A new one gets its starting position; one that takes other types than before
- * takes them from now on, and processes of the other build leave it alone.
+ * Registers the subscribers of this build. A new one gets its starting position; one that takes other types than before
+ * takes them from now on, and processes of the other build skip it.
  */
 export async function registerSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
@@ -32,7 +32,7 @@ export async function registerSubscribers(
   );
 }
 
-/** Says that a process with these subscribers is alive; done now and then, it keeps {@link removeAbandoned} from them. */
+/** Records that a process with these subscribers is alive; called at intervals, it protects them from {@link removeAbandoned}. */
 export async function confirmSubscribers(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],

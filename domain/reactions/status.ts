@@ -1,7 +1,7 @@
 import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
 
-/** Events that are looked at for a count, per subscriber; more are "at least" as many. */
+/** Events counted per subscriber at most; with more, the count means "at least". */
 const COUNTED = 10_000;
 
 /** How far one subscriber is, over all organizations. */
@@ -10,13 +10,13 @@ export interface SubscriberStatus {
   types: string[];
   /** Events it has not applied yet, up to 10,000; those of failing and waiting organizations included. */
   lag_events: number;
-  /** Age (seconds) of the oldest of them, failing and waiting organizations left out: whether the work keeps up. */
+  /** Age (seconds) of the oldest of them, without failing and waiting organizations: whether processing keeps up. */
   lag_seconds: number;
-  /** Organizations whose next event has failed and is tried again. */
+  /** Organizations whose next event has failed and will be retried. */
   failing_organizations: number;
   /** Organizations whose events wait until a parked one is replayed or discarded. */
   waiting_organizations: number;
-  /** Events given up on and not yet replayed or discarded. */
+  /** Events that were parked and not yet replayed or discarded. */
   parked_events: number;
   /** When a process with this subscriber was last alive. */
   seen_at: Date;
@@ -56,7 +56,7 @@ export async function reactionStatus({ db, clock }: Pick<Deps, 'db' | 'clock'>):
   return rows;
 }
 
-/** Age (seconds) of the oldest event that has no position yet; 0 when there is none. Without a fan-out it only rises. */
+/** Age (seconds) of the oldest event without a position; 0 when there is none. Without a running fan-out it rises. */
 export async function unplacedSeconds({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   const { rows } = await across(db, 'engine').run<{ created_at: Date }>(
     'select created_at from domain_events where position is null order by id limit 1',

@@ -3,7 +3,7 @@ import type { EventData } from '../kernel/event-payloads.ts';
 import type { EventType } from '../kernel/events.ts';
 import type { Tx } from '../kernel/transact.ts';
 
-/** A committed event as a subscriber gets it; `type` tells which payload `data` is. */
+/** A committed event as a subscriber gets it; `type` decides the type of `data`. */
 export type ReactionEvent<T extends EventType = EventType> = {
   [K in T]: {
     id: string;
@@ -17,26 +17,26 @@ export type ReactionEvent<T extends EventType = EventType> = {
 }[T];
 
 interface Declaration<T extends EventType> {
-  /** Lower case with underscores. It names the cursor in the database: a new name is a new subscriber. */
+  /** Lower case with underscores. It is stored with the cursor: a new name is a new subscriber. */
   name: string;
-  /** The events it takes. Types that are added later are taken from then on. */
+  /** The events it takes. Types that are added later count from then on. */
   types: readonly [T, ...T[]];
-  /** Where a new subscriber begins: with what happens from now on, or with the oldest event that is kept. */
+  /** Where a new subscriber starts: at the present end, or at the oldest stored event. */
   startsFrom: 'now' | 'beginning';
   /**
-   * What later events of an organization do once one of its events is parked. `pass` (the default): they are applied; a
-   * replay applies the parked one after them. `wait`: they stay until it is replayed or discarded. Choose `wait` only
-   * where an event means nothing without those before it: one bad event then stops the organization until somebody looks.
+   * How later events of an organization are treated once one of its events is parked. `pass` (the default): they are applied; a
+   * replay applies the parked one after them. `wait`: they wait until it is replayed or discarded. Choose `wait` only
+   * where an event has no meaning without those before it: one bad event then stops the organization until a person acts.
    */
   afterParking?: 'pass' | 'wait';
-  /** Tries of an event before it is parked. */
+  /** Attempts for an event before it is parked. */
   maxAttempts?: number;
 }
 
 interface OneByOne<T extends EventType> {
   /**
-   * Does what follows from an event, in the transaction that moves the cursor: rows, `tx.emit`, `tx.intend`. It may be
-   * called again for the same event when that transaction is undone, so it does nothing outside of it.
+   * Applies an event, in the transaction that moves the cursor: rows, `tx.emit`, `tx.intend`. It may be
+   * called again for the same event when that transaction is rolled back, so it has no effect outside of it.
    * @param ctx for verbs of an area: they join the transaction
    */
   apply(tx: Tx, event: ReactionEvent<T>, ctx: Ctx): Promise<void>;
@@ -45,20 +45,20 @@ interface OneByOne<T extends EventType> {
 
 interface Batched<T extends EventType> {
   apply?: undefined;
-  /** As `apply`, for up to 500 events of one organization in their order, to be folded in few statements. */
+  /** Like `apply`, for up to 500 events of one organization in their order, for verbs that need few statements for many. */
   applyBatch(tx: Tx, events: readonly ReactionEvent<T>[], ctx: Ctx): Promise<void>;
 }
 
-/** Something that follows domain events with a cursor of its own in every organization. */
+/** A subscriber of domain events with a cursor per organization. */
 export type Subscriber<T extends EventType = EventType> = Declaration<T> & (OneByOne<T> | Batched<T>);
 
-/** Declares a subscriber: the payloads its verb gets are those of the types it names. */
+/** Declares a subscriber; the payload types of its verb follow from the types it names. */
 export function declareSubscriber<T extends EventType>(subscriber: Subscriber<T>): Subscriber {
-  // The verb is only ever given events of its own types, which the list of all subscribers cannot express.
+  // The verb only ever gets events of its own types, which the type of the list of all subscribers cannot express.
   return subscriber as unknown as Subscriber;
 }
 
-/** The types in the one order in which they are stored and compared. */
+/** The types in the order in which they are stored and compared. */
 export function sortedTypes({ types }: Subscriber): string[] {
   return [...new Set<string>(types)].sort();
 }

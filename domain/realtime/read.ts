@@ -4,25 +4,25 @@ import type { Ctx } from '../kernel/context.ts';
 import type { EventType } from '../kernel/events.ts';
 import { reader } from '../kernel/transact.ts';
 
-/** Where somebody stands in an organization's stream: everything up to `position` has been dealt with. */
+/** A reader's position in an organization's stream: everything up to `position` has been read. */
 export interface StreamCursor {
   /** 0 before the first event. */
   position: number;
   /** The event at the position; null before the first. */
   eventId: string | null;
-  /** Nothing emitted before this moment is still to come, but for what was under way then. */
+  /** All events emitted before this moment have been read, except those of transactions that were open then. */
   at: Date;
 }
 
-/** An event the fan-out has placed. */
+/** An event with its stream position. */
 export interface StreamEvent {
   id: string;
   position: number;
   type: EventType;
   created_at: Date;
-  /** JSON text of the payload; null for a type that was not asked for. */
+  /** JSON text of the payload; null for a type that was not requested. */
   data: string | null;
-  /** The mailbox the payload names, if it names one and was asked for. */
+  /** The mailbox in the payload, if there is one and the type was requested. */
   mailbox_id: string | null;
 }
 
@@ -32,10 +32,10 @@ export interface StreamPage {
   full: boolean;
 }
 
-/** How long before events are deleted (ms) a place at them counts as gone: a transaction that was under way may come after it. */
+/** How long before events are deleted (ms) their cursors count as expired: a transaction that was open may commit after them. */
 const MARGIN_MS = 3600_000;
 
-/** A place before this moment cannot be gone on from: what follows it may have been deleted (EVENT_RETENTION_DAYS). */
+/** Reading cannot resume before this moment: events after it may have been deleted (EVENT_RETENTION_DAYS). */
 export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): Date {
   return new Date(clock.now().getTime() - config.EVENT_RETENTION_DAYS * DAY_MS + MARGIN_MS);
 }
@@ -44,9 +44,9 @@ export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): D
 export const STREAM_PAGE = 500;
 
 /**
- * The next placed events after a position, in order. Events appear in the order of their positions (the fan-out gives
- * them under one lock), so a reader who goes on from the last one misses none. Payloads come for `types` only; the
- * others are there to be counted as passed.
+ * The next events after a position, in order. Events become visible in the order of their positions (the fan-out assigns
+ * them under one lock), so a reader that continues after the last one misses none. Payloads are read for `types` only; the
+ * others only advance the cursor.
  */
 export async function readStream(ctx: Ctx, after: number, types: readonly string[]): Promise<StreamPage> {
   const events = await reader(ctx).sql<StreamEvent>(
@@ -69,7 +69,7 @@ export async function streamHead(ctx: Ctx): Promise<StreamCursor> {
   return last ? { position: last.position, eventId: last.id, at } : { position: 0, eventId: null, at };
 }
 
-/** Where an event stands; undefined when it is not on record any more, or not for long, not placed yet, or another organization's. */
+/** The cursor of an event; undefined when it is deleted or soon to be, has no position yet, or belongs to another organization. */
 export async function findCursor(ctx: Ctx, eventId: string): Promise<StreamCursor | undefined> {
   if (!isUuid(eventId)) return undefined;
   const [row] = await reader(ctx).sql<{ position: number; created_at: Date }>(

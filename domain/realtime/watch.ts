@@ -3,8 +3,8 @@ import type { Deps } from '../kernel/context.ts';
 import { namedOrganizations, POSITIONS_CHANNEL } from '../kernel/events.ts';
 
 /**
- * Calls back whenever events have got their positions, and once after every (re)connect, as calls may have been missed.
- * @param onPositions whose events; null when that is not known
+ * Calls back whenever events have got their positions, and once after every (re)connect, as notifications may have been lost.
+ * @param onPositions called with the organizations of the events; null when they are not known
  */
 export function watchPositions(
   deps: Deps,

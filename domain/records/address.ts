@@ -3,7 +3,7 @@ import { z } from 'zod';
 const MAX_ADDRESS = 254;
 const DISPLAY_FORM = /<([^<>]*)>\s*$/;
 
-/** Whether text is one lower-case address that no mail server could misread; the API's own rule for addresses. */
+/** Whether text is one lower-case address that every mail server reads the same way; the API's rule for addresses. */
 export function isAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS && z.regexes.email.test(text);
 }

@@ -1,18 +1,18 @@
 type Value = string | number | boolean | Date | null | readonly string[];
 
-/** A WHERE clause in the making: SQL text whose values are all bound, never part of the text. */
+/** Builds a WHERE clause: SQL text whose values are all bound, never part of the text. */
 export class Conditions {
   readonly bindings: Record<string, Value> = {};
   readonly #clauses: string[] = [];
   readonly #prefix: string;
   #count = 0;
 
-  /** @param prefix starts the names of bindings, so that two sets can stand in one statement */
+  /** @param prefix of the names of bindings, so that one statement can contain two sets */
   constructor(prefix = 'v') {
     this.#prefix = prefix;
   }
 
-  /** Binds a value and returns its place in the text, cast to a PostgreSQL type. */
+  /** Binds a value and returns its placeholder, cast to a PostgreSQL type. */
   bind(
     value: Value,
     type: 'text' | 'text[]' | 'uuid' | 'uuid[]' | 'integer' | 'bigint' | 'boolean' | 'timestamptz',

@@ -1,4 +1,4 @@
-/** Characters a contact may hold, per field; the API, the import and the editor share them. */
+/** Lengths of a contact's fields at most, in characters; the API, the import and the editor share them. */
 export const CONTACT_LIMITS = {
   name: 200,
   company: 200,
@@ -8,7 +8,7 @@ export const CONTACT_LIMITS = {
   customValue: 5000,
 } as const;
 
-/** A contact on its way into the database; empty text means "not said". `email` is lower-case. */
+/** The fields of a contact to store; empty text means "not given". `email` is lower-case. */
 export interface ContactDraft {
   email: string;
   firstName: string;
@@ -16,7 +16,7 @@ export interface ContactDraft {
   company: string;
   phone: string;
   customFields: Record<string, string>;
-  /** False when the sender of the data says the person has opted out. */
+  /** False when the data says that the person has opted out. */
   subscribed: boolean;
 }
 

@@ -62,7 +62,7 @@ const PATTERN = {
   contains: (value: string) => `%${value}%`,
 } as const;
 
-/** The state of an enrollment `e` as readers see it: a held one reads as paused. */
+/** The state of an enrollment `e` in answers: a held one is `paused`. */
 export function leadStatusSql(where: Conditions, now: Date): string {
   const at = where.bind(now, 'timestamptz');
   return `(case when e.state in ('pending', 'active') and e.hold_since is not null and (e.hold_until is null or e.hold_until > ${at})
@@ -71,7 +71,7 @@ export function leadStatusSql(where: Conditions, now: Date): string {
 
 /**
  * Conditions on `contacts c` for a set of filters; all values are bound. Text is compared without regard to case; times
- * "after" are inclusive, "before" exclusive; ids that are not ids match nobody.
+ * "after" are inclusive, "before" exclusive; malformed ids match no contact.
  * @throws AppError invalid_lead_status, invalid_engagement, lead_filter_requires_campaign
  */
 export function compileFilters(filters: ContactFilters, now: Date): Conditions {
@@ -79,7 +79,7 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   const where = new Conditions('f');
   const text = cleanText(filters.query ?? '');
   if (text) {
-    // The expression of the trigram index contacts_search, word for word.
+    // Exactly the expression of the trigram index contacts_search.
     const pattern = where.bind(`%${likeLiteral(text)}%`, 'text');
     where.add(`(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) ilike ${pattern}`);
   }

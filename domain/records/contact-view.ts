@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
 
-/** A contact as readers see it: the row, where it is enrolled, how it is filed. */
+/** A contact in answers: the row, its campaigns, its categories. */
 export interface ContactView {
   id: string;
   email: string;
@@ -34,7 +34,7 @@ export const CONTACT_VIEW = `c.id, c.email, c.first_name, c.last_name, c.company
   (select coalesce(json_agg(json_build_object('id', l.id, 'title', l.title, 'color', l.color) order by l.position, l.id), '[]')
      from contact_categories f join labels l on l.id = f.label_id where f.contact_id = c.id) as categories`;
 
-/** Contacts by id, in the order asked for; ids of nobody are left out. */
+/** Contacts by id, in the order of the ids; unknown ids are left out. */
 export async function viewContacts(org: OrgScope, ids: readonly string[]): Promise<ContactView[]> {
   if (ids.length === 0) return [];
   return org.sql<ContactView>(
@@ -45,7 +45,7 @@ export async function viewContacts(org: OrgScope, ids: readonly string[]): Promi
   );
 }
 
-/** What contact.created carries, and contact.updated beside its `entity_id`. */
+/** The payload of contact.created, and of contact.updated beside its `entity_id`. */
 export function contactPayload(contact: ContactView): EventData<'contact.created'> {
   return {
     contact_id: contact.id,
@@ -64,7 +64,7 @@ export function contactPayload(contact: ContactView): EventData<'contact.created
   };
 }
 
-/** What contact.updated carries for one contact. */
+/** The payload of contact.updated for one contact. */
 export function contactUpdate(contact: ContactView): EventData<'contact.updated'> {
   return { entity_id: contact.id, ...contactPayload(contact) };
 }

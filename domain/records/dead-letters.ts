@@ -7,23 +7,23 @@ export const FAILED_EMAIL = 'campaign_email';
 /** The email may have left: replaying it is the decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 
-/** Work that gave up. */
+/** Work that failed for the last time. */
 export interface GivenUp {
-  /** The row whose work it was. */
+  /** The row that the work belongs to. */
   taskId: string;
   taskType: string;
   /** Ids that lead to it. */
   payload: Record<string, string | null>;
-  /** Why, for people: at most 500 characters are kept. */
+  /** Why, for people: at most 500 characters are stored. */
   error: string;
   attempts: number;
-  /** How often it may be tried; 0 when nothing bounds it. */
+  /** Attempts it may have; 0 when they are not limited. */
   maxAttempts: number;
-  /** When the platform tries again by itself; null when only a person does. */
+  /** When the sweep retries it; null when only a person does. */
   nextRetryAt: Date | null;
 }
 
-/** Records work that gave up as a dead letter. A task has one pending dead letter: a later one updates it. */
+/** Records failed work as a dead letter. A task has one pending dead letter: a later one updates it. */
 export async function addDeadLetter(tx: Tx, given: GivenUp): Promise<void> {
   await tx.org.sql(
     `insert into dead_letters (id, organization_id, task_id, task_type, payload, last_error, attempts, max_attempts, next_retry_at, created_at, updated_at)

@@ -25,12 +25,12 @@ export function openCredentials(
   return JSON.parse(keyring.open(mailbox.credentials, `mailboxes/${mailbox.id}`).toString('utf8'));
 }
 
-/** Where and as whom a mailbox sends. */
+/** The server and account by which a mailbox sends. */
 export function smtpTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget {
   return { ...mailbox.smtp, password: openCredentials(keyring, mailbox).smtp_password };
 }
 
-/** Where and as whom a mailbox is read; undefined for one without IMAP. */
+/** The server and account by which a mailbox is read; undefined for one without IMAP. */
 export function imapTargetOf(keyring: Keyring, mailbox: SealedMailbox): SmtpTarget | undefined {
   return mailbox.imap ? { ...mailbox.imap, password: openCredentials(keyring, mailbox).imap_password } : undefined;
 }

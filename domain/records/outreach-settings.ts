@@ -4,7 +4,7 @@ import { AppError, type Problem } from '../../lib/errors.ts';
 import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from '../mail/messages/footer.ts';
 import { isIanaZone } from './schedule/zone.ts';
 
-/** Everything a reply can be sorted as (`crm_task_intents`). */
+/** The intents of a reply (`crm_task_intents`). */
 export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
@@ -14,7 +14,7 @@ const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
 
 const keywords = z.array(z.string().max(200)).max(500);
 const percent = z.number().min(0).max(100);
-/** A closed vocabulary. Kept out of the shape: a word outside it is `invalid_setting`, not a malformed body. */
+/** A closed vocabulary, not part of the type: a word outside it is `invalid_setting`, not a malformed body. */
 const oneOf = (words: readonly string[]) => z.string().meta({ enum: [...words] });
 const copyLine = z
   .string()
@@ -118,7 +118,7 @@ export type OutreachSettings = Omit<Complete, 'reply_intent' | 'ab_testing' | 'u
   unsubscribe: Omit<Complete['unsubscribe'], 'mode'> & { mode: UnsubscribeMode };
 };
 
-/** What holds where neither the organization nor the campaign says anything. The only place where defaults are written. */
+/** The defaults, where neither the organization nor the campaign sets a value. Defaults are written only here. */
 export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   bounce_pipeline: {
     enabled: true,
@@ -167,7 +167,7 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   custom: {},
 });
 
-/** Nobody who is handed a default may change it for everybody. */
+/** Freezes a default, because all callers share it. */
 function frozen<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
   return Object.freeze(value);
@@ -175,7 +175,7 @@ function frozen<T extends object>(value: T): T {
 
 /**
  * Settings as they are stored: min_content_score clamped to 1-100 (corrected on write, not rejected).
- * @param path where the block set stands in the request, for the problem list
+ * @param path of the settings in the request, for the problem list
  * @throws AppError invalid_setting (400) listing every value outside its vocabulary
  */
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
@@ -209,8 +209,8 @@ function isOneOf(words: readonly string[], word: string): boolean {
 }
 
 /**
- * Layers of settings on the defaults, later ones winning field by field. A field that is missing or null, and
- * unsubscribe copy that is blank, leaves the layer below in force.
+ * Layers of settings over the defaults; later layers win field by field. A field that is missing or null, and
+ * unsubscribe copy that is blank, keep the value of the layer below.
  */
 export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSettings {
   // Blocks are shared with the defaults until a layer changes one; the defaults are frozen.
@@ -226,14 +226,14 @@ export function mergeSettings(...layers: readonly PartialSettings[]): OutreachSe
   return merged as unknown as OutreachSettings;
 }
 
-/** What the settings in force are made of, as rows hold it. */
+/** The layers of the settings in force, as rows contain them. */
 export interface SettingsLayers {
   workspace: PartialSettings | null;
   overrides: PartialSettings | null;
   mode: UnsubscribeMode | 'inherit' | null;
 }
 
-/** Columns `workspace` and `overrides` for a query that has the campaign at hand; `alias` is its table there. */
+/** Columns `workspace` and `overrides` for a query that includes the campaign; `alias` is its table there. */
 export const settingsColumns = (alias: string): string =>
   `(select settings from outreach_settings where organization_id = ${alias}.organization_id) as workspace,
    (select overrides from campaign_advanced where campaign_id = ${alias}.id) as overrides`;

@@ -33,7 +33,7 @@ export async function existingIds(
   return new Set(rows.map((row) => row.id));
 }
 
-/** A problem for each id that is not among the known ones; `path` says where the request names it. */
+/** A problem for each id that is not among the known ones; `path` is the path of the ids in the request. */
 export function unknownIdProblems(
   ids: readonly string[],
   known: ReadonlySet<string>,

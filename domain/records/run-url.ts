@@ -4,14 +4,14 @@ import { contactImportWorkflow } from '../../workflows/contact-import/contract.t
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 
-/** A record whose run somebody may want to see in the Temporal UI. */
+/** A record with a run that can be shown in the Temporal UI. */
 export type Watched =
   | { campaignId: string }
   | { campaignId: string; contactId: string }
   | { importId: string }
   | { deliveryId: string };
 
-/** Where the Temporal UI shows the run of a record; nothing when TEMPORAL_UI_URL is not set. */
+/** The address of a record's run in the Temporal UI; undefined when TEMPORAL_UI_URL is not set. */
 export function runUrl(
   { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>,
   watched: Watched,
@@ -22,7 +22,7 @@ export function runUrl(
 }
 
 function workflowIdOf(watched: Watched): string {
-  // The id does not hold the organization.
+  // The workflow id does not contain the organization.
   const args = { organizationId: '', ...watched };
   if ('contactId' in args) return enrollmentWorkflow.id(args);
   if ('campaignId' in args) return campaignWorkflow.id(args);

@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { SuppressionSource } from '../../db/models/suppression.ts';
 
-/** The entry that keeps an address from being mailed. */
+/** The entry that suppresses an address. */
 export interface SuppressionHit {
   id: string;
   kind: 'email' | 'domain';
@@ -27,18 +27,18 @@ export function hostOf(email: string): string {
 }
 
 /**
- * An SQL condition: whether the address in column `email` must not be mailed at `:now`. Who needs to know why asks
- * {@link suppressedAmong}.
+ * An SQL condition: whether the address in column `email` is suppressed at `:now`. {@link suppressedAmong} also returns
+ * the reason.
  */
 export const suppressedNow = (organization: string, email: string): string =>
   `exists (select 1 from suppressions x where x.organization_id = ${organization} and (x.expires_at is null or x.expires_at > :now)
      and ((x.kind = 'email' and x.email = ${email}) or (x.kind = 'domain' and x.email = split_part(${email}, '@', -1))))`;
 
 /**
- * Which of the addresses must not be mailed, keyed by the address as given. A domain entry covers exactly its host, not
+ * The suppressed ones of the addresses, keyed by the address as given. A domain entry covers exactly its host, not
  * subdomains; where both an address and its domain are listed the address entry is returned. Expired entries don't
  * count.
- * @param now moment to judge expiry by, UTC
+ * @param now the moment for expiry, UTC
  */
 export async function suppressedAmong(
   org: OrgScope,

@@ -1,13 +1,13 @@
 import { isAddress, parseAddress } from './address.ts';
 
-/** What a suppression value stands for. `email` is lower-case; the bare host for a domain. */
+/** A parsed suppression value. `email` is lower-case; the bare host for a domain. */
 export interface SuppressionTarget {
   kind: 'email' | 'domain';
   email: string;
 }
 
 /**
- * Reads a value of POST /suppressions: with an `@` inside an address, a bare host with or without a leading `@` a domain.
+ * Parses a value of POST /suppressions: with an `@` inside an address, a bare host with or without a leading `@` a domain.
  * Null when it is neither.
  */
 export function parseSuppression(value: string): SuppressionTarget | null {

@@ -9,7 +9,7 @@ import { customField, SEGMENT_FIELDS, type SegmentField } from '../records/segme
 
 export type { SegmentCondition, SegmentRow } from '../../db/models/segment.ts';
 
-/** Newest contacts whose custom fields are offered; reading all of a large workspace for a menu would be waste. */
+/** Newest contacts whose custom fields are listed; reading all contacts of a large workspace would be slow. */
 const SAMPLED_CONTACTS = 2000;
 
 export interface SegmentInput {

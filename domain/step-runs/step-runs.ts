@@ -30,7 +30,7 @@ const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.n
   r.attempts, r.error, r.started_at, r.completed_at`;
 
 /**
- * The blocked step runs of a campaign, newest first: contacts who stand still until somebody retries them.
+ * The blocked step runs of a campaign, newest first: contacts that wait until a person retries them.
  * @throws AppError not_found, bad_request for a cursor of another list
  */
 export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<StepRunView>> {
@@ -47,7 +47,7 @@ export async function listBlockedRuns(ctx: Ctx, campaignId: string, request: Pag
 }
 
 /**
- * Runs a blocked step run again, with all its attempts (POST /campaigns/:id/step-runs/:runId/retry).
+ * Retries a blocked step run, with all its attempts (POST /campaigns/:id/step-runs/:runId/retry).
  * @throws AppError not_found, conflict when the run is not blocked
  */
 export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string): Promise<StepRunView> {
@@ -84,7 +84,7 @@ export async function retryStepRun(ctx: Ctx, campaignId: string, runId: string):
   });
 }
 
-/** Locks the enrollment before its run, in the order every other writer takes them. */
+/** Locks the enrollment before its run, the lock order of every writer. */
 async function lockRun(tx: Tx, campaignId: string, runId: string): Promise<StepRunView | undefined> {
   await tx.org.sql(
     `select e.id from enrollments e where e.organization_id = :org

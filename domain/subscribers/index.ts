@@ -1,5 +1,5 @@
 import type { Subscriber } from '../reactions/subscriber.ts';
 import { pauseOnSpike } from './pause-on-spike.ts';
 
-/** All subscribers of this build. Names are part of the record in every database: a new name is a new subscriber. */
+/** All subscribers of this build. Names are stored in every database: a new name is a new subscriber. */
 export const SUBSCRIBERS: readonly Subscriber[] = [pauseOnSpike];

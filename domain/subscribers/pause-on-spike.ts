@@ -2,8 +2,8 @@ import { watchRates } from '../engine/outcomes/spike.ts';
 import { declareSubscriber } from '../reactions/subscriber.ts';
 
 /**
- * Warns of, and pauses, campaigns whose emails bounce or are complained about too often. However many events a campaign
- * has in a batch, its rates are looked at once: they are counted from the emails, not from the events.
+ * Warns of, and pauses, campaigns with too many bounces or complaints. The rates of a campaign are read once per batch
+ * of events: they are counted from the emails, not from the events.
  */
 export const pauseOnSpike = declareSubscriber({
   name: 'pause_on_spike',

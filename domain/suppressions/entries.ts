@@ -42,8 +42,8 @@ export interface SuppressionInput {
 }
 
 /**
- * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: of an
- * address its contact, of a host everybody at it. Values that are neither come back in `skipped`.
+ * Adds addresses and hosts by hand; a value already listed is updated in place. Matching contacts are unsubscribed: for an
+ * address its contact, for a host every contact at it. Values that are neither are returned in `skipped`.
  */
 export async function addSuppressions(
   ctx: Ctx,
@@ -87,7 +87,7 @@ async function upsert(tx: Tx, list: readonly (SuppressionTarget & { reason: stri
   );
 }
 
-/** Returns how many contacts it has switched off. */
+/** Returns how many contacts it has unsubscribed. */
 async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<number> {
   const of = (kind: string) => list.filter((target) => target.kind === kind).map((target) => target.email);
   const off = async (condition: string, values: readonly string[]): Promise<number> => {
@@ -107,7 +107,7 @@ async function unsubscribe(tx: Tx, list: readonly SuppressionTarget[]): Promise<
 }
 
 /**
- * Lifts an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
+ * Removes an entry. Removing an address subscribes its contact again, unless its host is still listed. The audit row keeps
  * value, kind and source.
  * @throws AppError not_found
  */

@@ -12,26 +12,26 @@ import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../records/dead-letters.ts';
 
-/** Who has a blocked run go on. */
+/** Who retries a blocked run. */
 export type RetryCause = 'operator' | 'sweep';
 
-/** What shows in PostgreSQL that a kind of run stands still, and how one is told to go on. */
+/** How a kind of run is shown as blocked in PostgreSQL, and how it is retried. */
 interface Family {
   taskType: string;
-  /** Says so in the row of the run; its id, or undefined when it is gone or has ended. */
+  /** Marks the row of the run as blocked; its id, or undefined when it was deleted or has ended. */
   block(tx: Tx, workflowId: string, reason: string): Promise<string | undefined>;
-  /** Takes it back and signals the run; false when the row is gone. */
+  /** Removes the mark and signals the run; false when the row was deleted. */
   retry(tx: Tx, taskId: string, cause: RetryCause): Promise<boolean>;
   owns(workflowId: string): boolean;
 }
 
 const FIRST_RETRY_MS = 15 * 60_000;
 const LONGEST_RETRY_MS = 86_400_000;
-/** After so many blocks in a row of one run only a person retries it: some three days. */
+/** After this many blocks in a row only a person retries a run: about three days. */
 const MAX_RETRIES = 8;
 const PAGE = 500;
 
-/** Whether a failure says nothing of the work: PostgreSQL could not be reached. Such work goes on by itself. */
+/** Whether a failure is not about the work: PostgreSQL could not be reached. Such work continues without help. */
 export function isPassing(error: unknown): boolean {
   return isConnectionLost(error);
 }
@@ -68,7 +68,7 @@ export async function blockRun(ctx: Ctx, workflowId: string, error: unknown): Pr
   return reason;
 }
 
-/** Has blocked runs go on whose time has come. Returns how many. */
+/** Retries the blocked runs that are due. Returns how many. */
 export async function retryDueRuns(deps: Deps): Promise<number> {
   const due = await across(deps.db, 'maintenance').sql<DueLetter>(
     `select organization_id, task_type, task_id from dead_letters
@@ -80,7 +80,7 @@ export async function retryDueRuns(deps: Deps): Promise<number> {
 }
 
 /**
- * Has one blocked run go on now.
+ * Retries one blocked run now.
  * @param workflowId its workflow id, as in the dead letter and the Temporal UI
  * @returns false when it is not blocked
  */

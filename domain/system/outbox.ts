@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { AppError } from '../../lib/errors.ts';
 import { OUTBOX_CHANNEL } from '../../temporal/dispatch.ts';
 
-/** An intent that Temporal did not take, and that waits for an operator. */
+/** An intent that Temporal refused, and that waits for an operator. */
 export interface ParkedIntent {
   id: string;
   kind: 'start' | 'signal' | 'cancel';
@@ -14,7 +14,7 @@ export interface ParkedIntent {
   reason: string | null;
   createdAt: Date;
   parkedAt: Date;
-  /** Later intents of the same workflow, which wait behind it. */
+  /** Number of later intents of the same workflow, which wait for it. */
   behind: number;
 }
 
@@ -30,7 +30,7 @@ export async function listParked(db: Db, limit = 1_000): Promise<ParkedIntent[]>
 }
 
 /**
- * Has the relay carry parked intents again, as if they had never failed, and then what waits behind them.
+ * Has the relay carry parked intents again, with new attempts, and then those that wait for them.
  * @param ids which ones; all when not given
  * @returns how many were parked
  * @throws AppError not_found when one of those named is not parked; nothing happens then
@@ -49,7 +49,7 @@ export async function retryParked(db: Db, ids?: readonly string[]): Promise<numb
 }
 
 /**
- * Gives parked intents up; what waits behind them is carried out.
+ * Deletes parked intents; those that wait for them are carried out.
  * @returns how many there were
  * @throws AppError not_found when one of them is not parked; nothing happens then
  */

@@ -12,13 +12,13 @@ export interface ReadinessCheck {
   latencyMs?: number;
 }
 
-/** An outbox row older than this (seconds) means nobody carries intents to Temporal. */
+/** An outbox row older than this (seconds) means that no relay carries intents to Temporal. */
 const STUCK_SECONDS = 30;
-/** Events older than this (seconds) that have no position, or that a subscriber has not applied, mean that no process works on them. */
+/** Events older than this (seconds) without a position, or that a subscriber has not applied, mean that no process works on them. */
 const LAG_SECONDS = 60;
 
 /**
- * The truth about the running parts: database, workflow service, live workers, the outbox scheduler, event intake, the
+ * The state of the running parts: database, workflow service, live workers, the outbox scheduler, event intake, the
  * fan-out and the reactions. Never throws: what fails is a check that is not ok.
  */
 export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: ReadinessCheck[] }> {
@@ -96,7 +96,7 @@ export async function readiness(ctx: Ctx): Promise<{ ready: boolean; checks: Rea
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-/** Whether subscribers keep up, and whether one has given up on an event. Organizations whose next event fails are counted. */
+/** Whether subscribers keep up, and whether events are parked. Organizations whose next event fails are counted. */
 async function reactionChecks(ctx: Ctx): Promise<ReadinessCheck[]> {
   const list = (say: (each: SubscriberStatus) => string | false): string =>
     all.flatMap((each) => say(each) || []).join(', ');
@@ -143,10 +143,10 @@ function workersCheck({ workers, unserved }: { workers: number; unserved: readon
   };
 }
 
-/** A look that is older than this (ms) says nothing any more: the sweep looks every quarter of an hour. */
+/** A search older than this (ms) does not count: the sweep searches every quarter of an hour. */
 const STALE_LOOK_MS = 2 * 3_600_000;
 
-/** What the last look for missing runs found. Right after an installation there was none yet. */
+/** The result of the last search for missing runs. Right after an installation there is none yet. */
 async function missingRuns(ctx: Ctx): Promise<string> {
   const looks = await lastLooks(ctx.db);
   if (looks.length === 0) return 'Nobody has looked for missing runs yet';

@@ -7,23 +7,23 @@ import { writeIntents } from '../../temporal/dispatch.ts';
 import type { Deps } from '../kernel/context.ts';
 import { FIRST_POSITION, RUN_FAMILIES, type ExpectedRun, type RunFamily } from './run-families.ts';
 
-/** What a look at one family found. */
+/** The result of a search in one family. */
 export interface FamilyReport {
   family: string;
   /** Runs that PostgreSQL says must be open. */
   checked: number;
   /** Of those, how many were not, and were started (or would have been, on a dry run). */
   missing: number;
-  /** False when the look was cut short; the next one goes on where it ended. */
+  /** False when the search was cut short; the next one continues where it ended. */
   finished: boolean;
 }
 
 export interface ReconcileOptions {
   /** Count only; start nothing and record nothing. */
   dryRun?: boolean;
-  /** Go on where the last look was cut short. Otherwise it begins anew. */
+  /** Continue where the last search was cut short. Otherwise it starts again. */
   resume?: boolean;
-  /** Cuts the look short between two pages. */
+  /** Stops the search between two pages. */
   signal?: AbortSignal;
   /** Starts per second, at most. */
   ratePerSecond?: number;
@@ -38,7 +38,7 @@ const DESCRIBE_AT_ONCE = 16;
 const RATE_PER_SECOND = 100;
 
 /**
- * Starts what must run and does not: PostgreSQL says which runs must be open, Temporal which are. Runs are lost when an
+ * Starts runs that must be open and are not: PostgreSQL says which must be, Temporal which are. Runs are lost when an
  * operator terminates them, or with Temporal's store.
  *
  * Per family, the ids of open runs are read from visibility (one request per thousand), and compared with the rows in
@@ -89,10 +89,10 @@ async function reconcileFamily(
   return report;
 }
 
-/** Those of some runs that Temporal does not have open, and that no waiting intent will open. */
+/** The runs among these that Temporal does not have open, and that no waiting intent will open. */
 async function notOpen({ db, workflows }: Parts, suspected: readonly ExpectedRun[]): Promise<ExpectedRun[]> {
   const ids = suspected.map(({ intent }) => intent.workflowId);
-  // Looked up before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
+  // Read before Temporal is asked: an intent that has left the outbox by then is known to Temporal.
   const waiting = new Set<string>(
     (
       await across(db, 'maintenance').sql<Columns<'outbox', 'workflow_id'>>(
@@ -110,7 +110,7 @@ async function notOpen({ db, workflows }: Parts, suspected: readonly ExpectedRun
   return suspected.filter((_run, index) => answers[index]);
 }
 
-/** Starts those of some runs whose rows still say that they must be open: they may have ended in the meantime. */
+/** Starts those of the runs whose rows still say that they must be open: some may have ended in the meantime. */
 async function startMissing(
   { db }: Pick<Deps, 'db'>,
   family: RunFamily,
@@ -172,6 +172,7 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
     });
 }
 
+<<<<<<< HEAD
 /** What the latest look at each family found: the last that came to its end, or more where one under way has found more. */
 export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
@@ -181,4 +182,10 @@ export async function lastLooks(db: Deps['db']): Promise<{ family: string; missi
     const missing = Math.max(Number(row.last_missing ?? 0), underWay);
     return [{ family: row.family, missing, at: row.ended_at ?? row.began_at }];
   });
+=======
+/** The result of the last completed search of each family. */
+export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; endedAt: Date }[]> {
+  const rows = await across(db, 'maintenance').table('reconciliations').whereNotNull('ended_at').orderBy('family');
+  return rows.map((row) => ({ family: row.family, missing: Number(row.last_missing), endedAt: row.ended_at! }));
+>>>>>>> 4c53ed0 (words: comments of oauth, organizations, reactions, records, system, tracking and webhooks)
 }

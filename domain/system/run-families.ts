@@ -13,21 +13,21 @@ import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflo
 import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
 import { webhookVerifyWorkflow, type WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
 
-/** A run that must be open, as PostgreSQL says: the id of the row that says so, and the intent that opens the run. */
+/** A run that must be open: the id of the row that says so, and the intent that opens the run. */
 export interface ExpectedRun {
   position: string;
   intent: Intent;
 }
 
-/** A family of workflows, and which of its runs must be open. */
+/** A family of workflows, and the query for the runs of it that must be open. */
 export interface RunFamily {
   name: string;
   contract: Pick<WorkflowContract<never>, 'type' | 'queue'>;
   /** What {@link RunFamily.page} asks, for `explain`; `:after` and `:limit` are bound. */
   pageSql: string;
-  /** The next runs behind a position, in the order of their rows' ids. */
+  /** The next runs after a position, in the order of their rows' ids. */
   page(db: Db, after: string, limit: number): Promise<ExpectedRun[]>;
-  /** Those of some rows that must still be open. */
+  /** Those of the given rows that must still have an open run. */
   only(db: Db, positions: readonly string[]): Promise<ExpectedRun[]>;
 }
 
@@ -60,10 +60,10 @@ function family<Args>(
 
 /**
  * Every family whose runs must be open because PostgreSQL says so. A new family adds an entry here, or below with the
- * reason why it needs none; a test holds that.
+ * reason why it needs none; a test checks that.
  */
 export const RUN_FAMILIES: readonly RunFamily[] = [
-  // A campaign that is idle waits for a lead, which wakes its launcher; one that is not active may still have runs to signal.
+  // A campaign that is idle waits for a lead, which signals its launcher; one that is not active may still have runs to signal.
   family<CampaignArgs>(
     campaignWorkflow,
     `select c.id as position, c.organization_id as "organizationId", c.id as "campaignId"
@@ -114,7 +114,7 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
   ),
 ];
 
-/** Families that PostgreSQL does not ask for, and why. */
+/** Families without such runs, and why. */
 export const NOT_RECONCILED: Readonly<Record<string, string>> = {
   [mailboxCheckWorkflow.kind]: 'a person waits for the answer, and asks again when none comes',
   [maintenanceWorkflow.kind]: 'a Temporal Schedule starts it, which every worker creates where it is missing',

@@ -6,7 +6,7 @@ import { removeAbandoned } from '../reactions/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
 
 const PAGE = 5_000;
-/** A count for the log stops here. */
+/** Rows counted for the log at most. */
 const MAX_COUNTED = 10_000;
 
 /** Tables whose rows mean nothing after a time: the column that says when, how long (ms) they are kept from then, and which alone. */
@@ -14,12 +14,12 @@ const EXPIRING = [
   { table: 'idempotency_keys', column: 'expires_at', keptMs: 0 },
   { table: 'mailbox_checks', column: 'expires_at', keptMs: 0 },
   { table: 'api_key_usage_logs', column: 'created_at', keptMs: 30 * DAY_MS },
-  // Longer than analytics can ask back in one range.
+  // Longer than the longest range of analytics.
   { table: 'api_key_usage_minutes', column: 'minute', keptMs: 100 * DAY_MS },
   { table: 'oauth_tokens', column: 'expires_at', keptMs: DAY_MS },
-  // As long as what came from a code can live without a refresh: that a code is used again is still noticed.
+  // As long as tokens of a code can live without a refresh, so that a second use of the code is noticed.
   { table: 'oauth_codes', column: 'expires_at', keptMs: 90 * DAY_MS },
-  // Clients that registered themselves and were never let in.
+  // Clients that registered themselves and never got a grant.
   {
     table: 'oauth_applications',
     column: 'created_at',
@@ -31,7 +31,7 @@ const EXPIRING = [
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 
-/** Events no subscriber still has to apply or may have to replay, and that have their position. */
+/** Events with a position that every subscriber has applied and that are not parked. */
 const APPLIED = `position <= coalesce((select min(position) from reaction_subscribers), position)
   and not exists (select from reaction_streams s where s.organization_id = domain_events.organization_id
     and s.position < domain_events.position and s.head >= domain_events.position)
@@ -47,7 +47,7 @@ const RETAINED = [
 
 /**
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
- * Events that a subscriber has not applied stay, however old, and the log says so.
+ * Events that a subscriber has not applied are kept at any age, and the log says so.
  * @param onPage called after each page with the rows removed so far
  */
 export async function sweepExpired(
@@ -83,7 +83,7 @@ export async function sweepExpired(
   return removed;
 }
 
-/** Says how many events are kept past their time because somebody has not applied them. */
+/** Logs how many events are kept past their retention because a subscriber has not applied them. */
 async function warnOfHeldEvents({ db, log }: Pick<Deps, 'db' | 'log'>, before: string): Promise<void> {
   const [held] = await across(db, 'maintenance').sql<{ events: number }>(
     `select count(*) as events from (select id from domain_events where id <= :before limit ${MAX_COUNTED}) held`,

@@ -22,7 +22,7 @@ interface AnnouncedClick {
 }
 
 /**
- * Announces the clicks that no burst has given away in the meantime: first time on the send, and campaign.email_clicked
+ * Announces the clicks that did not turn out to be part of a burst: first time on the send, and campaign.email_clicked
  * with `url` and `link_label`. Several processes may do this at once; each click is announced once. Returns how many
  * were.
  */

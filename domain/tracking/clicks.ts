@@ -6,23 +6,23 @@ import { BURST_MS, machineReason, type Hit, type MachineReason } from './machine
 import { MAX_USER_AGENT } from '../kernel/actor.ts';
 import { originOf } from './user-agent.ts';
 
-/** A link of a sent email: where it leads, and whose it is. Outlives its campaign. */
+/** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
 export interface Ticket {
   id: string;
   organization_id: string;
   url: string;
   send_id: string;
-  /** What is left of the send; nulls when it is gone. */
+  /** From the send; null when it was deleted. */
   campaign_id: string | null;
   step_id: string | null;
   contact_id: string | null;
   mailbox_id: string | null;
-  /** When the mail was handed over; null while it still is. */
+  /** When the email was sent; null while it is being sent. */
   sent_at: Date | null;
 }
 
 /**
- * The ticket behind a tracked link, or undefined. Its id is an HMAC nobody can guess, and the URL is the stored one: a
+ * The ticket of a tracked link, or undefined. Its id is an HMAC, which cannot be guessed, and the URL is the stored one: a
  * visitor cannot choose where the redirect goes.
  */
 export async function findTicket(deps: Deps, id: string): Promise<Ticket | undefined> {
@@ -37,13 +37,13 @@ export async function findTicket(deps: Deps, id: string): Promise<Ticket | undef
 }
 
 /**
- * Records that a tracked link was followed. What a machine did is final at once. A person's click is announced only
+ * Records that a tracked link was followed. A machine's click is final at once. A person's click is announced only
  * {@link BURST_MS} later (see {@link announceClicks}): until then a second link of the same mail turns both into a burst.
  */
 export async function recordClick(deps: Deps, ticket: Ticket, hit: Hit, requestId: string): Promise<void> {
   await transact(systemCtx(deps, ticket.organization_id, requestId), async (tx) => {
     const reason = machineReason(hit, tx.now, ticket.sent_at, deps.config.TRACKING_INSTANT_MS);
-    // Of two links hit at the same time, the second must see the first.
+    // Of two concurrent hits on links of one email, the second must see the first.
     if (!reason)
       await tx.org.sql(`select id from sends where organization_id = :org and id = :send for update`, {
         send: ticket.send_id,

@@ -2,17 +2,17 @@ import { isMachineAgent } from './user-agent.ts';
 
 /**
  * Why an open or click is not a person's:
- * - `prefetch`: a proxy, scanner or previewer that says so itself, by user agent or prefetch header;
- * - `instant`: within seconds of the send, faster than mail is read;
- * - `burst`: several links of one mail in the same moment, or a HEAD request: no person follows links like that.
+ * - `prefetch`: a proxy, scanner or previewer that identifies itself, by user agent or prefetch header;
+ * - `instant`: within seconds of the send, faster than a person reads;
+ * - `burst`: several links of one email at the same moment, or a HEAD request: no person follows links like that.
  */
 export type MachineReason = 'prefetch' | 'instant' | 'burst';
 
-/** One request of the tracking service, as far as it is looked at. The address it came from is not. */
+/** The facts of one request of the tracking service. The address it came from is not among them. */
 export interface Hit {
   method: string;
   userAgent: string;
-  /** Purpose, Sec-Purpose or X-Moz, whichever was sent. */
+  /** The value of Purpose, Sec-Purpose or X-Moz. */
   purpose: string;
 }
 
@@ -20,9 +20,9 @@ export interface Hit {
 export const BURST_MS = 2_000;
 
 /**
- * Why this hit by itself is not a person's, or null. Bursts of clicks show only when the second link is hit; see
+ * Why this single hit is not a person's, or null. A burst of clicks is recognized only at the second link; see
  * {@link recordClick}.
- * @param sentAt when the mail was handed over; null while it still is, which makes any hit instant
+ * @param sentAt when the email was sent; null while it is being sent, which makes any hit instant
  * @param instantMs TRACKING_INSTANT_MS
  */
 export function machineReason(hit: Hit, at: Date, sentAt: Date | null, instantMs: number): MachineReason | null {

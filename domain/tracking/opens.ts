@@ -19,7 +19,7 @@ interface SendRow {
   sent_at: Date | null;
 }
 
-/** The send whose pixel a token is; undefined when the token is not ours. */
+/** The send of a pixel's token; undefined when the token is not ours. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
   return readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'open', token);
 }

@@ -4,17 +4,17 @@ import { transact } from '../kernel/transact.ts';
 import { recordSendUnsubscribe } from '../engine/outcomes/effects.ts';
 import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 
-/** Whose opt-out an unsubscribe link is. */
+/** The send and contact of an unsubscribe link. */
 export interface OptOutLink {
   sendId: string;
   organizationId: string;
   organizationName: string;
   recipient: string;
-  /** Opted out before, and not subscribed anew since. */
+  /** Opted out already, and not subscribed again since. */
   done: boolean;
 }
 
-/** The opt-out behind a token, or undefined when the token is not ours or its email is not on record any more. */
+/** The opt-out of a token, or undefined when the token is not ours or its email is not stored any more. */
 export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
   const sendId = readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'unsubscribe', token);
   if (!sendId) return undefined;

@@ -23,7 +23,7 @@ const CLIENTS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Programs that fetch for a person who reads, though `isbot` takes them for robots: the image proxies of Gmail and Yahoo, and
+ * Programs that fetch for a person who reads, though `isbot` counts them as robots: the image proxies of Gmail and Yahoo, and
  * mail programs that do not say "Mozilla".
  */
 const READERS =
@@ -33,12 +33,12 @@ const READERS =
 const SCANNERS =
   /barracuda|mimecast|proofpoint|ironport|symantec|trendmicro|fortiguard|safelinks|virustotal|urlscan|slurp|lighthouse|preview|python-requests|facebookexternalhit|whatsapp\//i;
 
-/** Apple's privacy proxy fetches every image with these bare words, whether or not anybody reads the mail. */
+/** Apple's privacy proxy fetches every image with exactly this text, also when no one reads the mail. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
-/** Gmail's proxy poses as this browser of 2015 when it fetches ahead of the reader. */
+/** Gmail's proxy uses the user agent of this browser of 2015 when it prefetches. */
 const GMAIL_PREFETCH = /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246/;
 
-/** Whether a user agent belongs to a program that fetches by itself. A person's program names itself: none at all is a machine. */
+/** Whether a user agent is that of a program without a reader. Mail programs of people name themselves, so an empty one is a machine. */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.trim();
   if (agent === '' || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent) || SCANNERS.test(agent))
@@ -46,7 +46,7 @@ export function isMachineAgent(userAgent: string): boolean {
   return isbot(agent) && !READERS.test(agent);
 }
 
-/** Client and device of a user agent, as far as they can be told. */
+/** Client and device of a user agent, as far as they are known. */
 export function originOf(userAgent: string): Origin {
   const agent = userAgent.trim();
   if (APPLE_PRIVACY_PROXY.test(agent)) return { client: 'Apple Mail', deviceType: null };
@@ -58,12 +58,12 @@ function clientOf(agent: string): string | null {
   const known = CLIENTS.find(([pattern]) => pattern.test(agent));
   if (known) return known[1];
   if (!/AppleWebKit/.test(agent)) return null;
-  // Apple Mail shows itself as WebKit without naming Safari.
+  // Apple Mail's user agent is WebKit's, without Safari.
   return /Safari\//.test(agent) ? 'Safari' : /Macintosh|iPhone|iPad/.test(agent) ? 'Apple Mail' : null;
 }
 
 function deviceOf(agent: string): Origin['deviceType'] {
-  // Proxies fetch from their own machines: what they say of themselves is not the reader's device.
+  // Proxies fetch from their own machines: their user agent is not the reader's device.
   if (/GoogleImageProxy|ggpht\.com|YahooMailProxy/i.test(agent)) return null;
   if (/iPad|Tablet|Kindle|Silk\/|Android(?!.*Mobile)/i.test(agent)) return 'tablet';
   if (/iPhone|iPod|Android|Mobile|Windows Phone/i.test(agent)) return 'mobile';

@@ -6,7 +6,7 @@ import { reader } from '../kernel/transact.ts';
 import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, theirs or ours. What we sent is on record without its text. */
+/** One message of a conversation, received or sent. Sent ones are stored without their text. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -34,7 +34,7 @@ const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
 const LEFT = `('sent', 'uncertain', 'bounced')`;
 
 /**
- * The messages of one conversation, the oldest first, across mailboxes unless one is named. Any message of ours belongs
+ * The messages of one conversation, oldest first, across mailboxes unless one is named. It includes every sent message
  * whose conversation began with the thread's first Message-ID.
  * @throws AppError not_found for a thread without a message the caller may read; bad_request for a cursor of another
  *   thread; forbidden for a mailbox the key may not use

@@ -5,7 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 
-/** Characters of a text that are read for a list. */
+/** Characters of a text that a list reads. */
 const BEGINNING = 400;
 
 export interface ThreadFilters {
@@ -21,7 +21,7 @@ export interface ThreadFilters {
   mailboxIds?: readonly string[] | undefined;
 }
 
-/** A conversation, shown by the newest message that came in. */
+/** A conversation, shown by the newest received message. */
 export interface ThreadRow {
   id: string;
   mailbox_id: string;
@@ -37,14 +37,14 @@ export interface ThreadRow {
   intent: string | null;
   contact_id: string | null;
   campaign_id: string | null;
-  /** Messages that came in, all mailboxes the caller may read. */
+  /** Received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;
 }
 
 /**
- * Conversations somebody has written in, newest arrival first, one row each. Campaign emails nobody has answered are no
- * conversation yet. A key restricted to mailboxes sees those.
+ * Conversations with a received message, newest arrival first, one row each. A campaign email without an answer is not a
+ * conversation. For a key restricted to mailboxes, only messages in those.
  * @throws AppError bad_request for a cursor of another list or filter; forbidden for a mailbox the key may not use
  */
 export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFilters): Promise<Page<ThreadRow>> {
@@ -89,7 +89,7 @@ export async function listThreads(ctx: Ctx, page: PageRequest, filters: ThreadFi
 }
 
 /**
- * The mailboxes a read is narrowed to: those asked for, or all a restricted key may use; null for every one.
+ * The mailboxes that a read is limited to: the requested ones, or all of a restricted key; null for every one.
  * @throws AppError forbidden for one the key may not use
  */
 export function readableMailboxes(ctx: Ctx, asked: readonly string[] | undefined): readonly string[] | null {

@@ -9,7 +9,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { pageOfDeliveries, type DeliveryFilter, type DeliveryView } from './deliveries.ts';
 import { ensureSecret, issueSecret, newestSecret, openWebhookSecret } from '../delivery/secrets.ts';
 
-/** The endpoint an application has in one workspace. */
+/** The endpoint of an application in one workspace. */
 export interface ManagedEndpointView {
   id: string;
   organization_id: string;
@@ -22,7 +22,7 @@ export interface ManagedEndpointView {
 }
 
 /**
- * The secret every install of an application is signed with, in plain; it comes into being when it is first asked for.
+ * The secret that signs the deliveries of all endpoints of an application, in plain; it is made when it is first read.
  * @throws AppError not_found
  */
 export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
@@ -36,7 +36,7 @@ export async function applicationSecret(ctx: Ctx, id: string): Promise<string> {
 }
 
 /**
- * Gives an application a new secret for all its installs. Deliveries attempted before keep the old one until they settle.
+ * Gives an application a new secret for all its endpoints. Deliveries attempted before keep the old one until they settle.
  * @throws AppError not_found
  */
 export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<string> {
@@ -55,7 +55,7 @@ export async function rotateApplicationSecret(ctx: Ctx, id: string): Promise<str
 
 /**
  * The application's endpoints in all workspaces that granted it access, newest first. They are rows of other workspaces;
- * what is shown of them is the application's own.
+ * only fields that belong to the application are shown.
  * @throws AppError not_found
  */
 export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<ManagedEndpointView[]> {
@@ -77,8 +77,8 @@ export async function listApplicationEndpoints(ctx: Ctx, id: string): Promise<Ma
 }
 
 /**
- * Deliveries to the application's endpoints, over all workspaces, newest first. Bodies are not shown: they are other
- * workspaces' records, and the receiver has had them.
+ * Deliveries to the application's endpoints, over all workspaces, newest first. Bodies are not shown, because they are other
+ * workspaces' records.
  * @throws AppError not_found, bad_request for a cursor of another list or filter
  */
 export async function listApplicationDeliveries(

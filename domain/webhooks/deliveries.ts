@@ -9,7 +9,7 @@ import type { Envelope } from '../delivery/request.ts';
 export const DELIVERY_STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** A delivery with the body its receiver gets; null once the body has passed its retention. */
+/** A delivery with its body; null once retention has deleted the body. */
 export interface DeliveryWithPayload extends DeliveryView {
   payload: Envelope | null;
 }
@@ -38,7 +38,7 @@ export const DELIVERY_COLUMNS = [
   'updated_at',
 ] as const;
 
-/** One event on its way to one endpoint: one row, updated with every attempt. */
+/** One event for one endpoint: one row, updated with every attempt. */
 export type DeliveryView = Columns<'webhook_deliveries', (typeof DELIVERY_COLUMNS)[number]>;
 
 /**
@@ -78,9 +78,9 @@ export async function listEndpointDeliveries(
 }
 
 /**
- * A page of deliveries by id, from a query that says whose they are.
+ * A page of deliveries by id, from a query that filters by their owner.
  * @param list names the list in its cursors
- * @param of what the list belongs to, where its cursors must not be used for another
+ * @param of the owner of the list, whose cursors are refused for others
  */
 export async function pageOfDeliveries(
   query: TableQuery<'webhook_deliveries', unknown>,
@@ -101,7 +101,7 @@ export async function pageOfDeliveries(
   return pageOf(rows, page.limit, (last) => encodeCursor(list, filters, [last.id]));
 }
 
-/** Adds to a page of the workspace's own deliveries the bodies that are still kept. */
+/** Adds the stored bodies to a page of the workspace's own deliveries. */
 export async function withPayloads(ctx: Ctx, page: Page<DeliveryView>): Promise<Page<DeliveryWithPayload>> {
   const ids = [...new Set(page.rows.map((row) => row.event_id))];
   const stored =

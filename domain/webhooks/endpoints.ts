@@ -26,7 +26,7 @@ export interface IssuedEndpoint {
   secret: string;
 }
 
-/** The workspace's own endpoints, newest first (GET /webhooks); those of applications are no part of them. */
+/** The workspace's own endpoints, newest first (GET /webhooks), without those of applications. */
 export async function listEndpoints(ctx: Ctx): Promise<WebhookEndpointRow[]> {
   return reader(ctx).query(WebhookEndpoints).whereNull('application_id').orderBy('id', 'desc');
 }
@@ -69,7 +69,7 @@ export async function createEndpoint(ctx: Ctx, input: EndpointInput): Promise<Is
 
 /**
  * Replaces the state of an endpoint with what was sent (PATCH /webhooks/:id). Another host has to be
- * verified again. Switching on what the installation had switched off starts its failure count anew.
+ * verified again. Switching on an endpoint that the installation had switched off resets its failure count.
  * @throws AppError not_found
  */
 export async function updateEndpoint(ctx: Ctx, id: string, input: EndpointInput): Promise<WebhookEndpointRow> {
@@ -124,7 +124,7 @@ export async function rotateEndpointSecret(ctx: Ctx, id: string): Promise<string
   });
 }
 
-/** Two requests that create at once must not both take the last place: the organization's row is where they meet. */
+/** Locks the organization's row, so that two concurrent requests cannot both create the last allowed endpoint. */
 async function refuseAtLimit(ctx: Ctx, tx: Tx): Promise<void> {
   const limit = ctx.config.ORG_WEBHOOK_ENDPOINTS;
   if (limit === 0) return;
@@ -168,7 +168,7 @@ function columns(input: EndpointInput) {
   };
 }
 
-/** What the audit log keeps of an endpoint. Paths and queries of webhook URLs often hold a receiver's secret. */
+/** The fields of an endpoint for the audit log. Paths and queries of webhook URLs often contain a receiver's secret. */
 function audited({ url, ...rest }: Pick<EndpointInput, 'url'> & Partial<EndpointInput>): Record<string, unknown> {
   return {
     host: new URL(url).host,

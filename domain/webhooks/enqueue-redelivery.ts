@@ -5,9 +5,9 @@ import type { Tx } from '../kernel/transact.ts';
 import { DELIVERY_COLUMNS, type DeliveryView } from './deliveries.ts';
 
 /**
- * Enqueues a delivery again, whatever became of it: a new attempt at once, of the same event with the same body, signed
- * with the secret that is newest then. Attempts go on counting, with as many more before it is abandoned and the backoff from its
- * beginning. An attempt under way is recorded, but no longer decides. Undefined for an unknown delivery.
+ * Enqueues a delivery again, in any status: a new attempt at once, of the same event with the same body, signed
+ * with the newest secret. Attempts continue to count, with as many more before it is abandoned, and the backoff starts
+ * again. A running attempt is recorded, but no longer decides. Undefined for an unknown delivery.
  */
 export async function enqueueRedelivery(
   ctx: Pick<Ctx, 'config'>,

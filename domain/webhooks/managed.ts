@@ -5,7 +5,7 @@ import { signal } from '../../temporal/dispatch.ts';
 import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 
-/** An application's webhook settings, as far as its endpoints follow them. */
+/** The webhook settings of an application that its endpoints depend on. */
 type Application = Columns<'oauth_applications', 'id' | 'webhook_url'>;
 
 const GRANTED = `exists (
@@ -13,10 +13,10 @@ const GRANTED = `exists (
   where g.application_id = :application and g.organization_id = e.organization_id and g.revoked_at is null)`;
 
 /**
- * Brings an application's endpoints in line with its settings, in every workspace that has an active grant for it:
- * missing ones come into being, all point to its `webhook_url` (another host must pass a challenge again), all vanish
- * when it is empty. Endpoints the installation had switched off are on again, and those unverified are challenged anew:
- * saving the application is how its owner says that the receiver is well. Call it in the transaction that changes the
+ * Updates an application's endpoints to its settings, in every workspace that has an active grant for it:
+ * missing ones are created, all get its `webhook_url` (another host must pass a challenge again), all are deleted
+ * when it is empty. Endpoints that the installation had switched off are on again, and unverified ones are challenged again:
+ * by saving the application its owner says that the receiver works. Call it in the transaction that changes the
  * application, after the change.
  */
 export async function syncApplicationEndpoints(tx: Tx, applicationId: string): Promise<void> {
@@ -47,8 +47,8 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
 }
 
 /**
- * Brings one workspace's endpoint of an application in line with its grants: it exists while somebody there grants the
- * application access and the application has a `webhook_url`, and goes with the last grant. Call it in the transaction
+ * Updates one workspace's endpoint of an application to its grants: it exists while a member there grants the
+ * application access and the application has a `webhook_url`, and is deleted with the last grant. Call it in the transaction
  * that creates, changes or revokes a grant (or ends a membership), after the change.
  */
 export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizationId: string): Promise<void> {
@@ -70,7 +70,7 @@ export async function syncGrantEndpoint(tx: Tx, applicationId: string, organizat
   await armUnverified(tx, { application_id: applicationId, organization_id: organizationId });
 }
 
-/** Grants of one application come and go one after the other, so that the last to go is known as the last. */
+/** Serializes changes of one application's grants, so that the last one to end is known as the last. */
 async function lockApplication(tx: Tx, id: string): Promise<Application | undefined> {
   return across(tx.trx, 'application')
     .table('oauth_applications')
@@ -116,7 +116,7 @@ async function repoint(tx: Tx, application: Application): Promise<void> {
   }
 }
 
-/** What becomes of an endpoint whose host is another one: nothing that was proved or counted is true of the new one. */
+/** The reset of an endpoint whose host has changed: verification and counts do not apply to the new one. */
 export const REARMED = {
   verified_at: null,
   ownership_confirmed: false,
@@ -128,14 +128,14 @@ export const REARMED = {
 } as const;
 
 /**
- * Whether two URLs lead to the same host, so that what one proved holds for the other. Scheme and port count too, where
+ * Whether two URLs have the same host, so that a verification of one holds for the other. Scheme and port count too, where
  * the development setting lets them differ.
  */
 export function sameHost(a: string, b: string): boolean {
   return new URL(a).origin === new URL(b).origin;
 }
 
-/** Has the endpoints that are not verified challenged, from the beginning. */
+/** Has the endpoints that are not verified challenged again, counting from 1. */
 async function armUnverified(tx: Tx, which: { application_id: string; organization_id?: string }): Promise<void> {
   const endpoints = await across(tx.trx, 'application')
     .table('webhook_endpoints')

@@ -13,10 +13,10 @@ const DOMAIN_ENTRY = /^\.?[^\s./:@*[\]\\?#%]+(?:\.[^\s./:@*[\]\\?#%]+)*$/u;
 export type PolicyDeps = Pick<Deps, 'config' | 'egress'>;
 
 /**
- * What is wrong with a URL as a webhook's target, as problems at `path`; empty when nothing is. It has to be https on
+ * The faults of a URL as a webhook's target, as problems at `path`; empty when there are none. It has to be https on
  * the standard port, and its host must resolve to public addresses only. ALLOW_UNSAFE_WEBHOOK_URLS relaxes all of it.
  * Call it outside of a transaction: it may wait for DNS.
- * @param allowedDomains an app's list; the host must be covered by it, whatever else is relaxed
+ * @param allowedDomains an app's list; the host must be covered by it, also with ALLOW_UNSAFE_WEBHOOK_URLS
  */
 export async function checkWebhookUrl(
   deps: PolicyDeps,
@@ -37,7 +37,7 @@ export async function checkWebhookUrl(
   }
 }
 
-/** What an application says about its webhooks. */
+/** The webhook settings of an application. */
 export interface AppWebhook {
   /** Empty: no app-level delivery. */
   url: string;
@@ -47,7 +47,7 @@ export interface AppWebhook {
 }
 
 /**
- * Everything that is wrong with an application's webhook settings; empty when nothing is: entries of
+ * All faults of an application's webhook settings; empty when there are none: entries of
  * `allowed_webhook_domains` that are no host names or cover a public suffix, a `webhook_url` outside of them or not
  * publicly reachable by https, unknown `webhook_events`. May wait for DNS.
  */
@@ -65,9 +65,9 @@ export async function checkAppWebhook(deps: PolicyDeps, { url, domains, events }
 }
 
 /**
- * Why an entry of `allowed_webhook_domains` cannot stand, as a sentence; undefined when it can. A bare entry names one
- * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` belong to everybody.
- * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names may stand too
+ * Why an entry of `allowed_webhook_domains` is refused, as a sentence; undefined when it is not. A bare entry names one
+ * host, one with a leading dot a domain with all below it. `.com`, `co.uk` and `.github.io` have many owners.
+ * @param allowUnsafe ALLOW_UNSAFE_WEBHOOK_URLS: addresses and local names are allowed too
  */
 export function domainProblem(entry: string, allowUnsafe: boolean): string | undefined {
   if (!DOMAIN_ENTRY.test(entry))

@@ -6,7 +6,7 @@ import { withPayloads, type DeliveryWithPayload } from './deliveries.ts';
 import { enqueueRedelivery } from './enqueue-redelivery.ts';
 
 /**
- * Sends an event to its endpoint again, whatever became of it before; the event id stays.
+ * Sends an event to its endpoint again, in any status of its delivery; the event id stays.
  * @throws AppError not_found, for an application's delivery too
  */
 export async function redeliver(ctx: Ctx, id: string): Promise<DeliveryWithPayload> {

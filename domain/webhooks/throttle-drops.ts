@@ -12,7 +12,7 @@ export type ThrottleDrop = Columns<
 >;
 
 /**
- * What rates kept from the workspace's own endpoints, newest first (GET /webhooks/throttle-drops).
+ * Events that were dropped by rates of the workspace's own endpoints, newest first (GET /webhooks/throttle-drops).
  * @throws AppError bad_request for a cursor of another list
  */
 export async function listThrottleDrops(ctx: Ctx, page: PageRequest): Promise<Page<ThrottleDrop>> {

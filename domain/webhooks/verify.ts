@@ -13,16 +13,16 @@ import { getEndpoint } from './endpoints.ts';
 import { deliveryRequest, type Envelope } from '../delivery/request.ts';
 import { ensureSecret, newestSecret, openWebhookSecret, secretOwner } from '../delivery/secrets.ts';
 
-/** Longest answer to a challenge that is read, in bytes: an echo is short. */
+/** Bytes of an answer to a challenge that are read at most: an echo is short. */
 const MAX_ECHO_BYTES = 16 * 1024;
 
-/** What one challenge led to. */
+/** The result of one challenge. */
 export interface ChallengeResult {
-  /** The URL that was challenged. Should it have changed meanwhile, the result says nothing of the new one. */
+  /** The URL that was challenged. If it was changed meanwhile, the result does not apply to the new one. */
   url: string;
-  /** Whether the receiver did what its kind of endpoint has to do. */
+  /** Whether the receiver did what its kind of endpoint requires. */
   passed: boolean;
-  /** Whether it sent the challenge back, which only the owner of the receiver can make it do. */
+  /** Whether it echoed the challenge, which proves that the owner of the receiver agrees. */
   echoed: boolean;
   /** HTTP status, 0 when there was no answer. */
   status: number;
@@ -32,7 +32,7 @@ export interface ChallengeResult {
 }
 
 /**
- * Sends one signed challenge to one of the workspace's own endpoints. Nothing is stored: that is for {@link
+ * Sends one signed challenge to one of the workspace's own endpoints. Nothing is stored; that is done by {@link
  * recordChallenge}. Call it outside of a transaction: it waits on the network, 15 s at most.
  * @throws AppError not_found
  */
@@ -44,7 +44,7 @@ export async function challengeEndpoint(ctx: Ctx, id: string): Promise<Challenge
 }
 
 /**
- * Stores what a challenge of one of the workspace's own endpoints led to. What was verified stays verified when a later
+ * Stores the result of a challenge of one of the workspace's own endpoints. A verified endpoint stays verified when a later
  * test fails; the failure counts of live deliveries are not touched.
  * @throws AppError not_found
  */
@@ -55,7 +55,7 @@ export async function recordChallenge(ctx: Ctx, id: string, result: ChallengeRes
 }
 
 /**
- * Challenges an application's endpoint in the context's workspace and stores what came of it. It has to echo.
+ * Challenges an application's endpoint in the context's workspace and stores the result. It has to echo the challenge.
  * @param attempt number of this challenge since the endpoint was armed, from 1
  */
 export async function challengeManagedEndpoint(ctx: Ctx, id: string, attempt: number): Promise<ChallengeStep> {
@@ -172,7 +172,7 @@ function challengeIn(body: Buffer): unknown {
   }
 }
 
-/** Only the URL that was challenged is judged: an endpoint that was moved meanwhile stays as it is. */
+/** The result applies only to the URL that was challenged: an endpoint with a new URL stays as it is. */
 async function record(ctx: Ctx, id: string, { url, passed, echoed, reason }: ChallengeResult): Promise<void> {
   await transact(ctx, async (tx) => {
     const endpoint = await tx.org.query(WebhookEndpoints).findById(id).where({ url }).forNoKeyUpdate();

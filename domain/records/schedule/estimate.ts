@@ -17,7 +17,7 @@ export interface Estimate {
   recipients: number;
   mailboxes: number;
   daily_capacity: number;
-  /** What the pool has left for the present day, whether or not the schedule sends on it. */
+  /** What the pool has left for the present day, also when the schedule does not send on it. */
   remaining_today: number;
   /** Days on which mail goes out. */
   sending_days: number | null;
@@ -27,7 +27,7 @@ export interface Estimate {
 /**
  * Projects when the last of `recipients` first emails goes out: day by day of the schedule, the present day with what
  * the pool has left and every other with its full capacity, each day's mail spread evenly over the open time. Both
- * projections are null when there is nobody to write to, no capacity, no sending day, an end date too soon, or more
+ * projections are null when there is no recipient, no capacity, no sending day, an end date too soon, or more
  * than two years of sending.
  */
 export function estimateSending({ recipients, mailboxes, dailyLimit, schedule, now }: EstimateInput): Estimate {

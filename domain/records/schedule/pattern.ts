@@ -1,7 +1,7 @@
 import { DAY, WEEK } from './zone.ts';
 import type { ZoneClock, ZoneSegment } from './zone.ts';
 
-/** A stretch [from, to) in milliseconds: of the week (Sunday 00:00 = 0) in a pattern, of UTC otherwise. */
+/** A span [from, to) in milliseconds: of the week (Sunday 00:00 = 0) in a pattern, of UTC otherwise. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -76,8 +76,8 @@ function spanIn(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span |
 }
 
 /**
- * A time of the week that the clock jumped over entirely is made up for at the end of the gap, for its own
- * length; else a window of 02:15 to 02:45 would lose that day. A day the calendar left out stays out.
+ * A time of the week that a change of the clock skipped entirely is moved to the end of the gap, with its own
+ * length; otherwise a window of 02:15 to 02:45 would lose that day. A day that the calendar skipped is not replaced.
  */
 function skippedSpan(pattern: WeekPattern, segment: ZoneSegment, utc: number): Span | null {
   if (segment.gap === 0 || segment.gap >= DAY || utc >= segment.from + segment.gap) return null;

@@ -8,7 +8,7 @@ export interface RecipientZone {
   readonly source: 'custom_field' | 'email_domain' | 'default';
 }
 
-// What people write for the place they live in, summer time included; forms with two common readings (CST, IST,
+// What people write for their own zone, summer time included; forms with two common readings (CST, IST,
 // BST, AST) are left out.
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   Z: 'UTC',
@@ -83,7 +83,7 @@ export function parseTimezone(text: string): string | null {
 }
 
 /**
- * The zone that send-time optimization goes by: the contact's `timezone` custom field, else the country suffix of its
+ * The zone for send-time optimization: the contact's `timezone` custom field, else the country suffix of its
  * email domain, else `fallback` (default_contact_timezone), else UTC. A field that cannot be read counts as absent.
  */
 export function recipientZone(customTimezone: string | null, email: string, fallback: string | null): RecipientZone {

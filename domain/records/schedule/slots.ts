@@ -17,7 +17,7 @@ export interface SendTimePreference {
 
 export interface SlotRequest {
   readonly now: Date;
-  /** The mailbox's latest send or reserved slot; null where {@link SlotRequest.freeFrom} says when it is free. */
+  /** The mailbox's latest send or reserved slot; null where {@link SlotRequest.freeFrom} decides instead. */
   readonly lastSentAt: Date | null;
   readonly minGapSeconds: number;
   /** The most (ms) a gap or an opening is lengthened by; a fifth of the gap unless given, and never more. */
@@ -40,7 +40,7 @@ export interface SlotRequest {
   readonly jitter: () => number;
 }
 
-/** A time to reserve, a moment at which to ask again, or the reason why this schedule has no more time. */
+/** A time to reserve, a time at which to ask again, or the reason why this schedule has no more time. */
 export type Slot = { at: Date } | { later: Date } | { never: 'ended' | 'no_window' };
 
 const SPREAD = 0.2;
@@ -55,11 +55,11 @@ const FOREVER = 8.64e15;
 /**
  * The next time at which one mailbox may send to one contact: inside the campaign window and dates, not before
  * `notBefore`, and the mailbox's gap, lengthened at random by up to a fifth, after its last send. An opening is
- * shifted by as much, so that mail does not go out on the dot. Beyond the horizon the answer is `later`.
+ * shifted by as much, so that mail does not go out at the exact minute. Beyond the horizon the answer is `later`.
  *
  * Optimization only delays: the send waits for the first moment at which the campaign is open and the
  * recipient's clock shows a preferred hour, even if the campaign ends before (`ended`). Where the two never meet
- * in a week the preference is void, as a hold without an end would drop the contact. Throws RangeError on an
+ * in a week the preference is ignored, because otherwise the contact would never get the email. Throws RangeError on an
  * unknown zone.
  */
 export function nextSlot(request: SlotRequest): Slot {
@@ -77,7 +77,7 @@ export function nextSlot(request: SlotRequest): Slot {
     const at = openFrom(request, { pattern, from, until }, earliest, spread, weekend);
     if (at === null) return { never: 'ended' };
     const free = request.freeFrom?.(at, spread) ?? at;
-    // Nobody needs the exact time of what lies beyond the horizon.
+    // The exact time is not needed beyond the horizon.
     if (free > now.getTime() + request.horizonMs || tries === MAX_TRIES)
       return { later: new Date(Math.min(Math.max(at, free), FOREVER)) };
     if (free <= at) return { at: new Date(at) };
@@ -102,7 +102,7 @@ function openFrom(
 
   const at = Math.max(earliest, opens);
   const shifted = Math.min(opens + spread, Math.min(span.to, until) - 1);
-  // A stretch can also begin where an open one was merely cut; only a real opening is shifted.
+  // A span can also begin where an open one was only split; only a real opening is shifted.
   const openBefore = (): boolean => opens > from && openAt(pattern, opens - 1) && openAt(preference, opens - 1);
   return at < shifted && !openBefore() ? shifted : at;
 }

@@ -9,9 +9,9 @@ export interface MinuteWindow {
 }
 
 /**
- * When a campaign may send. Treated as immutable: what is worked out from an object is kept with it.
+ * When a campaign may send. Treated as immutable: what is computed from an object is cached with it.
  *
- * - `windows` decides when it holds any window at all (seven empty arrays hold none); otherwise `days`,
+ * - `windows` decides when it contains any window (seven empty arrays contain none); otherwise `days`,
  *   `startTime` and `endTime` do. Overlapping windows merge.
  * - `days` is a bitmask with bit 0 = Monday; null means weekdays, 0 means no day, so never.
  * - A missing `startTime` is 00:00 and a missing `endTime` is 24:00; equal times mean the whole day. A start
@@ -42,7 +42,7 @@ export const WEEKDAYS = 0b0011111;
 
 const compiled = new WeakMap<Schedule, CompiledSchedule>();
 
-/** Works a schedule out, once per object. Throws RangeError on what `scheduleProblems` would have refused. */
+/** Compiles a schedule, once per object. Throws RangeError on what `scheduleProblems` would have refused. */
 export function compileSchedule(schedule: Schedule): CompiledSchedule {
   let result = compiled.get(schedule);
   if (result === undefined) {
@@ -66,7 +66,7 @@ export function nextSpan({ pattern, from, until }: CompiledSchedule, utc: number
   return { from: Math.max(span.from, from), to: Math.min(span.to, until) };
 }
 
-/** Whether the schedule lets mail out at `at`. */
+/** Whether the schedule allows sending at `at`. */
 export function isOpen(schedule: Schedule, at: Date): boolean {
   const span = nextSpan(compileSchedule(schedule), at.getTime());
   return span !== null && span.from <= at.getTime();

@@ -22,8 +22,8 @@ const PROBE = 8 * DAY;
 const MAX_BLOCKS = 64;
 const MAX_ZONES = 1000;
 
-// The IANA names without a slash. ICU also takes abbreviations of its own, some with a meaning nobody expects
-// (BST is Dhaka, IST is India, CST is Chicago): those are not IANA names, and no campaign should run on them.
+// The IANA names without a slash. ICU also accepts abbreviations of its own, some with a surprising meaning
+// (BST is Dhaka, IST is India, CST is Chicago): those are not IANA names, and no campaign should use them.
 const PLAIN_NAMES = new Set(
   [
     'CET',
@@ -76,7 +76,7 @@ export function isIanaZone(name: string): boolean {
 }
 
 /**
- * The offsets of one zone, found through luxon once and then kept: a lookup there costs microseconds, and the
+ * The offsets of one zone, found through luxon once and then cached: a lookup there costs microseconds, and the
  * allocator needs several per email. Blocks of 32 days hold their segments, cut at every transition.
  */
 export class ZoneClock {
@@ -90,7 +90,7 @@ export class ZoneClock {
     this.#zone = IANAZone.create(name);
   }
 
-  /** The segment that holds the instant `utc` (epoch ms). Throws RangeError on a value that is no instant. */
+  /** The segment that contains the instant `utc` (epoch ms). Throws RangeError on an invalid value. */
   segmentAt(utc: number): ZoneSegment {
     const last = this.#last;
     if (last !== undefined && utc >= last.from && utc < last.to) return last;
@@ -129,7 +129,7 @@ export class ZoneClock {
       gap = Math.max(0, next - offset);
       offset = next;
     }
-    // Empty after a transition on the very last probe, which the next block finds again.
+    // Empty after a transition on the very last probe; the next block finds it again.
     segments.push({ from, to: start + BLOCK, offset, gap });
     return segments;
   }
@@ -145,7 +145,7 @@ export class ZoneClock {
   }
 }
 
-/** Names come from contacts' fields too, in any letter case, so the cache needs an end. */
+/** Names also come from contacts' fields, in any letter case, so the cache is bounded. */
 const clocks = new LRUCache<string, ZoneClock>({ max: MAX_ZONES });
 
 /** The shared clock of a zone. Throws RangeError when `name` is no IANA time zone. */

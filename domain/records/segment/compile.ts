@@ -54,7 +54,7 @@ function valueProblem(field: SegmentField, value: string): string | undefined {
 
 /**
  * Conditions on `contacts c` for a segment whose conditions have no problems; every value is bound. Text is compared without
- * regard to case, several values mean any of them (with a negated operator: none of them). No condition matches everybody.
+ * regard to case; several values mean any of them (with a negated operator: none of them). No condition matches every contact.
  */
 export function compileSegment(
   match: 'all' | 'any',

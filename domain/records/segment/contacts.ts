@@ -4,8 +4,8 @@ import { isUuid } from '../../../lib/ids.ts';
 import { compileSegment } from './compile.ts';
 
 /**
- * One page of the ids of a segment's contacts, ascending: start without `after`, go on with the last id until a page is
- * shorter than `limit`. An unknown segment matches nobody.
+ * One page of the ids of a segment's contacts, ascending: start without `after`, continue with the last id until a page is
+ * shorter than `limit`. An unknown segment has no contacts.
  */
 export async function segmentContactIds(
   org: OrgScope,
@@ -23,7 +23,7 @@ export async function segmentContactIds(
   return rows.map((row) => row.id);
 }
 
-/** How many contacts are in at least one of the segments; somebody in several counts once. */
+/** How many contacts are in at least one of the segments; a contact in several counts once. */
 export async function countSegmentContacts(org: OrgScope, segmentIds: readonly string[]): Promise<number> {
   const segments = await load(org, segmentIds);
   if (segments.length === 0) return 0;
