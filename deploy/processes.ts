@@ -12,7 +12,7 @@ import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
 /** The processes of an installation; each may run any number of times. */
-export const PROCESS_NAMES = ['api', 'tracking', 'realtime', 'worker'] as const;
+const PROCESS_NAMES = ['api', 'tracking', 'realtime', 'worker'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
 /** The message of a process to its parent (over Node's IPC channel, where there is one) once it serves. */

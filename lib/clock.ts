@@ -11,26 +11,3 @@ export interface Clock {
 
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => new Date() };
-
-/** A clock that changes only when it is set; for tests. */
-export class ManualClock implements Clock {
-  #now: number;
-
-  constructor(start: Date = new Date()) {
-    this.#now = start.getTime();
-  }
-
-  now(): Date {
-    return new Date(this.#now);
-  }
-
-  /** Moves the clock forward by `ms` milliseconds. */
-  advance(ms: number): void {
-    this.#now += ms;
-  }
-
-  /** Sets the clock to a moment. */
-  set(to: Date): void {
-    this.#now = to.getTime();
-  }
-}

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ManualClock } from './clock.ts';
+import { ManualClock } from '../test/harness/manual-clock.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 const START = new Date('2026-03-02T09:00:00Z');

@@ -396,6 +396,63 @@ function pathsIn(markdown: string): string[] {
   return [...inCode.filter(isOurs), ...links];
 }
 
+test('every exported function and class says what it is', async (t) => {
+  const files = (await sourceFiles(ROOT)).filter((file) => file.endsWith('.ts'));
+  const silent: string[] = [];
+  let documented = 0;
+  for (const file of files) {
+    const name = relative(ROOT, file).replaceAll('\\', '/');
+    if (/\.test\.ts$|^(?:test|bench|db\/migrations)\//.test(name)) continue;
+    const found = withoutDocstring(await readFile(file, 'utf8'));
+    silent.push(...found.silent.map((exported) => `${name}: ${exported}`));
+    documented += found.documented;
+  }
+  t.deepEqual(silent, []);
+  t.true(documented > 500, `${documented} docstrings`);
+  t.deepEqual(withoutDocstring('/** One. */\nexport function a() {}\n\nexport async function b() {}\n').silent, ['b']);
+});
+
+/** Exported functions and classes of a source without a docstring, and how many have one. Overloads share the first one's. */
+function withoutDocstring(source: string): { silent: string[]; documented: number } {
+  const silent: string[] = [];
+  const seen = new Set<string>();
+  for (const match of source.matchAll(/^export (?:async )?(?:function\*?|class|abstract class) (\w+)/gm)) {
+    const name = match[1]!;
+    if (!seen.has(name) && !source.slice(0, match.index).trimEnd().endsWith('*/')) silent.push(name);
+    seen.add(name);
+  }
+  return { silent, documented: seen.size - silent.length };
+}
+
+test('every name in code that ARCHITECTURE.md and CONTRIBUTING.md mention is in a source', async (t) => {
+  const sources = await Promise.all(
+    [...(await sourceFiles(ROOT)), join(ROOT, 'package.json')]
+      .filter((file) => !file.endsWith('house.test.ts'))
+      .map((file) => readFile(file, 'utf8')),
+  );
+  const words = new Set(sources.flatMap((source) => source.match(/[A-Za-z_]\w*/g) ?? []));
+  const unknown: string[] = [];
+  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+    for (const name of namesIn(await readFile(join(ROOT, document), 'utf8'))) {
+      if (!words.has(name)) unknown.push(`${document}: ${name}`);
+    }
+  }
+  t.deepEqual(unknown, []);
+  t.deepEqual(namesIn('`tx.emit` and `across(handle, reason)`, not `POST /v1` or `api/x.ts`'), [
+    'tx',
+    'emit',
+    'across',
+  ]);
+});
+
+/** Identifiers that a text shows as code, alone, with a dot, or called. */
+function namesIn(markdown: string): string[] {
+  return [...markdown.matchAll(/`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:<[^`]*>)?(?:\([^`]*)?`/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !/\.(?:ts|md|mjs|json)$/.test(name))
+    .flatMap((name) => name.split('.'));
+}
+
 async function markdownFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const nested = await Promise.all(

@@ -5,7 +5,7 @@ import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { createKeyUsage, USAGE_EVERY_MS } from '../../domain/identity/key-usage.ts';
 import { assertNotWider } from '../../domain/api-keys/restrictions.ts';
 import type { ApiKeyRow } from '../../db/models/api-key.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ALL_PERMISSIONS, maskOf, PERMISSIONS } from '../../lib/permissions.ts';
 import { createApiKey, createMailbox, createMember, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';

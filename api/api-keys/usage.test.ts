@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import type { Listening } from '../../lib/listen.ts';
 import { createMetrics } from '../../lib/metrics.ts';

@@ -4,6 +4,7 @@ import type { SessionRow, TokenPair } from '../../domain/identity/sessions.ts';
 import { iso } from '../http/schemas.ts';
 import type { loginResult, session, tokenPair, user } from './schemas.ts';
 
+/** The tokens of a session. */
 export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   return {
     access_token: tokens.accessToken,
@@ -13,10 +14,12 @@ export function presentTokens(tokens: TokenPair): z.input<typeof tokenPair> {
   };
 }
 
+/** The tokens of a sign-in, with the device token where the device has just become known. */
 export function presentLogin(tokens: TokenPair): z.input<typeof loginResult> {
   return { ...presentTokens(tokens), ...(tokens.deviceToken ? { device_token: tokens.deviceToken } : {}) };
 }
 
+/** The caller's profile; `organizationId` is the workspace that is selected. */
 export function presentUser(
   { user: row, roleIds, labels }: Profile,
   organizationId: string | null,
@@ -40,6 +43,7 @@ export function presentUser(
   };
 }
 
+/** A session of the caller, with browser and system guessed from its user agent. */
 export function presentSession(row: SessionRow, currentId: string | undefined): z.input<typeof session> {
   return {
     id: row.id,

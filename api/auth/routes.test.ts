@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MAX_ATTEMPTS } from '../../domain/identity/challenges.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createSystemMail } from '../../lib/mail/index.ts';
 import { freePort } from '../../local/servers.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { bootstrap, ensureSetupLink } from '../../domain/auth/setup.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ALL_PERMISSIONS } from '../../lib/permissions.ts';
 import { freshEmail, login, mailedToken, PASSWORD, post, register } from '../../test/harness/people.ts';
 import { call, createWorld } from '../../test/harness/world.ts';

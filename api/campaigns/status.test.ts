@@ -3,7 +3,7 @@ import { completeCampaign, pauseCampaign } from '../../domain/engine/control/sta
 import { addLeads } from '../../domain/leads/leads.ts';
 import { resolveSenders } from '../../domain/engine/campaign/sender-pool.ts';
 import { reader, transact } from '../../domain/kernel/transact.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { openDesk, problemPaths, type Desk } from '../../test/harness/campaign-desk.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
 let world: World;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, maskOf, type Permission } from '../../lib/permissions.ts';

@@ -6,6 +6,7 @@ import type { RoleRow } from '../../domain/organizations/roles.ts';
 import { iso } from '../http/schemas.ts';
 import type { invitation, member, organization, role } from './schemas.ts';
 
+/** An organization of the caller; `selected` is the id of the one their session works in. */
 export function presentOrganization(row: MyOrganization, selected: string | null): z.input<typeof organization> {
   return {
     id: row.id,
@@ -19,6 +20,7 @@ export function presentOrganization(row: MyOrganization, selected: string | null
   };
 }
 
+/** A member with their role. */
 export function presentMember(row: MemberRow): z.input<typeof member> {
   return {
     user_id: row.user_id,
@@ -30,6 +32,7 @@ export function presentMember(row: MemberRow): z.input<typeof member> {
   };
 }
 
+/** A role with its permissions. */
 export function presentRole(row: RoleRow): z.input<typeof role> {
   return {
     id: row.id,
@@ -42,6 +45,7 @@ export function presentRole(row: RoleRow): z.input<typeof role> {
   };
 }
 
+/** An invitation; `now` decides whether it has expired. */
 export function presentInvitation(row: InvitationView, now: Date): z.input<typeof invitation> {
   return {
     id: row.id,

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createSystemMail } from '../../lib/mail/index.ts';
 import { ORG_PERMISSIONS } from '../../lib/permissions.ts';

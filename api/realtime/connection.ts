@@ -38,6 +38,7 @@ export interface Connection {
   countMessage(): boolean;
 }
 
+/** Wraps an open socket. `onEnd` is called once, when the gateway ends it. */
 export function createConnection(
   socket: WebSocket,
   origin: { ipAddress: string; userAgent: string },
@@ -79,7 +80,7 @@ export function createConnection(
 }
 
 /** The close code for an error that ends a socket. */
-export function closeCodeOf(error: AppError): CloseCode {
+function closeCodeOf(error: AppError): CloseCode {
   if (error.status === 401) return CLOSE.unauthorized;
   if (error.status === 429) return CLOSE.tooMany;
   if (error.status >= 500) return CLOSE.internalError;

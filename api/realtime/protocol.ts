@@ -26,7 +26,7 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 export type StreamErrorCode = ErrorCode | 'resume_expired' | 'slow_consumer';
 
 /** What a client may say. */
-export const clientMessage = z.discriminatedUnion('type', [
+const clientMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('authenticate'), token: z.string().min(1).max(8192) }),
   z.strictObject({
     type: z.literal('subscribe'),

@@ -2,7 +2,7 @@ import test from 'ava';
 import { reader, transact } from '../../domain/kernel/transact.ts';
 import { suppressedAmong } from '../../domain/records/suppression-check.ts';
 import { suppress } from '../../domain/engine/outcomes/suppress.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';

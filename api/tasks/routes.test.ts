@@ -2,7 +2,7 @@ import test from 'ava';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { blockRun } from '../../domain/system/blocked-runs.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
 import { createFakeSmtp, type Attempt } from '../../test/harness/fake-smtp.ts';

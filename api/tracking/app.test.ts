@@ -3,7 +3,7 @@ import test from 'ava';
 import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
 import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../domain/mail/messages/tracking-urls.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { createCampaign, createContact, enroll, type Tenant } from '../../test/harness/factories.ts';

@@ -32,6 +32,7 @@ export function confirmPage(organization: string, address: string): string {
   );
 }
 
+/** Shown after an opt-out. */
 export function donePage(organization: string, address: string): string {
   return page(
     'You are unsubscribed',
@@ -39,10 +40,12 @@ export function donePage(organization: string, address: string): string {
   );
 }
 
+/** Shown for a token that is not ours, or whose email is no longer stored. */
 export function unknownPage(): string {
   return page('This link does not work', '<p>It may be incomplete, or too old. If you copied it, copy all of it.</p>');
 }
 
+/** Shown after an internal error. */
 export function troublePage(): string {
   return page('Something went wrong', '<p>Please try again in a moment.</p>');
 }

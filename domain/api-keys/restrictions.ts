@@ -19,7 +19,7 @@ export interface Restrictions {
 }
 
 /** Whether an entry of `allowed_ips` can be used: an address, or a CIDR range. */
-export function isIpRange(entry: string): boolean {
+function isIpRange(entry: string): boolean {
   if (entry.includes('/')) return ipaddr.isValidCIDR(entry);
   // Short forms such as 10.1 are valid for the library, but most people read them differently.
   return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));

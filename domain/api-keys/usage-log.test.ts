@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { RawDb } from '../../test/harness/database.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import { createApiKey } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

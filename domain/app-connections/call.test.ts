@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { TargetLimits } from '../../lib/target-limits.ts';

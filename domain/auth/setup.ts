@@ -13,7 +13,7 @@ import { assertStrong } from '../identity/passwords.ts';
 import { actingAs, openSession, type TokenPair } from '../identity/sessions.ts';
 
 /** How long a setup link is valid, in milliseconds. */
-export const SETUP_LINK_MS = 24 * 3600_000;
+const SETUP_LINK_MS = 24 * 3600_000;
 const SETUP_LOCK = 7_201_947;
 
 async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {

@@ -103,7 +103,7 @@ export function announceCreated(tx: Tx, campaign: CampaignRow): void {
 }
 
 /** Stores the steps of a new campaign. */
-export async function insertSteps(
+async function insertSteps(
   tx: Tx,
   campaignId: string,
   steps: readonly (NewStep & { body_sync?: boolean; body_code?: boolean })[],
@@ -114,7 +114,7 @@ export async function insertSteps(
 }
 
 /** Stores an explicit sender pool. */
-export async function insertSenders(tx: Tx, campaignId: string, senders: readonly SenderInput[]): Promise<void> {
+async function insertSenders(tx: Tx, campaignId: string, senders: readonly SenderInput[]): Promise<void> {
   if (senders.length === 0) return;
   await tx.org.insert(
     'campaign_senders',

@@ -16,7 +16,7 @@ const MAX_NAME = 50;
 const SUFFIX = ' (copy)';
 
 /** The default name of a copy, within the 50 characters that a given one may have. */
-export function copyName(name: string): string {
+function copyName(name: string): string {
   return `${[...name]
     .slice(0, MAX_NAME - SUFFIX.length)
     .join('')

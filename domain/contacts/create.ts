@@ -10,7 +10,7 @@ import { fileContacts, upsertContacts } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
 /** Contacts of one request at most; larger numbers need an import. */
-export const MAX_CONTACTS_PER_REQUEST = 1000;
+const MAX_CONTACTS_PER_REQUEST = 1000;
 /** A request with more contacts than this fires no contact.created. */
 const BULK_ARRIVAL = 100;
 

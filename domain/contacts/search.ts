@@ -15,14 +15,7 @@ import { CAMPAIGN_COUNT, compileFilters, type ContactFilters } from '../records/
 import { leadProgress, type LeadProgress } from '../leads/progress.ts';
 import { CONTACT_VIEW, type ContactView } from '../records/contact-view.ts';
 
-export const CONTACT_SORTS = [
-  'created_at',
-  'updated_at',
-  'first_name',
-  'last_name',
-  'email',
-  'campaign_count',
-] as const;
+const CONTACT_SORTS = ['created_at', 'updated_at', 'first_name', 'last_name', 'email', 'campaign_count'] as const;
 export type ContactSort = (typeof CONTACT_SORTS)[number];
 
 export interface ContactSearch extends ContactFilters {

@@ -104,7 +104,7 @@ function failureOf(status: number): string | null {
  * The first bytes of an answer as text that PostgreSQL can store: a character cut in half at the end is dropped, a NUL becomes
  * visible.
  */
-export function excerptOf(body: Buffer): string {
+function excerptOf(body: Buffer): string {
   const decoder = new TextDecoder('utf-8');
   // `stream` keeps bytes that may be the beginning of a character; they are dropped with the decoder.
   return decoder.decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES }).replaceAll('\0', '�');

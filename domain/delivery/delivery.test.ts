@@ -1,6 +1,6 @@
 import test from 'ava';
 import { json } from '../../db/connection.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { verifySignature } from '../../lib/signature.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { json } from '../../db/connection.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
 import { createMember } from '../../test/harness/factories.ts';

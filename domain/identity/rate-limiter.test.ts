@@ -1,6 +1,6 @@
 import test from 'ava';
 import { connectRaw } from '../../db/connection.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { freePort, spawnServer } from '../../local/servers.ts';
 import { eventually } from '../../test/harness/engine.ts';

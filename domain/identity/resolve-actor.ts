@@ -203,7 +203,7 @@ export async function sessionCaller({ db }: Pick<Deps, 'db'>, sessionId: string)
 }
 
 /** Whether an address is one of the allowed addresses or in one of the allowed CIDR ranges. */
-export function ipAllowed(address: string, allowed: readonly string[]): boolean {
+function ipAllowed(address: string, allowed: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const source = ipaddr.process(address);
   return allowed.some((entry) => {

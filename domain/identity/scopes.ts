@@ -8,7 +8,7 @@ import {
 } from '../../lib/permissions.ts';
 
 /** Scopes that a client that registered itself can never get. */
-export const NEVER_SELF_REGISTERED: readonly Permission[] = ['SEND_CAMPAIGNS', 'API_KEYS'];
+const NEVER_SELF_REGISTERED: readonly Permission[] = ['SEND_CAMPAIGNS', 'API_KEYS'];
 
 /** All other scopes: the most that such a client can get, as a mask. */
 export const SELF_REGISTERED_MAX = ALL_PERMISSIONS & ~maskOf(NEVER_SELF_REGISTERED);

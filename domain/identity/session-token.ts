@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Config } from '../../lib/config/index.ts';
 
 /** Lifetime of a session's access token, in seconds. */
-export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'heron';
 
 /** Where a token is valid: for calls of the API (a bearer token), or for the pages of this server (a cookie). */

@@ -13,7 +13,7 @@ import { readScopeText, scopeName } from '../identity/scopes.ts';
 import { isOwnResource, issuer } from './urls.ts';
 
 /** Lifetime of an authorization code, ms. */
-export const CODE_MS = 10 * 60_000;
+const CODE_MS = 10 * 60_000;
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const SINGLE = [
   'response_type',

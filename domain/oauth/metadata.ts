@@ -6,7 +6,7 @@ import { authorizeUrl, issuer } from './urls.ts';
 type Urls = Pick<Config, 'API_PUBLIC_URL' | 'APP_URL'>;
 
 /** How a client can authenticate at the token and revocation endpoints. */
-export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
+const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 
 /** The authorization server's metadata (RFC 8414). */
 export function serverMetadata(config: Urls) {

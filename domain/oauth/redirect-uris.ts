@@ -1,5 +1,5 @@
 /** Characters of the longest redirect URI. */
-export const MAX_REDIRECT_URI = 2048;
+const MAX_REDIRECT_URI = 2048;
 
 /** A loopback URI split at its port, as text: without decoding or normalizing, so that it has one reading. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/s;

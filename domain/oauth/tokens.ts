@@ -10,9 +10,9 @@ import { grantableWith, readScopeText, scopeText } from '../identity/scopes.ts';
 import { isOwnResource } from './urls.ts';
 
 /** Lifetime of an access token, seconds. */
-export const ACCESS_SECONDS = 3600;
+const ACCESS_SECONDS = 3600;
 /** Lifetime of a refresh token, ms, from its issue. */
-export const REFRESH_MS = 90 * 86_400_000;
+const REFRESH_MS = 90 * 86_400_000;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** The form of POST /oauth/token; a field without a value counts as omitted. */

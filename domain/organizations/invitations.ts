@@ -16,7 +16,7 @@ import { isMember } from './members.ts';
 import { readMyOrganization, type MyOrganization } from './organizations.ts';
 
 /** How long an invitation is valid, in milliseconds. */
-export const INVITATION_MS = 7 * 24 * 3600_000;
+const INVITATION_MS = 7 * 24 * 3600_000;
 const LIST = 'invitations';
 
 /** An invitation with the name of its role. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, enroll } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

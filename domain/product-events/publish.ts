@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 
 /** Most bytes of an event's data, as JSON. */
-export const MAX_EVENT_DATA_BYTES = 64 * 1024;
+const MAX_EVENT_DATA_BYTES = 64 * 1024;
 
 /** A reported product event. Exactly one of `email` and `contactId`. */
 export interface EventReport {

@@ -130,6 +130,7 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
 /** The advisory lock of one stream. Two streams with the same hash only wait for each other. */
 export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org, 0)`;
 
+/** A row of domain_events as an event of the transaction's organization. */
 export function toEvent(
   row: Pick<StoredEvent, 'id' | 'type' | 'position' | 'data'> & { created_at: Date; hops: number | null },
   tx: Tx,

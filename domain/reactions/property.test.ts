@@ -1,7 +1,7 @@
 import test from 'ava';
 import { rawDb } from '../../test/harness/database.ts';
 import fc from 'fast-check';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createEffects, effectsOf, eventsInOrder, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Handle } from '../../db/connection.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createEffects, effectsOf, eventsInOrder, react, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';

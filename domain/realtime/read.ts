@@ -41,7 +41,7 @@ export function streamBegin({ clock, config }: Pick<Ctx, 'clock' | 'config'>): D
 }
 
 /** Events read at once. */
-export const STREAM_PAGE = 500;
+const STREAM_PAGE = 500;
 
 /**
  * The next events after a position, in order. Events become visible in the order of their positions (the fan-out assigns

@@ -18,7 +18,7 @@ export interface SealedMailbox {
 }
 
 /** Passwords of a mailbox, opened; never logged, never in a workflow. */
-export function openCredentials(
+function openCredentials(
   keyring: Keyring,
   mailbox: Pick<SealedMailbox, 'id' | 'credentials'>,
 ): { smtp_password: string; imap_password: string } {

@@ -5,11 +5,11 @@ import { MAX_UNSUBSCRIBE_COPY, UNSUBSCRIBE_DEFAULTS, type UnsubscribeMode } from
 import { isIanaZone } from './schedule/zone.ts';
 
 /** The intents of a reply (`crm_task_intents`). */
-export const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
+const REPLY_INTENTS = ['positive', 'question', 'neutral', 'negative', 'out_of_office', 'automated'] as const;
 export type ReplyIntentName = (typeof REPLY_INTENTS)[number];
 
 /** Rules by which an A/B winner is chosen (`ab_testing`). */
-export const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
+const WINNING_RULES = ['reply_rate', 'click_rate', 'open_rate'] as const;
 const UNSUBSCRIBE_MODES = ['text', 'link', 'off'] as const;
 
 const keywords = z.array(z.string().max(200)).max(500);

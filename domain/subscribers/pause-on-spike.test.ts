@@ -1,6 +1,6 @@
 import test from 'ava';
 import { rawDb } from '../../test/harness/database.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
 import { createSend } from '../../test/harness/inbound.ts';
 import { react } from '../../test/harness/reactions.ts';

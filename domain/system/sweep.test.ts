@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';

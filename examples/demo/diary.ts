@@ -34,6 +34,7 @@ export interface Diary {
   who: (deed: Deed) => Set<string>;
 }
 
+/** Starts an empty diary. */
 export function startDiary(): Diary {
   const entries: Entry[] = [];
   const troubles: string[] = [];

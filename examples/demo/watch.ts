@@ -36,6 +36,7 @@ const EVENTS_SHOWN = 6;
 /** Where there is no terminal to draw on, one line this often (ms). */
 const PLAIN_EVERY_MS = 5_000;
 
+/** Whether a lead needs no further emails: it has finished, or waits for a person. */
 export function isThrough(lead: Lead): boolean {
   return OVER.has(lead.status) || lead.status === 'paused';
 }
@@ -61,6 +62,7 @@ export interface Screen {
   draw(view: View, diary: Diary, elapsedMs: number): void;
 }
 
+/** Makes the display: drawn over itself on a terminal, else one line now and then. */
 export function createScreen(out: NodeJS.WriteStream): Screen {
   let drawn = 0;
   let lastPlain = -Infinity;

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { createEngineWorld, type EngineWorld, type Operation } from './model.ts';
 import { createWorld, type World } from '../harness/world.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import type { Attempt } from '../harness/fake-smtp.ts';
 
 /** Shortly before the day of the mailboxes ends, so that slots, retries and counts come to lie on both sides. */

@@ -13,7 +13,7 @@ import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { recordSendBounce, recordSendUnsubscribe } from '../../domain/engine/outcomes/effects.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { suppress } from '../../domain/engine/outcomes/suppress.ts';
-import type { ManualClock } from '../../lib/clock.ts';
+import type { ManualClock } from '../harness/manual-clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';

@@ -11,7 +11,7 @@ import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';

@@ -5,7 +5,7 @@ import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createWorld, type World } from '../harness/world.ts';
 

@@ -6,7 +6,7 @@ import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { listUncertain, settleUncertain } from '../../domain/tasks/uncertain.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { Crash, createFakeSmtp, type Attempt } from '../harness/fake-smtp.ts';
 import { createWorld, type World } from '../harness/world.ts';

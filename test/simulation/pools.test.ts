@@ -4,7 +4,7 @@ import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { createWorld, type World } from '../harness/world.ts';
 

@@ -1,4 +1,4 @@
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';

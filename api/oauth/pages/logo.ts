@@ -10,7 +10,7 @@ import { shownPage } from './declare.ts';
 import { html } from './html.ts';
 import { PAGE_HEADERS } from './layout.ts';
 
-export const LOGO_PATH = '/oauth/logo';
+const LOGO_PATH = '/oauth/logo';
 const MAX_BYTES = 128 * 1024;
 const TIMEOUT_MS = 5_000;
 const FRESH_MS = 3600_000;

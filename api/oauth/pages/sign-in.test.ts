@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ManualClock } from '../../../lib/clock.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { SESSION_MS } from '../../../domain/identity/sessions.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';

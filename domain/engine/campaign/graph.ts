@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Problem } from '../../../lib/errors.ts';
 import type { StepAction } from './actions.ts';
 
-export const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
+const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', 'gt', 'lt'] as const;
 
 /** How a step ended. Branches route by it. */
 export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
@@ -14,7 +14,7 @@ export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | '
 const FIELD =
   /^(node_outcome|opened|clicked|replied|contact\.(email|first_name|last_name|company|phone|custom\..+)|app\..+|event\..+)$/;
 
-export const conditionSchema = z
+const conditionSchema = z
   .looseObject({
     field: z.string().max(256).regex(FIELD, 'is not a field a branch can ask for'),
     operator: z.enum(OPERATORS),

@@ -134,7 +134,7 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
  * Share (0 to 1) of the sendable leads expected to bounce. Addresses not verified yet are taken to be as bad as the
  * verified part of the same list, once that part is large enough to tell.
  */
-export function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boolean): number {
+function projectedBounceRate(leads: Omit<LeadCounts, 'open'>, riskyEmails: boolean): number {
   const verified = leads.invalid + leads.risky + leads.valid;
   const unknownRate =
     verified >= VERIFIED_SAMPLE ? Math.max(UNVERIFIED_BOUNCE_RATE, leads.invalid / verified) : UNVERIFIED_BOUNCE_RATE;

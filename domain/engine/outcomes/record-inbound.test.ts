@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ManualClock } from '../../../lib/clock.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../kernel/transact.ts';

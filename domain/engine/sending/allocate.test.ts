@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../records/outreach-settings.ts';
 import { transact } from '../../kernel/transact.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { ManualClock } from '../../../lib/clock.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { allocate, type Allocation, type Candidate } from './allocate.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
