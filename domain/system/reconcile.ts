@@ -173,7 +173,7 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
 }
 
 <<<<<<< HEAD
-/** What the latest look at each family found: the last that came to its end, or more where one under way has found more. */
+/** The result of the latest search in each family: of the last completed one, or of the running one where it has found more. */
 export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
   return rows.flatMap((row) => {
