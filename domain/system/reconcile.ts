@@ -172,7 +172,6 @@ async function endLook({ db }: Pick<Deps, 'db'>, { family, checked, missing }: F
     });
 }
 
-<<<<<<< HEAD
 /** The result of the latest search in each family: of the last completed one, or of the running one where it has found more. */
 export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; at: Date }[]> {
   const rows = await across(db, 'maintenance').table('reconciliations').orderBy('family');
@@ -182,10 +181,4 @@ export async function lastLooks(db: Deps['db']): Promise<{ family: string; missi
     const missing = Math.max(Number(row.last_missing ?? 0), underWay);
     return [{ family: row.family, missing, at: row.ended_at ?? row.began_at }];
   });
-=======
-/** The result of the last completed search of each family. */
-export async function lastLooks(db: Deps['db']): Promise<{ family: string; missing: number; endedAt: Date }[]> {
-  const rows = await across(db, 'maintenance').table('reconciliations').whereNotNull('ended_at').orderBy('family');
-  return rows.map((row) => ({ family: row.family, missing: Number(row.last_missing), endedAt: row.ended_at! }));
->>>>>>> 4c53ed0 (words: comments of oauth, organizations, reactions, records, system, tracking and webhooks)
 }
