@@ -21,11 +21,6 @@ test('a server that lost what Heron needs is prepared again while workers run, u
   const kept = keepPrepared(client, { namespace: 'default', taskQueue: 'kept' }, silentLogger, 100);
   await eventually(there, 90_000);
   t.is(await client.workflow.count("OrganizationId = 'x'").then(({ count }) => count), 0);
-  const { info } = await eventually(async () => {
-    const described = await schedule.describe();
-    return described.info.numActionsTaken > 0 && described;
-  });
-  t.is(info.numActionsTaken, 1, 'the first look comes at once');
   await schedule.delete();
   await eventually(there, 90_000);
   kept.stop();

@@ -23,8 +23,6 @@ export async function ensureSchedules(client: Client, taskQueue: string): Promis
           Kind: maintenanceWorkflow.kind,
         }),
       },
-      // The first look for missing runs comes at once: a server without the schedule may have lost everything else too.
-      state: { triggerImmediately: true },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
     });
   } catch (error) {
