@@ -37,17 +37,19 @@ export const FIRST_POSITION = '00000000-0000-0000-0000-000000000000';
 /**
  * Declares a family. `rows` is a query for rows that must have an open run, with the row's id as `position` and the
  * arguments of the contract as columns; it ends where `and` with a condition on that id can follow, and then `order by`.
+ * `pageSql` is the query of a page, where that is not the same with a limit.
  */
 function family<Args>(
   contract: WorkflowContract<Args, Signals>,
   rows: string,
-  { id = 'id', open = (args: Args): Intent => start(contract, args) } = {},
+  options: { id?: string; pageSql?: string; open?: (args: Args) => Intent } = {},
 ): RunFamily {
+  const { id = 'id', open = (args) => start(contract, args) } = options;
+  const pageSql = options.pageSql ?? `${rows} and ${id} > cast(:after as uuid) order by ${id} limit :limit`;
   const read = async (db: Db, sql: string, bindings: Bindings) => {
     const expected = await across(db, 'maintenance').sql<Args & { position: string }>(sql, bindings);
     return expected.map((row) => ({ position: row.position, intent: open(contract.args(row)) }));
   };
-  const pageSql = `${rows} and ${id} > cast(:after as uuid) order by ${id} limit :limit`;
   return {
     name: contract.kind,
     contract,
@@ -57,6 +59,23 @@ function family<Args>(
       read(db, `${rows} and ${id} = any(cast(:positions as uuid[])) order by ${id}`, { positions: [...positions] }),
   };
 }
+
+const UNDELIVERED = `status in ('pending', 'in_flight')`;
+
+/**
+ * The batches with something to deliver behind a position: from each the index leads to the next, past its deliveries. The
+ * recursion makes them in the order of their ids, and only as many as the limit takes.
+ */
+const NEXT_BATCHES = `with recursive batches as (
+    (select batch_id, endpoint_id from webhook_deliveries
+     where batch_id > cast(:after as uuid) and ${UNDELIVERED} order by batch_id limit 1)
+    union all
+    select n.batch_id, n.endpoint_id from batches b cross join lateral (
+      select batch_id, endpoint_id from webhook_deliveries
+      where batch_id > b.batch_id and ${UNDELIVERED} order by batch_id limit 1
+    ) n
+  )
+  select batch_id as position, batch_id as "batchId" from batches where batch_id <> endpoint_id limit :limit`;
 
 /**
  * Every family whose runs must be open because PostgreSQL says so. A new family adds an entry here, or below with the
@@ -90,15 +109,15 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     webhookBatchWorkflow,
     `select distinct batch_id as position, batch_id as "batchId"
      from webhook_deliveries
-     where batch_id is not null and status in ('pending', 'in_flight') and batch_id <> endpoint_id`,
-    { id: 'batch_id' },
+     where batch_id is not null and ${UNDELIVERED} and batch_id <> endpoint_id`,
+    { id: 'batch_id', pageSql: NEXT_BATCHES },
   ),
   family<WebhookEndpointArgs>(
     webhookEndpointWorkflow,
-    `select distinct batch_id as position, batch_id as "endpointId"
-     from webhook_deliveries
-     where batch_id is not null and status in ('pending', 'in_flight') and batch_id = endpoint_id`,
-    { id: 'batch_id', open: (args) => signal(webhookEndpointWorkflow, args, 'more', { cause: 'sweep' }) },
+    `select e.id as position, e.id as "endpointId"
+     from webhook_endpoints e
+     where exists (select from webhook_deliveries where batch_id = e.id and ${UNDELIVERED})`,
+    { id: 'e.id', open: (args) => signal(webhookEndpointWorkflow, args, 'more', { cause: 'sweep' }) },
   ),
   family<WebhookDeliveryArgs>(
     webhookDeliveryWorkflow,
