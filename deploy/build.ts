@@ -2,7 +2,7 @@
  * `npm run build`: compiles what production runs to dist/, bundles the workflows beside it, and tries the result.
  */
 import { execFile } from 'node:child_process';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -18,6 +18,7 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 try {
   await rm(DIST, { recursive: true, force: true });
   await step('compile', compile);
+  await step('copy data', copyData);
   await step('bundle workflows', bundle);
   await step('try `heron openapi`', tryOut);
 } catch (error) {
@@ -36,6 +37,13 @@ async function compile(): Promise<string> {
   const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
   await run(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], { cwd: ROOT });
   return DIST;
+}
+
+/** What compiled code reads beside itself. */
+async function copyData(): Promise<string> {
+  const files = ['api/http/examples.json', 'api/system/reference/scalar.js.br'];
+  for (const file of files) await copyFile(join(ROOT, file), join(DIST, file));
+  return files.join(', ');
 }
 
 /** With the compiled bundler, over the compiled workflows, as a worker of this build would do. */

@@ -12,17 +12,35 @@ import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { configLines } from './config-text.ts';
+import { localSettings } from './local-settings.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines, reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
 import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema, waitForTemporal } from './waiting.ts';
 
+/** The processes of an installation, and what each is. */
+const PROCESSES = [
+  ['api', 'the REST API (API_PORT)'],
+  ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
+  ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
+  [
+    'worker',
+    'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
+  ],
+] as const;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
 const program = new Command('heron')
-  .description('Operates a Heron installation. Settings come from environment variables; `heron config` shows them.')
-  .exitOverride();
+  .description(
+    'Operates a Heron installation. Settings come from environment variables; `heron config` shows them. What they do not ' +
+      'say comes from the installation of `npm start` on this machine, where there is one (HERON_DATA_DIR).',
+  )
+  .exitOverride()
+  .hook('preAction', (_program, command) => useLocalSettings(command));
+
+/** Names of settings that were taken from the data folder of `npm start`. */
+const fromDataFolder = new Set<string>();
 
 program
   .command('migrate')
@@ -67,9 +85,27 @@ program
   .description('show every setting, its value and where it comes from; secrets as fingerprints')
   .option('--json', 'as JSON')
   .action((options: { json?: boolean }) => {
-    const settings = describeConfig(loadConfig());
+    const settings = describeConfig(loadConfig()).map((setting) =>
+      fromDataFolder.has(setting.name) ? { ...setting, source: 'data folder' as const } : setting,
+    );
     if (options.json) printJson(settings);
     else printLines(configLines(settings));
+  });
+
+program
+  .command('doctor')
+  .description(
+    'check the settings against the living parts; each finding with its fix, exit code 1 when one is a fault',
+  )
+  .option('--mail-to <address>', 'send a test letter with the mail transport; without it, only sign in', emailAddress)
+  .option('--json', 'as JSON')
+  .action(async (options: { mailTo?: string; json?: boolean }) => {
+    const { examine, findingLines } = await import('./doctor.ts');
+    const findings = await examine(loadConfig(), options.mailTo);
+    if (options.json) printJson({ findings });
+    else printLines(findingLines(findings));
+    const faults = findings.filter(({ state }) => state === 'fault').length;
+    if (faults > 0) throw new OperatorError(`${faults} ${faults === 1 ? 'fault' : 'faults'} to mend`);
   });
 
 program
@@ -279,15 +315,7 @@ program
     }
   });
 
-for (const [name, what] of [
-  ['api', 'the REST API (API_PORT)'],
-  ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
-  ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
-  [
-    'worker',
-    'a worker: workflows, activities, outbox relay, fan-out of events, reactions, mailbox sync (WORKER_ROLES)',
-  ],
-] as const) {
+for (const [name, what] of PROCESSES) {
   program
     .command(name)
     .description(`run ${what}`)
@@ -305,6 +333,18 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = explain(error);
+}
+
+/** A process takes its settings from its environment alone: the commands of an operator also from the data folder. */
+function useLocalSettings(command: Command): void {
+  if (PROCESSES.some(([name]) => name === command.name())) return;
+  const local = localSettings();
+  if (!local) return;
+  for (const [name, value] of Object.entries(local.values)) {
+    process.env[name] = value;
+    fromDataFolder.add(name);
+  }
+  console.error(`heron: with the settings of the installation in ${local.dataDir}`);
 }
 
 /** Prints a failure in as few lines as possible, and returns its exit code. */

@@ -9,6 +9,7 @@ import { onShutdown } from '../lib/shutdown.ts';
 import { keepPrepared, prepareNamespace } from '../temporal/prepare.ts';
 import { startWorker } from '../workers/worker.ts';
 import { assemble, type Assembly } from './assemble.ts';
+import { mailWarnings } from './mail-warnings.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
 /** The processes of an installation; each may run any number of times. */
@@ -31,6 +32,7 @@ interface Running {
 const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   api: async ({ deps }) => {
     const link = await ensureSetupLink(deps);
+    if (deps.config.APP_ENV === 'prod') for (const warning of mailWarnings(deps.config)) deps.log.warn(warning);
     const server = await listening('API_PORT', startApi(deps, createMetrics()));
     if (link)
       deps.log.info(

@@ -40,6 +40,8 @@ export interface LocalStackOptions {
   env?: Record<string, string | undefined>;
   /** Ports to prefer; one that is taken is replaced, and said so. Free ones where not given. */
   ports?: Partial<StackPorts>;
+  /** Ports that were asked for, with the setting that did: one that is taken is an error. */
+  fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
   /** True starts a process again that ends unasked; false leaves that to {@link Managed.restart}. */
   supervise?: boolean;
   /** True leaves Temporal's web UI out. */
@@ -80,7 +82,7 @@ export interface LocalStack {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { env: given = {}, log } = options;
   const supervise = options.supervise ?? false;
-  const ports = await choosePorts(options.ports ?? {}, log);
+  const ports = await choosePorts(options, log);
   const backing = await startBacking({
     persistent: options.persistent,
     ports,
@@ -156,15 +158,25 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   }
 }
 
-async function choosePorts(wanted: Partial<StackPorts>, log: (line: string) => void): Promise<StackPorts> {
+/** @throws Error naming every port that was asked for and is taken */
+async function choosePorts(options: LocalStackOptions, log: (line: string) => void): Promise<StackPorts> {
+  const { ports: preferred = {}, fixedPorts: fixed = {}, env = {} } = options;
+  const taken: string[] = [];
   const choose = async (what: keyof StackPorts): Promise<number> => {
-    const preferred = wanted[what];
-    if (preferred && (await isPortFree(preferred, HOST))) return preferred;
+    const asked = fixed[what];
+    if (asked) {
+      if (!isGiven(what, env) && !(await isPortFree(asked.port, HOST)))
+        taken.push(`Port ${asked.port} is taken by another program (${asked.setting}).`);
+      return asked.port;
+    }
+    const wanted = preferred[what];
+    if (wanted && (await isPortFree(wanted, HOST))) return wanted;
     const port = await freePort();
-    if (preferred) log(`port ${preferred} (${what}) is taken by another program: using ${port} instead`);
+    if (wanted && !isGiven(what, env))
+      log(`port ${wanted} (${what}) is taken by another program: using ${port} instead`);
     return port;
   };
-  return {
+  const ports: StackPorts = {
     api: await choose('api'),
     tracking: await choose('tracking'),
     realtime: await choose('realtime'),
@@ -173,6 +185,14 @@ async function choosePorts(wanted: Partial<StackPorts>, log: (line: string) => v
     temporal: await choose('temporal'),
     temporalUi: await choose('temporalUi'),
   };
+  if (taken.length > 0) throw new Error(taken.join('\n'));
+  return ports;
+}
+
+/** Whether somebody else's server is used, so that the port of ours does not matter. */
+function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>): boolean {
+  if (what === 'postgres') return Boolean(env.PRIMARY_DB);
+  return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);
 }
 
 /** What the stack chooses, then what was given, then the addresses, which are facts. */

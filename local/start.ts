@@ -1,22 +1,36 @@
 /**
  * `npm start`: a whole installation on this machine that stays up until Ctrl-C and keeps its data in one folder
  * (HERON_DATA_DIR, by default .heron/data). PRIMARY_DB and TEMPORAL_ADDRESS, when set, name servers to use instead of the ones it
- * would bring.
+ * would bring. A port that is set (API_PORT, …, HERON_POSTGRES_PORT, HERON_TEMPORAL_PORT, HERON_TEMPORAL_UI_PORT) is used or
+ * refused; where none is set, a usual one or the next free one.
  */
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { keepLocalSettings, localDataDir } from '../deploy/local-settings.ts';
+import { mailWarnings } from '../deploy/mail-warnings.ts';
 import { PASSWORD_LENGTH } from '../domain/identity/passwords.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
+import { settingsSchema } from '../lib/config/settings.ts';
 import { silentLogger } from '../lib/log.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { readLogLine } from './child.ts';
+import { followNpm } from './follow-npm.ts';
 import type { ProcessName } from '../deploy/processes.ts';
-import { startLocalStack, type LocalStack } from './stack.ts';
+import { startLocalStack, type LocalStack, type StackPorts } from './stack.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const WARN = 40;
 /** Time (ms) for everything together to stop; each process has its own SHUTDOWN_GRACE_MS within it. */
 const GRACE_MS = 90_000;
+
+/** Every port with the setting that asks for it, and the one that is used where nothing does. */
+const PORTS: Record<keyof StackPorts, { setting: string; usual: number }> = {
+  api: { setting: 'API_PORT', usual: 8080 },
+  tracking: { setting: 'TRACKING_PORT', usual: 3000 },
+  realtime: { setting: 'REALTIME_PORT', usual: 4000 },
+  worker: { setting: 'WORKER_PORT', usual: 9090 },
+  postgres: { setting: 'HERON_POSTGRES_PORT', usual: 54_329 },
+  temporal: { setting: 'HERON_TEMPORAL_PORT', usual: 7233 },
+  temporalUi: { setting: 'HERON_TEMPORAL_UI_PORT', usual: 8233 },
+};
 
 let stack: LocalStack | undefined;
 onShutdown(silentLogger, GRACE_MS, async () => {
@@ -25,42 +39,62 @@ onShutdown(silentLogger, GRACE_MS, async () => {
   await stack.stop();
   print('Stopped.');
 });
+followNpm();
 
 try {
   const env = loadedSettings();
   stack = await startLocalStack({
-    dataDir: resolve(process.env.HERON_DATA_DIR || join(ROOT, '.heron', 'data')),
+    dataDir: localDataDir(env),
     persistent: true,
     supervise: true,
     env,
-    ports: {
-      api: Number(env.API_PORT || 8080),
-      tracking: Number(env.TRACKING_PORT || 3000),
-      realtime: Number(env.REALTIME_PORT || 4000),
-      worker: Number(env.WORKER_PORT || 9090),
-      postgres: 54_329,
-      temporal: 7233,
-      temporalUi: 8233,
-    },
+    ...askedPorts(env),
     log: (line) => print(`  ${line}`),
     onLine: show,
   });
+  await keepLocalSettings(stack.dataDir, settingsIn(stack.env));
   welcome(stack);
 } catch (error) {
   print(`\nHeron did not start. ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
 
+/** @throws Error naming every setting that is no port */
+function askedPorts(env: NodeJS.ProcessEnv): {
+  ports: Partial<StackPorts>;
+  fixedPorts: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
+} {
+  const ports: Partial<StackPorts> = {};
+  const fixedPorts: Partial<Record<keyof StackPorts, { port: number; setting: string }>> = {};
+  const faults: string[] = [];
+  for (const [name, { setting, usual }] of Object.entries(PORTS) as [keyof StackPorts, (typeof PORTS)['api']][]) {
+    const given = env[setting];
+    const port = Number(given);
+    if (!given) ports[name] = usual;
+    else if (!/^\d+$/.test(given) || port > 65_535) faults.push(`${setting}: needs a port, not ${given}.`);
+    // 0 asks for any free port.
+    else if (port > 0) fixedPorts[name] = { port, setting };
+  }
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return { ports, fixedPorts };
+}
+
 /** Checked here as well, so that a faulty setting is told before anything is started. */
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
-    loadConfig();
+    const { APP_ENV } = loadConfig();
+    // Mail servers on this machine, such as those of `npm run mailbox`, are what a local installation is tried with.
+    return APP_ENV === 'dev' ? { ALLOW_PRIVATE_MAIL_HOSTS: 'true', ...process.env } : process.env;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     print(error.message);
     process.exit(1);
   }
-  return process.env;
+}
+
+/** Heron's settings among everything else that an environment holds. */
+function settingsIn(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name in settingsSchema.shape));
 }
 
 /** Of what the processes say, what a person at the terminal should see: trouble, and system mail, which carries sign-in codes. */
@@ -88,6 +122,9 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       row('Data', dataDir),
       row('Logs', join(dataDir, 'logs')),
       ...(urls.setup ? ['', ...claim(urls.api, urls.setup)] : []),
+      ...mailWarnings(loadConfig(env)).map((warning) => `\n  Warning: ${warning}`),
+      '',
+      '  `npm run heron -- <command>` in another terminal uses these settings and secrets.',
       '',
       'Ctrl-C stops it; the data stays.',
     ].join('\n'),
@@ -98,7 +135,7 @@ function claim(api: string, setupUrl: string): string[] {
   const token = setupUrl.slice(setupUrl.lastIndexOf('/') + 1);
   return [
     `  Setup link     ${setupUrl}`,
-    '  Nobody has an account yet. Claim the installation, within a day:',
+    '  Nobody has an account yet. Open the link in a browser within a day, or claim the installation by hand:',
     '',
     `    curl -X POST ${api}/v1/auth/setup -H 'Content-Type: application/json' \\`,
     `      -d '{"token": "${token}", "email": "you@example.com", "password": "<at least ${PASSWORD_LENGTH.min} characters>", "organization": "Example"}'`,

@@ -28,15 +28,22 @@ const RETRY_MS = 500;
 const INVALID_ARGUMENT = 3;
 
 /**
+ * Names of the search attributes that a namespace lacks.
+ * @throws when the server does not list them, as Temporal Cloud does not
+ */
+export async function missingSearchAttributes(client: Client, namespace: string): Promise<string[]> {
+  const connection = client.connection as Connection;
+  const known = await connection.operatorService.listSearchAttributes({ namespace });
+  return Object.keys(KEYS).filter((name) => !known.customAttributes?.[name]);
+}
+
+/**
  * Adds the search attributes that a self-hosted server lacks. Several processes may do so at the same time.
  * @throws when the server does not allow it, as Temporal Cloud does not: there they are created once in its console
  */
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const connection = client.connection as Connection;
-  const missing = async () => {
-    const known = await connection.operatorService.listSearchAttributes({ namespace });
-    return Object.keys(KEYS).filter((name) => !known.customAttributes?.[name]);
-  };
+  const missing = () => missingSearchAttributes(client, namespace);
   const lacking = await missing();
   if (lacking.length === 0) return;
   try {

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
+import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../lib/log.ts';
 
@@ -48,7 +49,7 @@ async function install(log: Logger): Promise<void> {
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { taskToken: _token, ...rest } = (meta ?? {}) as Record<string, unknown>;
-      log[levels[level]](rest, message);
+      log[isOrdinary(message, rest) ? 'debug' : levels[level]](rest, message);
     }),
     shutdownSignals: [],
     telemetryOptions: {
@@ -78,6 +79,15 @@ async function install(log: Logger): Promise<void> {
     },
   });
   metricsPort = port;
+}
+
+/**
+ * What the SDK warns of and nobody has to look at: a queue that has activities alone, and an activity that asks for another
+ * attempt or has said by itself why it ends. Whatever else an activity throws stays a warning.
+ */
+function isOrdinary(message: string, meta: Record<string, unknown>): boolean {
+  if (message.startsWith('No workflows registered')) return true;
+  return message === 'Activity failed' && meta.error instanceof ApplicationFailure;
 }
 
 /** A port of the loopback interface that is free at this moment. */

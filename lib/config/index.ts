@@ -80,7 +80,8 @@ function crossFaults(config: Partial<Config>): string[] {
 export interface SettingReport {
   name: SettingName;
   value: unknown;
-  source: 'environment' | 'default' | 'unset';
+  /** `data folder`: of the local installation, for the command line. */
+  source: 'environment' | 'data folder' | 'default' | 'unset';
   sensitive: boolean;
 }
 

@@ -34,17 +34,7 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
       close() {},
     };
   }
-  const transport = nodemailer.createTransport({
-    host: config.SMTP_HOST,
-    port: config.SMTP_PORT ?? DEFAULT_PORTS[config.SMTP_SECURITY],
-    secure: config.SMTP_SECURITY === 'tls',
-    requireTLS: config.SMTP_SECURITY === 'starttls',
-    ignoreTLS: config.SMTP_SECURITY === 'none',
-    ...(config.SMTP_USERNAME ? { auth: { user: config.SMTP_USERNAME, pass: config.SMTP_PASSWORD ?? '' } } : {}),
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
-    socketTimeout: 20_000,
-  });
+  const transport = smtpTransport(config);
   return {
     async send(message) {
       try {
@@ -58,4 +48,31 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
     },
     close: () => transport.close(),
   };
+}
+
+/**
+ * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, and sends nothing.
+ * @throws Error in the words of the server
+ */
+export async function signInToTransport(config: Config): Promise<void> {
+  const transport = smtpTransport(config);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+function smtpTransport(config: Config) {
+  return nodemailer.createTransport({
+    host: config.SMTP_HOST,
+    port: config.SMTP_PORT ?? DEFAULT_PORTS[config.SMTP_SECURITY],
+    secure: config.SMTP_SECURITY === 'tls',
+    requireTLS: config.SMTP_SECURITY === 'starttls',
+    ignoreTLS: config.SMTP_SECURITY === 'none',
+    ...(config.SMTP_USERNAME ? { auth: { user: config.SMTP_USERNAME, pass: config.SMTP_PASSWORD ?? '' } } : {}),
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+  });
 }

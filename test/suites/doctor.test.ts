@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { connectRaw } from '../../db/connection.ts';
+import { newId } from '../../lib/ids.ts';
+import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
+import { startMailWorld } from '../harness/mail.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Finding {
+  part: string;
+  state: 'ok' | 'warning' | 'fault';
+  detail: string;
+  fix?: string;
+}
+
+/** Runs `heron doctor` as an operator does. */
+function doctor(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: number; findings: Finding[]; text: string }> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', import.meta.resolve('tsx'), '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), 'doctor', ...args],
+      { cwd: ROOT, env: { ...process.env, HERON_DATA_DIR: '/nonexistent', ...env } },
+      (error, stdout, stderr) => {
+        const findings =
+          args.includes('--json') && stdout ? (JSON.parse(stdout) as { findings: Finding[] }).findings : [];
+        resolve({ code: error ? Number(error.code) : 0, findings, text: stdout + stderr });
+      },
+    );
+  });
+}
+
+const faults = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'fault');
+
+const SECRETS = { AUTH_SECRET: 'x'.repeat(40), CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32) };
+
+async function temporalEnv(t: ExecutionContext) {
+  const address = process.env.HERON_TEST_TEMPORAL;
+  t.truthy(address);
+  return { TEMPORAL_ADDRESS: address! };
+}
+
+test('doctor finds nothing to mend where everything fits, and its test letter arrives', async (t) => {
+  const database = await createTestDatabase();
+  const mail = await startMailWorld();
+  t.teardown(async () => {
+    await mail.stop();
+    await database.drop();
+  });
+  await mail.addMailbox({ email: 'heron@example.com', password: 'mail-pass' });
+  const env = {
+    ...SECRETS,
+    ...(await temporalEnv(t)),
+    PRIMARY_DB: database.url,
+    MAIL_TRANSPORT: 'smtp',
+    MAIL_FROM: 'Heron <heron@example.com>',
+    SMTP_HOST: mail.smtp.host,
+    SMTP_PORT: String(mail.smtp.port),
+    SMTP_SECURITY: 'none',
+    SMTP_USERNAME: 'heron@example.com',
+    SMTP_PASSWORD: 'mail-pass',
+  };
+  const { code, findings, text } = await doctor(env, '--json', '--mail-to', 'operator@example.com');
+  t.is(code, 0, text);
+  t.deepEqual(faults(findings), []);
+  for (const part of ['settings', 'database', 'clock', 'temporal', 'mail'])
+    t.true(
+      findings.some((finding) => finding.part === part && finding.state === 'ok'),
+      `${part}: ${text}`,
+    );
+  t.deepEqual(
+    mail.messages.map(({ envelope }) => envelope.to),
+    [['operator@example.com']],
+  );
+  // Addresses of this machine: somebody has to judge, nothing is wrong.
+  t.is(findings.filter(({ part, state }) => part === 'dns' && state === 'warning').length, 3);
+
+  const refused = await doctor({ ...env, SMTP_PASSWORD: 'wrong' }, '--json');
+  t.is(refused.code, 1);
+  t.regex(faults(refused.findings)[0]!.detail, /535|credentials/i);
+  t.notRegex(refused.text, /mail-pass/);
+});
+
+test('doctor names every fault at once, each with its fix, and exits with 1', async (t) => {
+  const name = `heron_doctor_${newId().replaceAll('-', '')}`;
+  const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
+  await admin.raw(`create database ${name}`);
+  await admin.raw(`create role ${name} login password 'weak'`);
+  t.teardown(async () => {
+    await admin.raw(`drop database ${name} with (force)`);
+    await admin.raw(`drop role ${name}`);
+    await admin.destroy();
+  });
+  const url = new URL(testPostgresUrl());
+  url.pathname = `/${name}`;
+  url.username = name;
+  url.password = 'weak';
+  const env = {
+    ...(await temporalEnv(t)),
+    PRIMARY_DB: url.href,
+    TEMPORAL_NAMESPACE: 'nowhere',
+    APP_URL: 'https://no-such-name.invalid',
+    MAIL_TRANSPORT: 'smtp',
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: '1',
+  };
+  const { code, findings } = await doctor(env, '--json');
+  t.is(code, 1);
+  const found = faults(findings);
+  t.deepEqual([...new Set(found.map(({ part }) => part))].toSorted(), ['database', 'dns', 'mail', 'temporal']);
+  for (const { detail, fix } of found) t.truthy(fix, detail);
+  const words = found.map(({ detail, fix }) => `${detail} ${fix}`).join('\n');
+  for (const part of [
+    /may not create tables/,
+    /migrations are pending.*heron migrate/,
+    /namespace nowhere/,
+    /no-such-name\.invalid/,
+  ])
+    t.regex(words, part);
+  t.true(
+    findings.some(({ part, state }) => part === 'settings' && state === 'warning'),
+    'published secrets',
+  );
+
+  const { text, code: away } = await doctor({
+    ...env,
+    PRIMARY_DB: 'postgres://heron:s3cr3t@127.0.0.1:1/heron',
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  });
+  t.is(away, 1);
+  t.regex(text, /^FAULT +database +the database at 127\.0\.0\.1:1\/heron cannot be used/m);
+  t.regex(text, /^FAULT +temporal +Temporal at 127\.0\.0\.1:1 cannot be reached/m);
+  t.regex(text, /^ +fix: Check PRIMARY_DB/m);
+  t.notRegex(text, /s3cr3t|\n\s+at /);
+});
