@@ -1,5 +1,6 @@
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { appConnectionsRoutes } from './app-connections/routes.ts';
+import { linkPageRoutes } from './auth/pages/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { campaignRoutes } from './campaigns/routes.ts';
 import { eventsRoutes } from './product-events/routes.ts';
@@ -28,6 +29,7 @@ import type { AnyRoute } from './http/route.ts';
 export const routes: readonly AnyRoute[] = [
   ...systemRoutes,
   ...authRoutes,
+  ...linkPageRoutes,
   ...organizationsRoutes,
   ...apiKeysRoutes,
   ...oauthRoutes,

@@ -20,6 +20,22 @@ async function hasUsers(db: Deps['db'] | Trx): Promise<boolean> {
   return (await across(db, 'operator').table('users').first('id')) !== undefined;
 }
 
+/** Whether this installation has an account, so that no setup link works any more. */
+export async function isClaimed({ db }: Pick<Deps, 'db'>): Promise<boolean> {
+  return hasUsers(db);
+}
+
+/** Whether a setup link would work now. Looking uses nothing up. */
+export async function isSetupLink({ db, clock }: Pick<Deps, 'db' | 'clock'>, token: string): Promise<boolean> {
+  const link = await across(db, 'operator')
+    .table('setup_links')
+    .where('token_hash', sha256(token))
+    .whereNull('used_at')
+    .where('expires_at', '>', clock.now())
+    .first('id');
+  return link !== undefined && !(await hasUsers(db));
+}
+
 /**
  * The first-run setup link, for the log of a starting process; null once an account exists. Each start makes a link of
  * its own, as only hashes are stored; the first claim invalidates all of them.
@@ -52,6 +68,32 @@ export interface Setup {
  * @throws AppError setup_already_complete (403) when an account exists; setup_token_invalid (401); bad_request for a weak password
  */
 export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
+  return claim(ctx, input, (trx, userId) => openSession(ctx, trx, userId));
+}
+
+/**
+ * Claims a fresh installation as {@link claimSetup} does, with a first API key that has every permission: what the setup page
+ * shows, once.
+ * @throws AppError as claimSetup
+ */
+export async function claimSetupWithKey(
+  ctx: Ctx,
+  input: Setup,
+): Promise<{ session: TokenPair; apiKey: Bootstrap['apiKey'] }> {
+  return claim(ctx, input, async (trx, userId, organization) => ({
+    apiKey: await fullKey(ctx, trx, userId, organization.id, {
+      name: 'Setup',
+      description: 'Made with the setup page',
+    }),
+    session: await openSession(ctx, trx, userId, { organizationId: organization.id }),
+  }));
+}
+
+async function claim<T>(
+  ctx: Ctx,
+  input: Setup,
+  enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
+): Promise<T> {
   if (await hasUsers(ctx.db)) throw complete();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);
@@ -81,8 +123,7 @@ export async function claimSetup(ctx: Ctx, input: Setup): Promise<TokenPair> {
       created_at: now,
       updated_at: now,
     });
-    await foundOrganization(ctx, trx, userId, input.organization);
-    return openSession(ctx, trx, userId);
+    return enter(trx, userId, await foundOrganization(ctx, trx, userId, input.organization));
   });
 }
 
@@ -132,15 +173,25 @@ export async function bootstrap(
       { name: input.organization, user: user.id },
     );
     const organization = existing ?? (await foundOrganization(ctx, trx, user.id, input.organization));
-    // The operator of the machine is the actor, so the role of the person does not limit the key.
-    const person = actingAs(ctx, trx, user.id, organization.id);
-    const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
-    const { key, secret } = await createKey(acting, {
+    const apiKey = await fullKey(ctx, trx, user.id, organization.id, {
       name: 'Bootstrap',
       description: 'Made by the operator',
-      permissions: ALL_PERMISSIONS,
     });
     const session = await openSession(ctx, trx, user.id, { organizationId: organization.id });
-    return { organization, user, session, apiKey: { id: key.id, secret } };
+    return { organization, user, session, apiKey };
   });
+}
+
+/** An API key with every permission. The operator of the machine is the actor, so the role of the person does not limit the key. */
+async function fullKey(
+  ctx: Ctx,
+  trx: Trx,
+  userId: string,
+  organizationId: string,
+  words: { name: string; description: string },
+): Promise<Bootstrap['apiKey']> {
+  const person = actingAs(ctx, trx, userId, organizationId);
+  const acting: Ctx = { ...person, actor: { ...person.actor, orgPermissions: new Set(ORG_PERMISSIONS) } };
+  const { key, secret } = await createKey(acting, { ...words, permissions: ALL_PERMISSIONS });
+  return { id: key.id, secret };
 }

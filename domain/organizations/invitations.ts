@@ -143,6 +143,32 @@ export async function findOpenInvitation(ctx: Ctx, token: string, email: string)
   return row;
 }
 
+/**
+ * What the page of a mailed invitation shows to whoever holds its link.
+ * @throws AppError invitation_invalid
+ */
+export async function readInvitation(
+  ctx: Ctx,
+  token: string,
+): Promise<{ email: string; organization: string; role: string; hasAccount: boolean }> {
+  const [row] = await across(ctx.db, 'person').sql<{
+    email: string;
+    organization: string;
+    role: string;
+    hasAccount: boolean;
+  }>(
+    `select i.email, o.name as organization, r.name as role,
+            exists (select 1 from users u where u.email = i.email) as "hasAccount"
+     from invitations i
+     join organizations o on o.id = i.organization_id
+     join roles r on r.id = i.role_id
+     where i.token_hash = :hash and i.accepted_at is null and i.cancelled_at is null and i.expires_at > :now`,
+    { hash: sha256(token), now: ctx.clock.now() },
+  );
+  if (!row) throw invalid();
+  return row;
+}
+
 function invalid(): AppError {
   return new AppError('invitation_invalid', 'The invitation is expired, cancelled, used, or for another address', {
     fix: 'Ask for a new invitation.',

@@ -30,6 +30,8 @@ export function form<S extends z.ZodRawShape>(fields: S) {
 interface Declaration {
   operationId: string;
   path: string;
+  /** Of a path with `:token`: the secret part of a mailed link. */
+  params?: z.ZodType;
   summary: string;
   description?: string;
   errors?: readonly ErrorCode[];
@@ -43,7 +45,7 @@ export function shownPage<Q extends z.ZodType>(
   spec: Declaration & {
     query?: Q;
     contentType?: string;
-    show: (visit: Visit, query: z.output<Q>) => Promise<StreamReply>;
+    show: (visit: Visit, query: z.output<Q>, token: string) => Promise<StreamReply>;
   },
 ): AnyRoute {
   const { show, contentType = success.contentType, ...declaration } = spec;
@@ -52,15 +54,21 @@ export function shownPage<Q extends z.ZodType>(
     ...declaration,
     method: 'get',
     success: { ...success, contentType },
-    handler: (ctx, { headers, query }) => answered(ctx, headers, (visit) => show(visit, query)),
+    handler: (ctx, { headers, query, params }) =>
+      answered(ctx, headers, (visit) => show(visit, query, tokenIn(params))),
   });
 }
 
 /** The action of a form. It is refused unless it was sent from our own page, in this browser. */
 export function sentForm<S extends z.ZodRawShape>(
-  spec: Declaration & { fields: S; act: (visit: Visit, body: FormBody<S>) => Promise<StreamReply> },
+  spec: Declaration & {
+    fields: S;
+    act: (visit: Visit, body: FormBody<S>, token: string) => Promise<StreamReply>;
+    /** Where the page of a refusal leads back to; the request that the form carries, when not given. */
+    back?: (token: string) => string;
+  },
 ): AnyRoute {
-  const { act, fields, ...declaration } = spec;
+  const { act, fields, back, ...declaration } = spec;
   return route({
     ...browsers,
     ...declaration,
@@ -70,13 +78,20 @@ export function sentForm<S extends z.ZodRawShape>(
     body: form(fields),
     success,
     errors: ['forbidden', ...(spec.errors ?? [])],
-    handler: (ctx, { headers, body }) =>
+    handler: (ctx, { headers, body, params }) =>
       answered(ctx, headers, async (visit) => {
         const { csrf, request } = body as z.output<ReturnType<typeof form>>;
         assertOwnForm(visit, headers, csrf);
-        return act(visit, body as FormBody<S>).catch((error: unknown) => refusal(visit.ctx, error, returnTo(request)));
+        const token = tokenIn(params);
+        return act(visit, body as FormBody<S>, token).catch((error: unknown) =>
+          refusal(visit.ctx, error, back?.(token) ?? returnTo(request)),
+        );
       }),
   });
+}
+
+function tokenIn(params: unknown): string {
+  return (params as { token?: string } | undefined)?.token ?? '';
 }
 
 async function answered(

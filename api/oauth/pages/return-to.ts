@@ -3,11 +3,26 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The page of a person's authorized apps. */
 export const APPS_PATH = '/account/apps';
 
+/** The page of a mailed invitation, before its token. */
+export const INVITATION_PATH = '/invitations';
+
+/** A form's request that leads back to the page of an invitation. */
+export function invitationRequest(token: string): string {
+  return new URLSearchParams({ invitation: token }).toString();
+}
+
+/** The token of {@link invitationRequest}; undefined for any other request. */
+export function invitationIn(request: string): string | undefined {
+  return /^invitation=([\w-]{1,128})$/.exec(request)?.[1];
+}
+
 /**
- * Where a form leads when it is done: the authorization request it came from, or the list of authorized apps. The path is
- * always ours; only query parameters of the form's value are used, encoded anew.
+ * Where a form leads when it is done: the invitation or the authorization request it came from, or the authorized apps. The
+ * path is always ours; only query parameters of the form's value are used, encoded anew.
  */
 export function returnTo(request: string): string {
+  const invitation = invitationIn(request);
+  if (invitation !== undefined) return `${INVITATION_PATH}/${invitation}`;
   return request === '' ? APPS_PATH : `${AUTHORIZE_PATH}?${new URLSearchParams(request).toString()}`;
 }
 

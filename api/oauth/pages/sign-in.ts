@@ -9,7 +9,7 @@ import { emailAddress } from '../../http/schemas.ts';
 import { sentForm } from './declare.ts';
 import { html, type Html, type Part } from './html.ts';
 import { page, redirect } from './layout.ts';
-import { returnTo } from './return-to.ts';
+import { invitationIn, returnTo } from './return-to.ts';
 import type { Visit } from './visit.ts';
 
 export interface SignInOptions {
@@ -32,16 +32,21 @@ export function signInPage(visit: Visit, options: SignInOptions): StreamReply {
 }
 
 function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOptions): StreamReply {
-  const purpose = request === '' ? 'to see the apps you have authorized' : 'to go on to the app that asks for access';
   return asked(
     'Sign in',
     refused,
-    html`<p class="soft">Sign in ${purpose}.</p>
+    html`<p class="soft">Sign in ${purposeOf(request)}.</p>
 ${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(visit, request)}
 <label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
 <label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
-<button class="main wide">Sign in</button></form>`,
+<button class="main wide">Sign in</button></form>
+<p class="soft"><a href="/account/forgotten-password">Forgotten your password?</a></p>`,
   );
+}
+
+function purposeOf(request: string): string {
+  if (request === '') return 'to see the apps you have authorized';
+  return invitationIn(request) === undefined ? 'to go on to the app that asks for access' : 'to accept the invitation';
 }
 
 function codePage(visit: Visit, { request, refused }: SignInOptions): StreamReply {
@@ -56,7 +61,7 @@ ${problem(refused)}<form method="post" action="/account/sign-in/code">${hiddenFi
   );
 }
 
-const AUTOFOCUS = html` autofocus`;
+export const AUTOFOCUS = html` autofocus`;
 
 function asked(title: string, refused: AppError | undefined, body: Part): StreamReply {
   return page({
@@ -67,10 +72,11 @@ function asked(title: string, refused: AppError | undefined, body: Part): Stream
   });
 }
 
-function problem(refused: AppError | undefined): Html | null {
-  return refused
-    ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>`
-    : null;
+/** What was refused about a form, above it: the message, every fault of a field, and the fix. */
+export function problem(refused: AppError | undefined): Html | null {
+  if (!refused) return null;
+  const faults = (refused.problems ?? []).map(({ message }) => html` ${message}.`);
+  return html`<div class="note bad" role="alert">${refused.message}.${faults}${refused.fix ? html` ${refused.fix}` : null}</div>`;
 }
 
 /** Runs a step of the sign-in; an error that the person can correct is shown in the same form. */
@@ -85,7 +91,7 @@ async function step(visit: Visit, options: SignInOptions, work: () => Promise<vo
 }
 
 /** Starts a session under a new cookie, so that a session cookie planted in this browser before has no effect. */
-async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
+export async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
   const { value, maxAgeMs } = await browserSession(visit.ctx, tokens);
   if (visit.signedIn) await signOut(visit.ctx);
   visit.keep('session', value, maxAgeMs);

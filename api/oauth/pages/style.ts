@@ -59,6 +59,11 @@ ul.apps>li{border-top:1px solid var(--line);padding:1.1rem 0}
 ul.apps>li:last-child{padding-bottom:0}
 ul.apps .app{margin:0}
 ul.apps .logo{width:2.6rem;height:2.6rem;font-size:1.15rem}
+pre{margin:.5rem 0 .9rem;padding:.75rem .9rem;border:1px solid var(--line);border-radius:9px;background:var(--bg);font:.84rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace;white-space:pre-wrap}
+pre code{color:inherit;font-size:1em}
+p.key{margin:.6rem 0;padding:.75rem .9rem;border-radius:9px;border:1px solid var(--good-line);background:var(--good-bg)}p.key code{color:var(--text);font-size:.95rem;user-select:all}
+dl.places{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1rem;margin:.5rem 0 1rem}dl.places dt{color:var(--soft)}dl.places dd{margin:0}
+ol.next{margin:.5rem 0 0;padding-left:1.2rem}h2.part{margin:1.6rem 0 .4rem;font-size:1.05rem}
 details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft);font-size:.92rem}
 details ul{margin:.4rem 0;padding-left:1.2rem;font-size:.92rem}
 @media(max-width:30rem){main{padding:1.25rem}.actions{flex-direction:column}ul.apps .app{flex-wrap:wrap}}

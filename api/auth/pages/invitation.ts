@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { readProfile } from '../../../domain/auth/profile.ts';
+import { confirmSignUp, signUp } from '../../../domain/auth/sign-up.ts';
+import { CODE_MINUTES } from '../../../domain/identity/challenges.ts';
+import { acceptInvitation, readInvitation } from '../../../domain/organizations/invitations.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { StreamReply } from '../../http/route.ts';
+import { sentForm, shownPage } from '../../oauth/pages/declare.ts';
+import { html } from '../../oauth/pages/html.ts';
+import { messagePage, page } from '../../oauth/pages/layout.ts';
+import { APPS_PATH, INVITATION_PATH, invitationRequest } from '../../oauth/pages/return-to.ts';
+import { AUTOFOCUS, hiddenFields, problem, signInPage } from '../../oauth/pages/sign-in.ts';
+import type { Visit } from '../../oauth/pages/visit.ts';
+import { nameField, orAgain, passwordField, splitName, tokenParams } from './fields.ts';
+
+type Invitation = Awaited<ReturnType<typeof readInvitation>>;
+
+const path = (token: string, rest = '') => `${INVITATION_PATH}/${encodeURIComponent(token)}${rest}`;
+
+/** The pages that the link of an invitation leads to. */
+export const invitationRoutes = [
+  shownPage({
+    operationId: 'pages.invitation',
+    path: `${INVITATION_PATH}/:token`,
+    params: tokenParams,
+    summary: 'An invitation: join, or make an account first',
+    errors: ['invitation_invalid'],
+    show: async (visit, _query, token) => invitationPage(visit, token, await readInvitation(visit.ctx, token)),
+  }),
+  sentForm({
+    operationId: 'pages.acceptInvitation',
+    path: `${INVITATION_PATH}/:token`,
+    params: tokenParams,
+    summary: 'Joins the workspace, as the person who is signed in',
+    fields: {},
+    errors: ['invitation_invalid'],
+    back: path,
+    act: async (visit, _fields, token) => {
+      if (!visit.signedIn) return signInPage(visit, { request: invitationRequest(token) });
+      const { name } = await acceptInvitation(visit.ctx, token);
+      return joinedPage(name);
+    },
+  }),
+  sentForm({
+    operationId: 'pages.signUpInvited',
+    path: `${INVITATION_PATH}/:token/account`,
+    params: tokenParams,
+    summary: 'Begins an account for an invited address; a code is mailed',
+    fields: { name: z.string().default(''), password: z.string().default('') },
+    errors: ['invitation_invalid', 'registration_closed', 'rate_limit_exceeded'],
+    back: path,
+    act: async (visit, { name, password }, token) => {
+      const invitation = await readInvitation(visit.ctx, token);
+      return orAgain(
+        (refused) => accountPage(visit, token, invitation, name, refused),
+        async () => {
+          const { session } = await signUp(visit.ctx, {
+            email: invitation.email,
+            password,
+            ...splitName(name),
+            invitation: token,
+          });
+          return codePage(visit, token, invitation, session);
+        },
+      );
+    },
+  }),
+  sentForm({
+    operationId: 'pages.confirmInvited',
+    path: `${INVITATION_PATH}/:token/code`,
+    params: tokenParams,
+    summary: 'Finishes the account of an invited address with the mailed code, and joins the workspace',
+    fields: { session: z.string().default(''), code: z.string().default('') },
+    errors: ['invitation_invalid', 'unauthorized'],
+    back: path,
+    act: async (visit, { session, code }, token) => {
+      const invitation = await readInvitation(visit.ctx, token);
+      return orAgain(
+        (refused) => codePage(visit, token, invitation, session, refused),
+        async () => {
+          await confirmSignUp(visit.ctx, { session, code: code.trim() });
+          return joinedPage(invitation.organization);
+        },
+      );
+    },
+  }),
+];
+
+async function invitationPage(visit: Visit, token: string, invitation: Invitation): Promise<StreamReply> {
+  if (!visit.signedIn) {
+    if (invitation.hasAccount) return signInPage(visit, { request: invitationRequest(token), email: invitation.email });
+    return accountPage(visit, token, invitation, '');
+  }
+  const { user } = await readProfile(visit.ctx);
+  if (user.email !== invitation.email) return otherPersonPage(visit, token, invitation, user.email);
+  return page({
+    title: `Join ${invitation.organization}`,
+    body: html`<h1>Join ${invitation.organization}</h1>
+<p>You are invited to this workspace as <strong>${invitation.role}</strong>.</p>
+<form method="post" action="${path(token)}">${hiddenFields(visit, '')}<button class="main wide">Join</button></form>
+<p class="soft">You are signed in as ${user.email}.</p>`,
+  });
+}
+
+function otherPersonPage(visit: Visit, token: string, invitation: Invitation, email: string): StreamReply {
+  return page({
+    title: 'This invitation is for another address',
+    status: 403,
+    body: html`<h1>This invitation is for another address</h1>
+<p>It was sent to <strong>${invitation.email}</strong>; you are signed in as <strong>${email}</strong>.</p>
+<form method="post" action="/account/sign-out">${hiddenFields(visit, invitationRequest(token))}<button class="main">Sign out and go on</button></form>`,
+  });
+}
+
+function accountPage(
+  visit: Visit,
+  token: string,
+  invitation: Invitation,
+  name: string,
+  refused?: AppError,
+): StreamReply {
+  return page({
+    title: `Join ${invitation.organization}`,
+    status: refused?.status ?? 200,
+    headers: refused?.headers,
+    body: html`<h1>Join ${invitation.organization}</h1>
+<p>You are invited to this workspace as <strong>${invitation.role}</strong>. Make an account for <strong>${invitation.email}</strong>:</p>
+${problem(refused)}<form method="post" action="${path(token, '/account')}">${hiddenFields(visit, '')}
+${nameField(name, AUTOFOCUS)}
+<input type="hidden" name="username" value="${invitation.email}" autocomplete="username">
+${passwordField()}
+<button class="main wide">Go on</button></form>`,
+  });
+}
+
+function codePage(
+  visit: Visit,
+  token: string,
+  invitation: Invitation,
+  session: string,
+  refused?: AppError,
+): StreamReply {
+  return page({
+    title: 'Check your mail',
+    status: refused?.status ?? 200,
+    headers: refused?.headers,
+    body: html`<h1>Check your mail</h1>
+<p class="soft">We sent a code of six digits to ${invitation.email}. It is good for ${CODE_MINUTES} minutes.</p>
+${problem(refused)}<form method="post" action="${path(token, '/code')}">${hiddenFields(visit, '')}<input type="hidden" name="session" value="${session}">
+<label class="field">Code<input class="text code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*[0-9]{6}\\s*" title="Six digits" required maxlength="12"${AUTOFOCUS}></label>
+<button class="main wide">Join ${invitation.organization}</button></form>
+<p class="soft">No mail? <a href="${path(token)}">Begin again</a></p>`,
+  });
+}
+
+function joinedPage(organization: string): StreamReply {
+  return messagePage(
+    200,
+    `You belong to ${organization}`,
+    html`<div class="note good"><p>You can use the workspace now, with your address and your password.</p></div>
+<p><a href="${APPS_PATH}">Your authorized apps</a> · <a href="/docs">API reference</a></p>`,
+  );
+}
