@@ -58,6 +58,7 @@ export const campaignRoutes = [
     method: 'get',
     path: '/campaigns',
     summary: 'Campaigns, newest first',
+    description: 'By name, folder, status or kind.',
     query: campaignListQuery,
     success: { status: 200, body: campaignPage },
     handler: async (ctx, { query: { limit, cursor, ...filters } }) =>
@@ -69,6 +70,7 @@ export const campaignRoutes = [
     method: 'get',
     path: '/campaigns-overview',
     summary: 'How many campaigns stand where',
+    description: 'How many campaigns there are per status and folder.',
     success: { status: 200, body: overview },
     handler: (ctx) => campaignsOverview(ctx),
   }),
@@ -154,6 +156,7 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns/:id/duplicate',
     summary: 'Copy a campaign into a new draft',
+    description: 'Copies steps, settings and senders into a new draft; leads and what was sent stay behind.',
     params: idParams,
     body: duplicateBody,
     success: { status: 201, body: campaign },
@@ -194,6 +197,8 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns/:id/start',
     summary: 'Start or resume a campaign; real mail leaves',
+    description:
+      'Checks the campaign as `validate` does, then lets leads begin. A paused campaign goes on where it stood.',
     params: idParams,
     body: startBody,
     success: { status: 200, body: started },
@@ -210,6 +215,8 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns/:id/stop',
     summary: 'Pause an active campaign',
+    description:
+      'Pauses: slots that were reserved go back, emails that a worker has in its hands still leave. Starting again goes on.',
     params: idParams,
     success: { status: 200, body: stopped },
     handler: async (ctx, { params }) => {
@@ -223,6 +230,7 @@ export const campaignRoutes = [
     method: 'get',
     path: '/campaigns/:id/logs',
     summary: 'What happened to a campaign, newest first',
+    description: 'What happened to the campaign and why: starts, pauses, holds of mailboxes, edits.',
     params: idParams,
     query: z.object(pageQuery(100)),
     success: { status: 200, body: logPage },

@@ -35,6 +35,7 @@ export const contactRoutes = [
     method: 'get',
     path: '/contacts',
     summary: 'Contacts, newest first',
+    description: 'For conditions, use the search.',
     query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), category: z.uuid().optional() }),
     success: { status: 200, body: contactPage },
     handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
@@ -133,6 +134,7 @@ export const contactRoutes = [
     method: 'get',
     path: '/contacts/:id',
     summary: 'One contact with its engagement and suppression',
+    description: 'With campaigns, categories and custom fields.',
     params: idParams,
     success: { status: 200, body: contactDetail },
     handler: async (ctx, { params }) => presentDetail(await getContact(ctx, params.id)),
@@ -158,6 +160,8 @@ export const contactRoutes = [
     method: 'delete',
     path: '/contacts/:id',
     summary: 'Delete a contact',
+    description:
+      'Campaigns stop writing first. Emails already sent stay, without their contact, and so does a suppression of the address.',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => {

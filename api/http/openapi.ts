@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors.ts';
 import { permissionText } from './authorize.ts';
+import { EXAMPLES, type OperationExample } from './examples.ts';
+import { describe, INTRODUCTION, tagsFor } from './openapi-guide.ts';
 import { webhooksSection } from './openapi-webhooks.ts';
 import { oauthErrorSchema } from './oauth-errors.ts';
 import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
@@ -40,7 +42,7 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output'): object {
   return rest;
 }
 
-/** The OpenAPI 3.1 document of a set of routes; nothing in it is written by hand. */
+/** The OpenAPI 3.1 document of a set of routes: their declarations, the words of openapi-guide.ts, and recorded examples. */
 export function openApiDocument(routes: readonly AnyRoute[], options: { version: string; serverUrl: string }): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const spec of routes) {
@@ -52,12 +54,11 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
     info: {
       title: 'Heron API',
       version: options.version,
-      description:
-        'Multi-tenant cold-email outreach. Errors share one envelope; lists page by opaque cursors; writes take an Idempotency-Key.',
+      description: INTRODUCTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.serverUrl }],
-    tags: [...new Set([...routes.map((spec) => spec.area), 'webhooks'])].map((name) => ({ name })),
+    ...tagsFor(new Set([...routes.map((spec) => spec.area), 'webhooks'])),
     security: [{ bearer: [] }],
     paths,
     webhooks: webhooksSection(),
@@ -76,25 +77,27 @@ export function openApiDocument(routes: readonly AnyRoute[], options: { version:
 
 function operation(spec: AnyRoute): object {
   const idempotency = idempotencyOf(spec);
+  const example = EXAMPLES.operations[spec.operationId] ?? {};
   return {
     operationId: spec.operationId,
     tags: [spec.area],
     summary: spec.summary,
-    ...(spec.description ? { description: spec.description } : {}),
+    description: describe(spec),
     ...(spec.scope === 'public' ? { security: [] } : {}),
     'x-scope': Array.isArray(spec.scope) ? spec.scope.join('+') : spec.scope,
     'x-org-permission': permissionText(spec.permission),
     'x-idempotency': idempotency,
-    parameters: parameters(spec, idempotency),
-    ...(spec.body ? { requestBody: requestBody(spec) } : {}),
-    responses: responses(spec),
+    parameters: parameters(spec, idempotency, example),
+    ...(spec.body ? { requestBody: requestBody(spec, example) } : {}),
+    responses: responses(spec, example),
   };
 }
 
-function parameters(spec: AnyRoute, idempotency: string): object[] {
+function parameters(spec: AnyRoute, idempotency: string, example: OperationExample): object[] {
   const out: object[] = [];
   for (const [, name] of fullPath(spec).matchAll(/:([A-Za-z]+)/g)) {
-    out.push({ name, in: 'path', required: true, schema: { type: 'string' } });
+    const value = example.path?.[name!];
+    out.push({ name, in: 'path', required: true, schema: { type: 'string' }, ...(value ? { example: value } : {}) });
   }
   if (spec.query) {
     const schema = toSchema(spec.query, 'input') as { properties?: Record<string, object>; required?: string[] };
@@ -114,7 +117,7 @@ function parameters(spec: AnyRoute, idempotency: string): object[] {
   return out;
 }
 
-function requestBody(spec: AnyRoute): object {
+function requestBody(spec: AnyRoute, { request }: OperationExample): object {
   const type = {
     json: 'application/json',
     form: 'application/x-www-form-urlencoded',
@@ -123,11 +126,13 @@ function requestBody(spec: AnyRoute): object {
   }[spec.consumes ?? 'json'];
   return {
     required: !spec.body!.safeParse({}).success,
-    content: { [type]: { schema: toSchema(spec.body!, 'input') } },
+    content: {
+      [type]: { schema: toSchema(spec.body!, 'input'), ...(request === undefined ? {} : { example: request }) },
+    },
   };
 }
 
-function responses(spec: AnyRoute): object {
+function responses(spec: AnyRoute, { response }: OperationExample): object {
   const { status, body, description, contentType } = spec.success;
   const out: Record<string, object> = {
     [status]: {
@@ -135,7 +140,16 @@ function responses(spec: AnyRoute): object {
       ...(body === 'stream'
         ? { content: { [contentType ?? 'application/octet-stream']: { schema: { type: 'string' } } } }
         : {}),
-      ...(body && body !== 'stream' ? { content: { 'application/json': { schema: toSchema(body, 'output') } } } : {}),
+      ...(body && body !== 'stream'
+        ? {
+            content: {
+              'application/json': {
+                schema: toSchema(body, 'output'),
+                ...(response === undefined ? {} : { example: response }),
+              },
+            },
+          }
+        : {}),
     },
   };
   const codes = new Set<ErrorCode>([
@@ -150,9 +164,20 @@ function responses(spec: AnyRoute): object {
     out[errorStatus] = {
       description: list.join(', '),
       content: {
-        'application/json': { schema: { $ref: `#/components/schemas/${spec.errorStyle ? 'OAuthError' : 'Error'}` } },
+        'application/json': spec.errorStyle
+          ? { schema: { $ref: '#/components/schemas/OAuthError' } }
+          : { schema: { $ref: '#/components/schemas/Error' }, ...refusals(list) },
       },
     };
   }
   return out;
+}
+
+/** A recorded answer for each of these codes. */
+function refusals(codes: readonly ErrorCode[]): { examples?: Record<string, { value: object }> } {
+  const known = codes.flatMap((code) => {
+    const value = EXAMPLES.errors[code];
+    return value ? [[code, { value }] as const] : [];
+  });
+  return known.length > 0 ? { examples: Object.fromEntries(known) } : {};
 }

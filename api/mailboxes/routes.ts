@@ -36,6 +36,7 @@ export const mailboxRoutes = [
     method: 'get',
     path: '/emails',
     summary: 'Mailboxes, newest first',
+    description: 'With status, hold and daily cap; never a password.',
     query: z.object({ ...pageQuery(100), q: z.string().max(200).optional(), tag: z.uuid().optional() }),
     success: { status: 200, body: schemas.mailboxPage },
     handler: async (ctx, { query: { limit, cursor, ...filter } }) =>
@@ -68,6 +69,7 @@ export const mailboxRoutes = [
     method: 'get',
     path: '/emails/allowance',
     summary: 'How many more mailboxes the workspace may connect',
+    description: 'How many mailboxes the workspace may connect, and how many it has.',
     success: { status: 200, body: schemas.allowance },
     handler: async (ctx) => presentAllowance(await mailboxAllowance(ctx)),
   }),
@@ -78,6 +80,7 @@ export const mailboxRoutes = [
     method: 'get',
     path: '/emails/:id',
     summary: 'One mailbox with the campaigns it sends for and recent errors',
+    description: 'With the servers it uses and the hold it is under; never a password.',
     success: { status: 200, body: schemas.mailboxDetail },
     handler: async (ctx, { params }) => presentDetail(await getMailbox(ctx, params.id)),
   }),

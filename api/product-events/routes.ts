@@ -55,6 +55,7 @@ export const eventsRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/events',
     summary: 'Product events, latest received first',
+    description: 'What your product has published.',
     query: schemas.listQuery,
     success: { status: 200, body: paged(schemas.productEvent) },
     handler: async (ctx, { query: { limit, cursor, contact_id: contactId, ...filter } }) =>

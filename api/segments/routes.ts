@@ -52,6 +52,7 @@ export const segmentRoutes = [
     method: 'get',
     path: '/segments/fields',
     summary: 'Fields and operators that conditions may use',
+    description: 'What a condition can ask about, with the operators each field takes.',
     success: {
       status: 200,
       body: z.strictObject({
@@ -101,6 +102,7 @@ export const segmentRoutes = [
     method: 'get',
     path: '/segments/:id',
     summary: 'One segment',
+    description: 'With its conditions.',
     params: idParams,
     success: { status: 200, body: segment },
     handler: async (ctx, { params }) => present(await getSegment(ctx, params.id)),

@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import test from 'ava';
+import { browserTests, launchBrowser } from '../../test/harness/browser.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -49,5 +53,47 @@ test('the OpenAPI document and its page are served', async (t) => {
   t.is(document.body.paths['/v1/system/readiness'].get['x-scope'], 'any');
   const page = await call(world, 'GET', '/docs');
   t.is(page.status, 200);
-  t.regex(page.text, /system\/readiness/);
+  const policy = page.headers.get('content-security-policy')!;
+  t.regex(policy, /script-src 'self';.*connect-src 'self';/);
+  const sources = [...page.text.matchAll(/<script src="([^"]+)"/g)].map((match) => match[1]!);
+  t.deepEqual(sources, ['/docs/scalar.js', '/docs/start.js']);
+  for (const path of sources) {
+    for (const encoding of ['br', 'identity']) {
+      const script = await call(world, 'GET', path, { headers: { 'accept-encoding': encoding } });
+      t.is(script.status, 200);
+      t.regex(script.headers.get('content-type')!, /javascript/);
+      t.true(script.text.includes('createApiReference'), `${path} as ${encoding}`);
+    }
+  }
+});
+
+test('the bundle of the reference is the one that scalar.json names', (t) => {
+  const folder = new URL('reference/', import.meta.url);
+  const about = JSON.parse(readFileSync(new URL('scalar.json', folder), 'utf8')) as { script: string };
+  const script = brotliDecompressSync(readFileSync(new URL('scalar.js.br', folder)));
+  t.is(`sha256-${createHash('sha256').update(script).digest('base64')}`, about.script);
+});
+
+browserTests(test)('the reference is drawn by this server alone, with examples', async (t) => {
+  const chrome = await launchBrowser();
+  t.teardown(() => chrome.close());
+  const own = await createWorld({ ownAddress: true });
+  t.teardown(() => own.close());
+  const { page } = await chrome.visit({ viewport: { width: 1400, height: 900 } });
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(`${own.url}/docs`);
+  await page.getByRole('heading', { name: 'Heron API' }).first().waitFor();
+  await page.getByText('Workspaces, members, roles').first().waitFor();
+  await page.goto(`${own.url}/docs#tag/contacts/POST/v1/contacts`);
+  await page.getByText('The body is always an array of 1 to 1000').first().waitFor();
+  t.deepEqual(
+    asked.filter((url) => !url.startsWith(own.url) && !/^(data|blob):/.test(url)),
+    [],
+  );
+  t.deepEqual(complaints, []);
 });

@@ -22,6 +22,8 @@ export const systemRoutes = [
     path: '/system/readiness',
     area: 'operations',
     summary: 'Whether the parts behind the API work',
+    description:
+      'Asks PostgreSQL, Temporal, the workers, the scheduler and the intake of events. A part that does not work comes with a fix.',
     scope: 'any',
     permission: null,
     organization: false,

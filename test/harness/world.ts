@@ -16,6 +16,7 @@ import { freePort } from '../../local/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase, type TestDeps } from './database.ts';
 import { createTenant, type Tenant } from './factories.ts';
+import { recordCall } from './recorded-calls.ts';
 
 /** Everything one test file stands on: its own database, its own API server, mail that is kept instead of sent. */
 export interface World {
@@ -142,10 +143,8 @@ export async function call(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && text ? JSON.parse(text) : undefined,
-  };
+  const body = isJson && text ? JSON.parse(text) : undefined;
+  const shown = options.headers !== undefined && 'x-heron-example' in options.headers;
+  recordCall({ method, path, sent: options.body, status: response.status, answer: body, ...(shown && { shown }) });
+  return { status: response.status, headers: response.headers, text, body };
 }

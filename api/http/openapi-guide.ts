@@ -1,0 +1,225 @@
+import { permissionText } from './authorize.ts';
+import { idempotencyOf, type AnyRoute } from './route.ts';
+
+/** What the reference says before its first endpoint. */
+export const INTRODUCTION = `Multi-tenant cold-email outreach: connect mailboxes, bring contacts, write a campaign as a graph of steps, and start it. Heron picks the
+mailbox and the minute for every email and stops when somebody answers, bounces or opts out.
+
+**Who calls.** \`Authorization: Bearer …\` with an API key (\`ssk_…\`), an OAuth access token (\`ssat_…\`) or the access token of a signed-in person. A
+key and a token belong to one workspace and have scopes; what a person may do follows from their role in the workspace they have selected.
+
+**Errors** share one envelope: branch on \`code\`, show \`message\` and \`fix\`, and quote \`request_id\` when you ask for help. A bad request lists every
+fault it has in \`problems\`. An id that is unknown, malformed or another workspace's is the same \`not_found\`.
+
+**Lists** are paged: send \`pagination.next_cursor\` of an answer as \`cursor\` of the next request, until it is null.
+
+**Writes** take an \`Idempotency-Key\`: the same key with the same request repeats the first answer for 24 hours and does nothing twice.
+
+**Limits** answer 429 with \`Retry-After\`, in seconds: requests per minute of a key, writes per minute of a workspace.
+
+Every example here was recorded from a request that really was made. \`docs/first-campaign.md\` goes from an empty installation to a reply.`;
+
+interface Tag {
+  /** The area of the routes. */
+  name: string;
+  title: string;
+  description: string;
+}
+
+/** Areas by what one wants to do, in the order in which one meets it. */
+const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
+  {
+    name: 'Begin',
+    tags: [
+      {
+        name: 'auth',
+        title: 'Accounts and sign-in',
+        description:
+          'Claiming a fresh installation, signing up, in and out, passwords, sessions. People use these; programs use API keys.',
+      },
+      {
+        name: 'organizations',
+        title: 'Workspaces, members, roles',
+        description:
+          'A workspace owns everything else: contacts, mailboxes, campaigns, keys. People belong to workspaces with a role, and are invited by mail.',
+      },
+      {
+        name: 'api-keys',
+        title: 'API keys',
+        description:
+          'Credentials of programs. A key has scopes, and may be restricted to mailboxes, source addresses and a request rate; its secret is shown once.',
+      },
+      {
+        name: 'operations',
+        title: 'Health, and tools over MCP',
+        description:
+          'Whether this process lives and what it stands on works; the endpoint that speaks the Model Context Protocol.',
+      },
+    ],
+  },
+  {
+    name: 'Send',
+    tags: [
+      {
+        name: 'mailboxes',
+        title: 'Mailboxes',
+        description:
+          'The accounts that emails leave from and replies arrive in. Connecting one signs in to its SMTP and IMAP servers first. Each has a daily cap and a minimum gap.',
+      },
+      {
+        name: 'campaigns',
+        title: 'Campaigns',
+        description:
+          'A campaign is a graph of steps (emails, waits, calls to your app, branches), leads, senders and a schedule. It is written as a draft, checked, started and stopped here.',
+      },
+      {
+        name: 'campaign-checks',
+        title: 'Calls to your app',
+        description:
+          'What app_action steps have called, what was answered, and another attempt for one that has failed.',
+      },
+      {
+        name: 'outreach-settings',
+        title: 'Sending rules of the workspace',
+        description:
+          'What holds for every campaign that does not say otherwise: footers, opt-outs, bounces, retries, languages.',
+      },
+      {
+        name: 'app-connections',
+        title: 'App connections',
+        description:
+          'Your own application as a step of a campaign: Heron calls it with a signed request, and the answer is there for the next email.',
+      },
+    ],
+  },
+  {
+    name: 'People',
+    tags: [
+      {
+        name: 'contacts',
+        title: 'Contacts and imports',
+        description:
+          'The people you write to, one per address and workspace. Lists come in as CSV in the background; every row that was left out is reported with its reason.',
+      },
+      {
+        name: 'segments',
+        title: 'Segments',
+        description: 'Saved conditions over contacts, evaluated when they are used.',
+      },
+      {
+        name: 'labels',
+        title: 'Folders, tags, categories',
+        description: 'Folders order campaigns, tags name mailboxes that send together, categories sort contacts.',
+      },
+      {
+        name: 'suppressions',
+        title: 'Suppressions',
+        description:
+          'Addresses and domains that must not be mailed. Hard bounces, complaints and opt-outs are added by themselves; entries can be added and removed by hand.',
+      },
+    ],
+  },
+  {
+    name: 'See what happens',
+    tags: [
+      {
+        name: 'unibox',
+        title: 'Inbox',
+        description: 'Replies of all mailboxes as conversations, each message with its kind and intent.',
+      },
+      {
+        name: 'events',
+        title: 'Events of your product',
+        description:
+          'Tell Heron what people do in your product. A contact who waits for such an event goes on with it.',
+      },
+      {
+        name: 'webhooks',
+        title: 'Webhooks',
+        description:
+          'Heron posts what happens to your endpoints, signed, and tries again for hours when one is away. Every event and its body is listed below.',
+      },
+      {
+        name: 'task-dead-letters',
+        title: 'Work that was given up',
+        description:
+          'Emails, calls, deliveries and runs that kept failing, each with its reason. One can be run again, once, when the cause is mended.',
+      },
+      {
+        name: 'deliverability',
+        title: 'Deliverability',
+        description: 'Bounces, complaints and opt-outs over time, by sending domain and mailbox.',
+      },
+    ],
+  },
+  {
+    name: 'Apps and agents',
+    tags: [
+      {
+        name: 'oauth',
+        title: 'OAuth',
+        description:
+          'Applications that act for people of a workspace: registration, the authorization code flow with PKCE, tokens, and what an application gets as webhooks.',
+      },
+      {
+        name: 'agent-tools',
+        title: 'Tools of agents',
+        description:
+          'The operations an agent may use, as tools with schemas; each is a route under another name and has its rules.',
+      },
+      {
+        name: 'pages',
+        title: 'Pages for browsers',
+        description:
+          'Setup, sign-in, consent, invitations and new passwords: server-rendered pages without a script. Programs have no use for them.',
+      },
+    ],
+  },
+];
+
+/** The tags of a document that has these areas, and their groups. An area without words stands at the end; a suite asks for them. */
+export function tagsFor(areas: ReadonlySet<string>): { tags: object[]; 'x-tagGroups': object[] } {
+  const known = TASKS.flatMap(({ tags }) => tags);
+  const wordless = [...areas].filter((area) => !known.some(({ name }) => name === area));
+  const groups = TASKS.map(({ name, tags }) => ({
+    name,
+    tags: tags.filter((tag) => areas.has(tag.name)).map((tag) => tag.name),
+  }));
+  return {
+    tags: [
+      ...known
+        .filter(({ name }) => areas.has(name))
+        .map(({ name, title, description }) => ({ name, 'x-displayName': title, description })),
+      ...wordless.map((name) => ({ name })),
+    ],
+    'x-tagGroups': [...groups, { name: 'More', tags: wordless }].filter(({ tags }) => tags.length > 0),
+  };
+}
+
+/** What an operation does, and who may call it, in sentences. */
+export function describe(spec: AnyRoute): string {
+  return [spec.description, callers(spec), repeats(spec)].filter(Boolean).join('\n\n');
+}
+
+function callers(spec: AnyRoute): string {
+  const { scope, permission } = spec;
+  if (scope === 'public') return 'Needs no credential.';
+  const person =
+    permission === null
+      ? 'any signed-in person'
+      : permissionText(permission) === 'owner'
+        ? "the workspace's owner"
+        : `a person whose role has ${permissionText(permission)
+            .split(/([a-z_]+)/)
+            .map((part) => (/^[a-z_]+_[a-z_]+$/.test(part) ? `\`${part}\`` : part))
+            .join('')}`;
+  if (scope === 'session') return `For people only, not for keys: ${person}.`;
+  if (scope === 'any') return `For ${person}, and every key and token, whatever its scopes.`;
+  return `For a key or token with ${(scope as readonly string[]).map((name) => `\`${name}\``).join(' and ')}, or ${person}.`;
+}
+
+function repeats(spec: AnyRoute): string | undefined {
+  return idempotencyOf(spec) === 'required'
+    ? 'An Idempotency-Key is required: without one, a request that is sent again would act again.'
+    : undefined;
+}

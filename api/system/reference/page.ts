@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import type { Context } from 'koa';
+
+/** Where the reference is; its two scripts lie below it. */
+const PATH = '/docs';
+const SCRIPT = `${PATH}/scalar.js`;
+const START = `${PATH}/start.js`;
+
+/**
+ * Scripts of this server alone, which talk to this server alone. Styles are made by the script as it renders, so those are not
+ * bound to a hash.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const CONFIGURATION = {
+  url: '/openapi.json',
+  authentication: { preferredSecurityScheme: 'bearer' },
+  // Nothing of its maker's: no fonts, no proxy, no statistics, no assistant, no editor.
+  withDefaultFonts: false,
+  proxyUrl: '',
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true, hideAddApi: true },
+  mcp: { disabled: true },
+  documentDownloadType: 'json',
+  defaultOpenFirstTag: false,
+  hideModels: true,
+  operationTitleSource: 'summary',
+  metaData: { title: 'Heron API' },
+};
+
+const START_TEXT = `Scalar.createApiReference('#reference', ${JSON.stringify(CONFIGURATION)});\n`;
+
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Heron API</title><link rel="icon" href="data:,"><style>body{margin:0;font-family:system-ui,sans-serif}noscript p{max-width:40rem;margin:3rem auto;padding:0 1rem}</style></head>
+<body><div id="reference"></div><noscript><p>This page draws the API reference with a script. Without one, the OpenAPI document has all of it:
+<a href="/openapi.json">/openapi.json</a></p></noscript><script src="${SCRIPT}"></script><script src="${START}"></script></body></html>`;
+
+let compressed: Buffer | undefined;
+let plain: Buffer | undefined;
+
+/** Answers a GET for the API reference or one of its parts; false for any other path. */
+export function serveReference(koa: Context): boolean {
+  switch (koa.path) {
+    case PATH:
+      koa.type = 'text/html';
+      koa.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
+      koa.body = PAGE;
+      return true;
+    case START:
+      koa.type = 'text/javascript';
+      koa.body = START_TEXT;
+      return true;
+    case SCRIPT:
+      serveScript(koa);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The bundle of Scalar, as it is kept: compressed. Clients that do not take that get it unpacked. */
+function serveScript(koa: Context): void {
+  compressed ??= readFileSync(new URL('scalar.js.br', import.meta.url));
+  koa.type = 'text/javascript';
+  koa.set('Cache-Control', 'public, max-age=3600');
+  koa.vary('Accept-Encoding');
+  if (koa.acceptsEncodings('br', 'identity') === 'br') {
+    koa.set('Content-Encoding', 'br');
+    koa.body = compressed;
+    return;
+  }
+  plain ??= brotliDecompressSync(compressed);
+  koa.body = plain;
+}
