@@ -1,8 +1,18 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
-import type { Letter } from './world.ts';
+
+/** What an answer says of the letter that it answers. */
+export interface Answered {
+  to: string;
+  from: string;
+  subject: string;
+  text: string;
+  messageId: string;
+  references: readonly string[];
+  at: Date;
+}
 
 /** A person's answer, as their mail program writes it. */
-export function replyTo(letter: Letter, words: string): Promise<Buffer> {
+export function replyTo(letter: Answered, words: string): Promise<Buffer> {
   return compose(
     letter,
     `Re: ${letter.subject.replace(/^Re: /, '')}`,
@@ -11,7 +21,7 @@ export function replyTo(letter: Letter, words: string): Promise<Buffer> {
 }
 
 /** What a mail server answers by itself while its owner is away until `back`. */
-export function awayReply(letter: Letter, back: Date): Promise<Buffer> {
+export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
   const date = back.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
   return compose(
     letter,
@@ -25,7 +35,7 @@ export function awayReply(letter: Letter, back: Date): Promise<Buffer> {
 }
 
 /** What the recipient's mail server sends when it has taken a letter and then finds nobody to give it to (RFC 3464). */
-export function deliveryReport(letter: Letter): string {
+export function deliveryReport(letter: Answered): string {
   const host = `mx.${letter.to.split('@')[1]}`;
   const boundary = `report-${letter.messageId.slice(1, 13)}`;
   return `Return-Path: <>
@@ -66,7 +76,12 @@ Message-ID: ${letter.messageId}
 `.replaceAll('\n', '\r\n');
 }
 
-function compose(letter: Letter, subject: string, text: string, headers: Record<string, string> = {}): Promise<Buffer> {
+function compose(
+  letter: Answered,
+  subject: string,
+  text: string,
+  headers: Record<string, string> = {},
+): Promise<Buffer> {
   return new MailComposer({
     from: letter.to,
     to: letter.from,
@@ -80,7 +95,7 @@ function compose(letter: Letter, subject: string, text: string, headers: Record<
     .build();
 }
 
-function quoted(letter: Letter): string {
+function quoted(letter: Answered): string {
   return letter.text
     .trimEnd()
     .split('\n')

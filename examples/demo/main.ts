@@ -32,6 +32,7 @@ const SETTINGS = {
   // Opens within seconds of the send count as a machine's, but here people are that quick: they are told by user agent alone.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '2000',
+  SMTP_UNREACHABLE_RETRY_MS: '3000',
   SHUTDOWN_GRACE_MS: '10000',
 };
 

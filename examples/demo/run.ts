@@ -8,6 +8,7 @@ import { cast, ROLES } from './people.ts';
 import { openRecord } from './record.ts';
 import { prepare, type Prepared } from './setup.ts';
 import { stepTable } from './tally.ts';
+import { runTrouble } from './trouble.ts';
 import { clock, createScreen, createWatch, follow, isThrough, type View } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -73,7 +74,17 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     });
     const facts = await settled(gather, signal);
     report(facts, took);
-    return { prepared, passed: CHECKS.every(([, differences]) => differences(facts).length === 0) };
+    write();
+    say('Chapter two: a bad day.');
+    const trouble = await runTrouble(prepared, world, say, signal);
+    write();
+    for (const [name, differences] of trouble) tell(name, differences);
+    return {
+      prepared,
+      passed:
+        CHECKS.every(([, differences]) => differences(facts).length === 0) &&
+        trouble.every(([, differences]) => differences.length === 0),
+    };
   } finally {
     life.stop();
     await record.close();
@@ -91,18 +102,23 @@ async function settled(gather: () => Promise<Facts>, signal: AbortSignal): Promi
 }
 
 function report(facts: Facts, took: number): void {
-  const write = (line = ''): void => void process.stdout.write(`${line}\n`);
   write();
   for (const line of stepTable(facts.record)) write(`  ${line}`);
   write();
   write(`  ${facts.letters.length} letters to ${facts.people.size} people in ${clock(took)} after set-up`);
   write();
-  for (const [name, compare] of CHECKS) {
-    const differences = compare(facts);
-    write(`  ${differences.length === 0 ? colored('green', 'PASS') : colored('red', 'FAIL')}  ${name}`);
-    for (const difference of differences.slice(0, SHOWN)) write(`          ${difference}`);
-    if (differences.length > SHOWN) write(`          and ${differences.length - SHOWN} more`);
-  }
+  for (const [name, compare] of CHECKS) tell(name, compare(facts));
+}
+
+/** A line per comparison, and the first of its differences below it. */
+function tell(name: string, differences: readonly string[]): void {
+  write(`  ${differences.length === 0 ? colored('green', 'PASS') : colored('red', 'FAIL')}  ${name}`);
+  for (const difference of differences.slice(0, SHOWN)) write(`          ${difference}`);
+  if (differences.length > SHOWN) write(`          and ${differences.length - SHOWN} more`);
+}
+
+function write(line = ''): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function colored(color: 'green' | 'red', text: string): string {

@@ -29,6 +29,10 @@ export interface World {
   onLetter(listener: (letter: Letter) => void): void;
   /** From now on the server says 550 to mail for this address. */
   refuse(address: string): void;
+  /** From now on the provider says that this mailbox has sent as much as it may today. */
+  limit(mailbox: string): void;
+  /** Takes the mail server away, and gives it back. `attempts` counts who came meanwhile. */
+  outage: { begin(): void; end(): void; readonly attempts: number };
   /** Puts mail into the inbox of one of the senders. */
   answer(mailbox: string, raw: Buffer | string): void;
   stop(): Promise<void>;
@@ -66,6 +70,15 @@ export async function startWorld(): Promise<World> {
     letters,
     strangers,
     onLetter: (listener) => void listeners.push(listener),
+    limit: (mailbox) =>
+      mail.server.refuseSender(mailbox, { code: 550, message: '5.4.5 Daily user sending limit exceeded' }),
+    outage: {
+      begin: () => mail.server.setAway(true),
+      end: () => mail.server.setAway(false),
+      get attempts() {
+        return mail.server.turnedAway;
+      },
+    },
     refuse: (address) => mail.script(address, { kind: 'reject', message: '5.1.1 No such user here' }),
     answer: (mailbox, raw) => mailboxes.find(({ email }) => email === mailbox)!.deliver(raw),
     stop: () => mail.stop(),

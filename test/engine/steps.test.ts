@@ -7,7 +7,7 @@ import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
-import { createWorld, type World } from '../harness/world.ts';
+import { call, createWorld, type World } from '../harness/world.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');
 const clock = new ManualClock(MONDAY);
@@ -54,6 +54,22 @@ test.serial('a wait takes its minutes, and asking early changes nothing', async 
   minutes(1);
   t.deepEqual(await advance(given), { kind: 'done', outcome: 'completed' });
   t.like(await row('step_runs', { enrollment_id: given.enrollmentId }), { state: 'completed', outcome: 'elapsed' });
+});
+
+test.serial('who is suppressed by hand did not unsubscribe, and the lead does not say so', async (t) => {
+  const given = await lead([{ subject: 'Hello', body_plain: 'Hello' }], {}, { email: 'by-hand@example.com' });
+  const { tenant } = given;
+  const answer = await call(world, 'POST', '/v1/suppressions', {
+    token: tenant.apiKey,
+    body: { entries: [{ value: 'by-hand@example.com' }], reason: 'a customer of ours' },
+  });
+  t.is(answer.status, 200, answer.text);
+  t.like(await row('contacts', { id: given.contactId }), { subscribed: false });
+  t.deepEqual(await advance(given), { kind: 'done', outcome: 'undeliverable' });
+
+  const other = await lead([{ subject: 'Hello', body_plain: 'Hello' }]);
+  await world.deps.db('contacts').where('id', other.contactId).update({ subscribed: false });
+  t.deepEqual(await advance(other), { kind: 'done', outcome: 'unsubscribed' });
 });
 
 const waitStep = (extra: Record<string, unknown> = {}) => ({

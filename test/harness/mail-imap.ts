@@ -35,8 +35,8 @@ export interface ImapBox {
   stop(): Promise<void>;
 }
 
-/** Starts an IMAP server with one mailbox (INBOX and Sent) on a free port of 127.0.0.1. */
-export async function startImapBox(email: string, password: string): Promise<ImapBox> {
+/** Starts an IMAP server with one mailbox (INBOX and Sent) on 127.0.0.1, on a free port when none is given. */
+export async function startImapBox(email: string, password: string, port = 0): Promise<ImapBox> {
   const uidvalidity = Math.floor(Date.now() / 1000);
   const users = { [email]: { password } };
   const imap = hoodiecrow({
@@ -53,7 +53,7 @@ export async function startImapBox(email: string, password: string): Promise<Ima
     socket.once('close', () => sockets.delete(socket));
   });
   const listening = once(imap.server, 'listening');
-  imap.listen(0, '127.0.0.1', () => undefined);
+  imap.listen(port, '127.0.0.1', () => undefined);
   await listening;
 
   const folder = (name: Folder): hoodiecrow.Folder => imap.getMailbox(name)!;

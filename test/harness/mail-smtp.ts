@@ -38,20 +38,31 @@ export interface SmtpSink {
   /** Every message taken so far, oldest first. */
   messages: readonly ReceivedMessage[];
   script: (address: string, script: RecipientScript) => void;
+  /** From now on every recipient of mail from this login is refused with these words; undefined takes that back. */
+  refuseSender: (user: string, refusal: { code: number; message: string } | undefined) => void;
+  /** True cuts every connection, open ones and new ones, as a server that is away; false lets them in again. */
+  setAway: (away: boolean) => void;
+  /** Connections that were cut by {@link setAway} as they came. */
+  readonly turnedAway: number;
   stop(): Promise<void>;
 }
 
 interface SmtpSinkOptions {
   startTls: boolean;
+  /** A free one when not given. */
+  port?: number;
   accepts: (user: string, password: string) => boolean;
   onMessage: (message: ReceivedMessage) => void;
 }
 
-/** Starts an SMTP server on a free port of 127.0.0.1 that takes mail from everyone who can log in. */
+/** Starts an SMTP server on 127.0.0.1 that takes mail from everyone who can log in. */
 export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink> {
   const messages: ReceivedMessage[] = [];
   const scripts = new Map<string, RecipientScript>();
   const sockets = new Map<number, Socket>();
+  const refusedSenders = new Map<string, { code: number; message: string }>();
+  let isAway = false;
+  let turnedAway = 0;
 
   const server = new SMTPServer({
     disabledCommands: options.startTls ? [] : ['STARTTLS'],
@@ -64,8 +75,9 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
       if (options.accepts(username, auth.password ?? '')) callback(null, { user: username });
       else callback(smtpError(535, '5.7.8 Authentication credentials invalid'));
     },
-    onRcptTo(address, _session, callback) {
-      callback(refusal(scripts, address.address));
+    onRcptTo(address, session, callback) {
+      const limit = refusedSenders.get(String(session.user).toLowerCase());
+      callback(limit ? smtpError(limit.code, limit.message) : refusal(scripts, address.address));
     },
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];
@@ -88,20 +100,38 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
       });
     },
   });
-  // A client that goes away in the middle is part of the game.
-  server.on('error', () => undefined);
   server.server.on('connection', (socket: Socket) => {
+    if (isAway) {
+      turnedAway += 1;
+      socket.destroy();
+      return;
+    }
     const port = socket.remotePort!;
     sockets.set(port, socket);
     socket.once('close', () => sockets.delete(port));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const listening = once(server.server, 'listening');
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await listening;
+  // A client that goes away in the middle is part of the game.
+  server.on('error', () => undefined);
 
   return {
     host: '127.0.0.1',
     port: (server.server.address() as AddressInfo).port,
     messages,
     script: (address, script) => void scripts.set(address.toLowerCase(), { ...script }),
+    refuseSender(user, refused) {
+      if (refused) refusedSenders.set(user.toLowerCase(), refused);
+      else refusedSenders.delete(user.toLowerCase());
+    },
+    setAway(away) {
+      isAway = away;
+      if (away) for (const socket of sockets.values()) socket.destroy();
+    },
+    get turnedAway() {
+      return turnedAway;
+    },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets.values()) socket.destroy();

@@ -1,5 +1,5 @@
 import { startImapBox, type Folder, type ImapBox, type StoredMessage } from './mail-imap.ts';
-import { startSmtpSink, type ReceivedMessage, type RecipientScript } from './mail-smtp.ts';
+import { startSmtpSink, type ReceivedMessage, type RecipientScript, type SmtpSink } from './mail-smtp.ts';
 
 export type { Folder, StoredMessage } from './mail-imap.ts';
 export type { ReceivedMessage, RecipientScript } from './mail-smtp.ts';
@@ -30,9 +30,11 @@ export interface MailWorld {
   /** Every message the SMTP server has taken, oldest first: the record to reconcile against. */
   messages: readonly ReceivedMessage[];
   /** Creates a user; mail sent to its address through this world lands in its INBOX. */
-  addMailbox(user: { email: string; password: string }): Promise<MailWorldMailbox>;
+  addMailbox(user: { email: string; password: string; imapPort?: number }): Promise<MailWorldMailbox>;
   /** Decides what happens to mail for one recipient address from now on. */
   script: (address: string, script: RecipientScript) => void;
+  /** The server itself: whom it refuses as a sender, and whether it is there. */
+  server: Pick<SmtpSink, 'refuseSender' | 'setAway' | 'turnedAway'>;
   /** Calls the listener for each message from now on; returns how to stop that. */
   onMessage(listener: (message: ReceivedMessage) => void): () => void;
   /**
@@ -44,16 +46,17 @@ export interface MailWorld {
 }
 
 /**
- * Starts one SMTP server on a free port; each `addMailbox` adds an IMAP server beside it.
+ * Starts one SMTP server; each `addMailbox` adds an IMAP server beside it. They listen on free ports where none is named.
  *
  * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
  */
-export async function startMailWorld(options: { startTls?: boolean } = {}): Promise<MailWorld> {
+export async function startMailWorld(options: { startTls?: boolean; smtpPort?: number } = {}): Promise<MailWorld> {
   const users = new Map<string, { password: string; box: ImapBox }>();
   const listeners = new Set<(message: ReceivedMessage) => void>();
 
   const smtp = await startSmtpSink({
     startTls: options.startTls ?? false,
+    ...(options.smtpPort === undefined ? {} : { port: options.smtpPort }),
     accepts: (user, password) => users.get(user.toLowerCase())?.password === password,
     onMessage(message) {
       for (const address of message.envelope.to) users.get(address.toLowerCase())?.box.deliver(message.raw);
@@ -71,9 +74,10 @@ export async function startMailWorld(options: { startTls?: boolean } = {}): Prom
     smtp: endpoint,
     messages: smtp.messages,
     script: smtp.script,
+    server: smtp,
     onMessage,
-    async addMailbox({ email, password }) {
-      const box = await startImapBox(email, password);
+    async addMailbox({ email, password, imapPort }) {
+      const box = await startImapBox(email, password, imapPort);
       const user = { password, box };
       users.set(email.toLowerCase(), user);
       return {

@@ -103,13 +103,15 @@ function dueAt({ run, enrollment, campaign, hasSent }: Snapshot, step: EngineSte
 type Suppressions = Awaited<ReturnType<typeof suppressedAmong>>;
 export type Doorkeeping = Pick<EngineContact, 'email' | 'subscribed' | 'verification_status'>;
 
-/** Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. */
+/**
+ * Why a contact may not be mailed at all; asked again by the claim right before the mail leaves. A suppression comes first: it
+ * switches `subscribed` off, and alone knows whether the recipient asked for it.
+ */
 export function closedDoor(
   contact: Doorkeeping,
   suppressions: Suppressions,
   riskyAllowed: boolean,
 ): Extract<Verdict, { kind: 'finished' }> | undefined {
-  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
   const suppression = suppressions.get(contact.email);
   if (suppression) {
     const state =
@@ -120,6 +122,7 @@ export function closedDoor(
           : 'unsubscribed';
     return { kind: 'finished', state, reason: `suppressed (${suppression.source})` };
   }
+  if (!contact.subscribed) return { kind: 'finished', state: 'unsubscribed', reason: 'the contact is unsubscribed' };
   if (!refusedByVerification(contact.verification_status, riskyAllowed)) return undefined;
   return {
     kind: 'finished',

@@ -33,8 +33,6 @@ type HeldRow = SentRow & { lead_state: string | null };
 /** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
 const RETRY_BASE_MS = 60_000;
 const RETRY_CAP_MS = 3_600_000;
-/** Wait (ms) until a server that could not be reached is tried again. */
-const NETWORK_RETRY_MS = 5 * 60_000;
 
 /** What the event of an email that has left says, as far as it is known before it leaves. */
 export interface SentFacts {
@@ -230,7 +228,11 @@ export async function settleWaiting(ctx: Ctx, hold: Hold, reason: string): Promi
       error_detail: reason.slice(0, 500),
     });
     if (row.lead_state === 'active')
-      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + NETWORK_RETRY_MS)));
+      await moveSlot(
+        tx,
+        row.id,
+        await freeSlot(tx, row, new Date(tx.now.getTime() + ctx.config.SMTP_UNREACHABLE_RETRY_MS)),
+      );
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api } from './api.ts';
+import { MARKS } from './campaign.ts';
+import { replyTo } from './letters.ts';
+import type { Prepared } from './setup.ts';
+import type { Lead } from './watch.ts';
+import type { Letter, World } from './world.ts';
+
+/** Recipients of the second campaign; each mailbox has room for some of its hundred emails of the day. */
+const READERS = 12;
+const SENDERS = 3;
+const PATIENCE_MS = 60_000;
+const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
+
+/** What was to happen, and what differs from it; nothing when it has. */
+export type Result = readonly [name: string, differences: string[]];
+
+interface Mailbox {
+  id: string;
+  email: string;
+  hold: { code: string } | null;
+}
+
+/**
+ * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
+ * its provider's limit, and the only answer is in Danish. Nobody may be lost by any of it.
+ */
+export async function runTrouble(
+  { api, addresses }: Pick<Prepared, 'api' | 'addresses'>,
+  world: World,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Result[]> {
+  const readers = await stillReachable(api, addresses);
+  const mailboxes = (await api.all<Mailbox>('/emails?limit=50')).slice(0, SENDERS);
+  const [tired] = mailboxes;
+  const suppressedBefore = await suppressed(api);
+  const before = world.letters.length;
+
+  world.outage.begin();
+  world.limit(tired!.email);
+  const campaignId = await start(api, readers, mailboxes);
+  say(`a second campaign to ${readers.length} of them; the mail server is away, and ${tired!.email} is at its limit`);
+  await until('an attempt at the absent server', signal, async () => world.outage.attempts > 0);
+  world.outage.end();
+  say(`the mail server is back after ${world.outage.attempts} attempts`);
+
+  const arrived = (): readonly Letter[] => world.letters.slice(before);
+  await until('every letter', signal, async () => arrived().length >= readers.length);
+  say(`${arrived().length} letters have arrived`);
+  const letter = arrived()[0]!;
+  world.answer(letter.from, await replyTo(letter, REPLY));
+  const answered = await until('the Danish answer', signal, async () =>
+    (await leads(api, campaignId)).find(({ contact, status }) => contact.email === letter.to && status === 'replied'),
+  );
+  const { data } = await api.get<{ data: { intent: string | null }[] }>(`/unibox?campaign_id=${campaignId}&limit=5`);
+  const intent = data[0]?.intent ?? 'none';
+  say(`${answered.contact.email} has answered in Danish: ${intent}`);
+
+  const held = (await api.get<Mailbox>(`/emails/${tired!.id}`)).hold?.code ?? 'none';
+  const states = await leads(api, campaignId);
+  return [
+    [
+      'the mailbox at its limit rests, and sends nothing',
+      [
+        ...(held === 'sending_limit' ? [] : [`its hold is ${held}`]),
+        ...arrived()
+          .filter(({ from }) => from === tired!.email)
+          .map(({ to }) => `it sent to ${to}`),
+      ],
+    ],
+    [
+      'the outage cost nobody a letter, and nobody got two',
+      compare(
+        arrived().map(({ to }) => to),
+        readers.map(({ email }) => email),
+      ),
+    ],
+    [
+      'nobody was given up or suppressed for what was not their fault',
+      [
+        ...states
+          .filter(({ status }) => !['active', 'completed', 'replied'].includes(status))
+          .map(({ contact, status }) => `${contact.email} is ${status}`),
+        ...compare(await suppressed(api), suppressedBefore),
+      ],
+    ],
+    ['the Danish answer is understood', intent === 'positive' ? [] : [`its intent is ${intent}`]],
+  ];
+}
+
+async function start(api: Api, readers: readonly { id: string }[], mailboxes: readonly Mailbox[]): Promise<string> {
+  const { id } = await api.send<{ id: string }>('POST', '/campaigns', {
+    name: 'Lamps for a bad day',
+    sender_strategy: 'explicit',
+    schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
+    daily_limit: 1_000,
+    stop_on_reply: true,
+    steps: [
+      {
+        name: 'hello',
+        subject: 'Once more about {{.Company | default "your company"}}',
+        body_plain: `Hello {{.FirstName | default "again"}}.\n\n${MARKS.hello}?`,
+      },
+      { name: 'later', body_plain: 'Just so that it does not get lost.', wait_after: 3 },
+    ],
+  });
+  await api.send('PUT', `/campaigns/${id}/senders`, {
+    senders: mailboxes.map((mailbox) => ({ email_account_id: mailbox.id })),
+  });
+  await api.send('POST', `/campaigns/${id}/leads`, { contact_ids: readers.map((reader) => reader.id) });
+  await api.send('POST', `/campaigns/${id}/start`, {});
+  return id;
+}
+
+/** Contacts of the first campaign whom nothing keeps from getting another letter. */
+async function stillReachable(api: Api, addresses: readonly string[]): Promise<{ id: string; email: string }[]> {
+  const contacts = await api.all<{ id: string; email: string; subscribed: boolean }>('/contacts?limit=100');
+  const known = new Set(addresses);
+  const listed = new Set(await suppressed(api));
+  return contacts
+    .filter(({ email, subscribed: isOpen }) => isOpen && known.has(email) && !listed.has(email))
+    .toSorted((a, b) => (a.email < b.email ? -1 : 1))
+    .slice(0, READERS);
+}
+
+function leads(api: Api, campaignId: string): Promise<Lead[]> {
+  return api.all<Lead>(`/campaigns/${campaignId}/leads?limit=200`);
+}
+
+async function suppressed(api: Api): Promise<string[]> {
+  return (await api.all<{ email: string }>('/suppressions?limit=200')).map(({ email }) => email);
+}
+
+/** What is in one list and not in the other, a repeated entry as often as it is repeated. */
+function compare(actual: readonly string[], expected: readonly string[]): string[] {
+  const left = [...expected];
+  const surplus = actual.filter((entry) => {
+    const at = left.indexOf(entry);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+  return [...surplus.map((entry) => `too much: ${entry}`), ...left.map((entry) => `missing: ${entry}`)];
+}
+
+async function until<T>(what: string, signal: AbortSignal, ask: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > deadline) throw new Error(`no sign of ${what} after ${PATIENCE_MS / 1000} seconds`);
+    await sleep(250, undefined, { signal });
+  }
+}

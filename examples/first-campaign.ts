@@ -1,0 +1,89 @@
+/**
+ * A first campaign against a running Heron (`npm start`), with the mail servers of `npm run mailbox`: from a mailbox to a reply.
+ * docs/first-campaign.md explains it; every piece of code there is a piece of this file.
+ *
+ *     HERON_URL, HERON_API_KEY     where Heron is, and who asks
+ *     MAILBOX_URL                  the page of `npm run mailbox`, when it is not at its usual address
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApi } from './demo/api.ts';
+
+const { HERON_URL = 'http://127.0.0.1:8080', HERON_API_KEY, MAILBOX_URL = 'http://127.0.0.1:8025' } = process.env;
+if (!HERON_API_KEY)
+  throw new Error('Set HERON_API_KEY: the setup page shows one, and `npm run heron -- bootstrap` makes one.');
+const heron = createApi(HERON_URL, HERON_API_KEY);
+
+/** The mailbox of `npm run mailbox`; connected once, whoever did it. */
+async function connectMailbox(): Promise<string> {
+  const address = 'you@heron.test';
+  const known = await heron.all<{ id: string; email: string }>('/emails?limit=50');
+  const found = known.find(({ email }) => email === address);
+  if (found) return found.id;
+  const signIn = { host: '127.0.0.1', username: address, password: 'heron', security: 'none' };
+  const { id } = await heron.send<{ id: string }>('POST', '/emails', {
+    provider: 'smtp_imap',
+    email: address,
+    name: 'You',
+    smtp: { ...signIn, port: Number(process.env.MAILBOX_SMTP_PORT ?? 2525) },
+    imap: { ...signIn, port: Number(process.env.MAILBOX_IMAP_PORT ?? 1143) },
+    min_wait_time: 0,
+  });
+  return id;
+}
+
+const mailboxId = await connectMailbox();
+const [grace] = await heron.send<{ id: string }[]>('POST', '/contacts', [
+  { email: 'grace@example.com', first_name: 'Grace', company: 'Harbour Cranes' },
+]);
+
+const anyMinute = Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]);
+const campaign = await heron.send<{ id: string }>('POST', '/campaigns', {
+  name: 'First campaign, in TypeScript',
+  sender_strategy: 'explicit',
+  schedule_windows: anyMinute,
+  stop_on_reply: true,
+  steps: [
+    {
+      name: 'hello',
+      subject: 'A question about {{.Company}}',
+      body_plain: 'Hello {{.FirstName}},\n\nwho looks after the lights at {{.Company}}?\n\nBest regards',
+    },
+    { name: 'follow-up', body_plain: 'Hello {{.FirstName}}, have you had a moment?', wait_after: 3 },
+  ],
+});
+await heron.send('PUT', `/campaigns/${campaign.id}/senders`, { senders: [{ email_account_id: mailboxId }] });
+await heron.send('POST', `/campaigns/${campaign.id}/leads`, { contact_ids: [grace!.id] });
+await heron.send('POST', `/campaigns/${campaign.id}/start`, {});
+console.log('Started. Waiting for the letter.');
+
+interface Letter {
+  id: number;
+  to: string;
+  subject: string;
+  answers: string[];
+}
+const letter = await until('the letter', async () => {
+  const letters = (await (await fetch(`${MAILBOX_URL}/letters.json`)).json()) as Letter[];
+  return letters.find(({ to, answers }) => to === 'grace@example.com' && answers.length === 0);
+});
+console.log(`"${letter.subject}" has arrived. Grace answers.`);
+await fetch(`${MAILBOX_URL}/letters/${letter.id}/reply`, {
+  method: 'POST',
+  body: new URLSearchParams({ text: 'I do. Call me on Thursday?' }),
+});
+
+const lead = await until('the reply', async () => {
+  const { data } = await heron.get<{ data: { status: string }[] }>(`/campaigns/${campaign.id}/leads`);
+  return data.find(({ status }) => status === 'replied');
+});
+console.log(`Grace is ${lead.status}: no follow-up goes to her.`);
+
+/** Asks until there is an answer, for at most two minutes. */
+async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 500) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await sleep(500);
+  }
+  throw new Error(`No sign of ${what} after two minutes.`);
+}

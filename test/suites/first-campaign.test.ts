@@ -1,0 +1,206 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { newId } from '../../lib/ids.ts';
+import { freePort } from '../../local/servers.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { eventually } from '../harness/engine.ts';
+import { call } from '../harness/world.ts';
+
+/*
+ * The first hour of a newcomer, as docs/first-campaign.md tells it: the commands of the page are run as they stand there, but for
+ * the ports, which are free ones here. PostgreSQL and Temporal are those of the tests.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PATIENCE_MS = 120_000;
+
+interface Block {
+  language: string;
+  terminal: string | undefined;
+  code: string;
+}
+
+async function blocksOfThePage(): Promise<Block[]> {
+  const page = await readFile(join(ROOT, 'docs', 'first-campaign.md'), 'utf8');
+  return [...page.matchAll(/^```(\w+)(?: terminal=(\w+))?\n([\s\S]*?)^```$/gm)].map(([, language, terminal, code]) => ({
+    language: language!,
+    terminal,
+    code: code!,
+  }));
+}
+
+/** A terminal in which a command runs on, and what it has printed so far. */
+function terminal(t: ExecutionContext, command: string, env: NodeJS.ProcessEnv) {
+  const child = spawn('bash', ['-c', `exec ${command.trim()}`], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  t.teardown(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    said: () => said,
+    async says(words: string) {
+      await eventually(async () => {
+        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${said}`);
+        return said.includes(words);
+      }, PATIENCE_MS).catch((error: Error) => {
+        throw new Error(`waiting for "${words}": ${error.message}\n${said}`);
+      });
+    },
+  };
+}
+
+async function installation(t: ExecutionContext) {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'heron-newcomer-'));
+  t.teardown(async () => {
+    await rm(dataDir, { recursive: true, force: true });
+    await database.drop();
+  });
+  const ports = {
+    API_PORT: await freePort(),
+    TRACKING_PORT: await freePort(),
+    REALTIME_PORT: await freePort(),
+    WORKER_PORT: await freePort(),
+    MAILBOX_SMTP_PORT: await freePort(),
+    MAILBOX_IMAP_PORT: await freePort(),
+    MAILBOX_PAGE_PORT: await freePort(),
+  };
+  const { PRIMARY_DB: _db, AUTH_SECRET: _secret, ...inherited } = process.env;
+  const env: NodeJS.ProcessEnv = {
+    ...inherited,
+    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
+    MAILBOX_URL: `http://127.0.0.1:${ports.MAILBOX_PAGE_PORT}`,
+    HERON_DATA_DIR: dataDir,
+  };
+  const servers = {
+    PRIMARY_DB: database.url,
+    TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL!,
+    TEMPORAL_TASK_QUEUE: `newcomer-${newId()}`,
+  };
+  const withPorts = (code: string): string =>
+    code
+      .replaceAll('8080', String(ports.API_PORT))
+      .replaceAll('2525', String(ports.MAILBOX_SMTP_PORT))
+      .replaceAll('1143', String(ports.MAILBOX_IMAP_PORT))
+      .replaceAll('8025', String(ports.MAILBOX_PAGE_PORT));
+  return { env, servers, ports, withPorts, api: { url: `http://127.0.0.1:${ports.API_PORT}` } };
+}
+
+/** The processes that an installation has said it started. */
+function pidsIn(text: string): number[] {
+  return [...text.matchAll(/\(pid (\d+)\)/g)].map((match) => Number(match[1]));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ends(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+test.serial('every command of docs/first-campaign.md does what the page says', async (t) => {
+  t.timeout(4 * PATIENCE_MS);
+  const blocks = await blocksOfThePage();
+  const { env, servers, withPorts, api } = await installation(t);
+  const command = (name: string) => blocks.find((block) => block.terminal === name)!.code;
+
+  const heron = terminal(t, command('heron'), { ...env, ...servers });
+  const mailbox = terminal(t, command('mailbox'), env);
+  await heron.says('Heron is up.');
+  await mailbox.says('The mailbox is up.');
+
+  const commands = blocks.filter((block) => block.language === 'sh' && block.terminal === undefined);
+  t.true(commands.length >= 10);
+  const script = commands.map(({ code }, index) => `echo "# block ${index + 1}" >&2\n${withPorts(code)}`).join('\n');
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: ROOT,
+    env,
+    timeout: 2 * PATIENCE_MS,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  t.regex(stdout, /"ready":true/);
+  t.regex(stdout, /"status":"replied"/);
+  t.regex(stdout, /I do\. Call me on Thursday\?/, 'the reply is in the unified inbox');
+  t.regex(stdout, /Grace is replied/, 'the example has come to its end');
+  const example = await readFile(join(ROOT, 'examples', 'first-campaign.ts'), 'utf8');
+  for (const { code } of blocks.filter((block) => block.language === 'ts'))
+    t.true(example.includes(code), `not in the example:\n${code}`);
+
+  // The operator's command line meets the running installation with its secrets.
+  const again = await promisify(execFile)(
+    'npm',
+    ['run', '--silent', 'heron', '--', 'bootstrap', '--email', 'you@example.com', '--organization', 'Example'],
+    { cwd: ROOT, env },
+  );
+  const { session } = JSON.parse(again.stdout) as { session: { access_token: string } };
+  t.is((await call(api, 'GET', '/v1/auth/me', { token: session.access_token })).status, 200);
+
+  const said = heron.said();
+  t.regex(said, /Warning: MAIL_TRANSPORT=log/);
+  t.notRegex(said, /No workflows registered|Activity failed/);
+  const pids = pidsIn(said);
+  t.is(pids.length, 4, said);
+  t.true(pids.every(isAlive));
+  heron.child.kill('SIGTERM');
+  await ends(heron.child);
+  await eventually(async () => !pids.some(isAlive), PATIENCE_MS);
+  t.regex(heron.said(), /Stopped\./);
+});
+
+test.serial('an npm that is killed outright leaves no process behind', async (t) => {
+  t.timeout(2 * PATIENCE_MS);
+  const { env, servers } = await installation(t);
+  const heron = terminal(t, 'npm start', { ...env, ...servers });
+  await heron.says('Heron is up.');
+  const pids = pidsIn(heron.said());
+  heron.child.kill('SIGKILL');
+  t.is(pids.length, 4);
+  await eventually(async () => !pids.some(isAlive), PATIENCE_MS);
+});
+
+test('a port that was set and is taken is an error, and nothing is started', async (t) => {
+  const { env, servers } = await installation(t);
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const failed = await promisify(execFile)(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), 'local/start.ts'],
+    {
+      cwd: ROOT,
+      env: { ...env, ...servers, API_PORT: String(port), HERON_TEMPORAL_UI_PORT: 'soon' },
+    },
+  ).then(
+    () => t.fail('it started'),
+    (error: { code: number; stdout: string }) => error,
+  );
+  t.like(failed, { code: 1 });
+  t.regex((failed as { stdout: string }).stdout, /HERON_TEMPORAL_UI_PORT: needs a port/);
+  const taken = await promisify(execFile)(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), 'local/start.ts'],
+    {
+      cwd: ROOT,
+      env: { ...env, ...servers, API_PORT: String(port) },
+    },
+  ).then(
+    () => t.fail('it started'),
+    (error: { code: number; stdout: string }) => error,
+  );
+  t.like(taken, { code: 1 });
+  t.regex((taken as { stdout: string }).stdout, new RegExp(`Port ${port} is taken by another program \\(API_PORT\\)`));
+});
