@@ -151,22 +151,22 @@ export async function readInvitation(
   ctx: Ctx,
   token: string,
 ): Promise<{ email: string; organization: string; role: string; hasAccount: boolean }> {
-  const [row] = await across(ctx.db, 'person').sql<{
-    email: string;
-    organization: string;
-    role: string;
-    hasAccount: boolean;
-  }>(
-    `select i.email, o.name as organization, r.name as role,
-            exists (select 1 from users u where u.email = i.email) as "hasAccount"
-     from invitations i
-     join organizations o on o.id = i.organization_id
-     join roles r on r.id = i.role_id
-     where i.token_hash = :hash and i.accepted_at is null and i.cancelled_at is null and i.expires_at > :now`,
-    { hash: sha256(token), now: ctx.clock.now() },
-  );
+  const db = across(ctx.db, 'person');
+  const row = await db
+    .table('invitations')
+    .where({ token_hash: sha256(token) })
+    .whereNull('accepted_at')
+    .whereNull('cancelled_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .first('email', 'organization_id', 'role_id');
   if (!row) throw invalid();
-  return row;
+  const [organization, role, account] = await Promise.all([
+    db.table('organizations').where('id', row.organization_id).first('name'),
+    db.table('roles').where('id', row.role_id).first('name'),
+    db.table('users').where('email', row.email).first('id'),
+  ]);
+  if (!organization || !role) throw invalid();
+  return { email: row.email, organization: organization.name, role: role.name, hasAccount: account !== undefined };
 }
 
 function invalid(): AppError {

@@ -28,6 +28,7 @@ export interface Inbox {
 /** Letters kept at most; the oldest go first. */
 const KEPT = 500;
 
+/** An empty inbox for the letters of one mailbox. */
 export function createInbox(mailbox: MailWorldMailbox): Inbox {
   const letters: ShownLetter[] = [];
   let last = 0;
