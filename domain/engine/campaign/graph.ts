@@ -84,8 +84,8 @@ export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
 }
 
 /**
- * The first branch whose conditions all hold, or null. A branch without conditions always holds. The engine tells
- * "no branch takes this outcome" (an app_action that failed is then blocked) from "a branch ends the flow" (`to` null).
+ * The first branch whose conditions all hold, or null. A branch without conditions always holds. The engine distinguishes
+ * "no branch takes this outcome" (an app_action that failed is then blocked) and "a branch ends the flow" (`to` null).
  */
 export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
   return (

@@ -23,7 +23,7 @@ interface LeadCounts {
 
 /** Below this many leads a bounce rate says nothing. */
 const RISK_MIN_LEADS = 50;
-/** What is expected of addresses nobody has verified, and of risky ones, when the list itself tells no better. */
+/** Assumed bounce rates of unverified and of risky addresses, when the list itself gives no better estimate. */
 const UNVERIFIED_BOUNCE_RATE = 0.02;
 const RISKY_BOUNCE_RATE = 0.2;
 /** Verified addresses needed before their invalid share is believed for the rest of the list. */

@@ -2,7 +2,7 @@ import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 
-/** What a campaign's activity log tells. */
+/** The types of lines in a campaign's activity log. */
 export type CampaignLogType =
   | 'campaign_created'
   | 'campaign_updated'

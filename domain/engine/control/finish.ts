@@ -19,7 +19,7 @@ export interface FinishOptions {
 }
 
 /**
- * Ends a contact's way through a campaign, unless it has ended already: whoever is first decides.
+ * Ends an enrollment, unless it has ended already; the first of concurrent calls decides.
  * @param options.byRun true when the contact's own run says so and needs no signal
  * @returns whether this call ended it
  */
@@ -35,7 +35,7 @@ export async function finishEnrollment(
 
 /**
  * {@link finishEnrollment} for several at once, which locks what they share in one order. Open waits are cancelled,
- * reserved slots given back, the runs told, and the launcher when nobody is left.
+ * reserved slots released, the runs signalled, and the launcher when no lead is left.
  * @returns how many this call ended
  */
 export async function finishEnrollments(
@@ -84,9 +84,9 @@ async function closeWhatIsOpen(tx: Tx, ids: readonly string[], state: FinalState
 }
 
 /**
- * Tells the launcher when the last lead has finished. The lock lets of two last leads the second see the first; without
- * it each would take the other for still open, and nobody would tell. A lead that can be locked is one nobody is
- * finishing at this moment: it finishes after this transaction, sees it, and is the one to look.
+ * Signals the launcher when the last lead has finished. With the lock, the second of two last leads sees the first; without
+ * it each would count the other as open, and neither would signal. A lead that can be locked is not being finished
+ * by another transaction: it finishes after this one, and then checks again.
  */
 async function signalIfEmptied(tx: Tx, campaignId: string): Promise<void> {
   const [row] = await tx.org.sql<{ left: boolean }>(

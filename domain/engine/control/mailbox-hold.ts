@@ -39,9 +39,9 @@ const TITLES: Record<HoldCode, string> = {
 };
 
 /**
- * Stops a mailbox from sending without changing its status: reserved slots go back, people are told once. What sending and
- * what reading is held for are kept apart: a later hold takes the place of an earlier one of its own kind, and while either
- * lasts nothing is sent, as replies would go unseen. The contacts' runs ask for another slot when theirs comes.
+ * Stops a mailbox from sending without changing its status: reserved slots are released, one event is emitted. Holds for sending
+ * and for reading are stored apart: a later hold replaces an earlier one of its own kind, and while either
+ * lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const reason = hold.reason.slice(0, 500);

@@ -34,9 +34,9 @@ export async function findActiveCampaigns(tx: Tx, mailboxId: string): Promise<Co
 }
 
 /**
- * Tells campaigns that a mailbox of their pool has come, gone, or begun to rest: their launchers look again, leads that
- * were refused for want of a mailbox may be asked at once, and contacts who wait for one do not sleep on. A pool that is
- * empty now is the launcher's to notice.
+ * Signals campaigns after a mailbox has joined or left their pool, or was held: their launchers check again, leads that
+ * were refused for lack of a mailbox are due at once, and runs that wait for a mailbox ask again. The launcher notices
+ * a pool that is empty now.
  */
 export async function announcePoolChange(
   tx: Tx,

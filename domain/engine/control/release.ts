@@ -78,7 +78,7 @@ export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
 
 /**
  * The first time from `from` on that keeps the mailbox's minimum gap to every slot it has given out, itself locked, so
- * that nobody takes it meanwhile. An email whose mailbox is gone keeps `from`.
+ * that no other transaction takes it meanwhile. An email whose mailbox is gone keeps `from`.
  */
 export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string | null }, from: Date): Promise<Date> {
   if (!email.mailbox_id) return from;

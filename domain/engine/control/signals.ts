@@ -14,8 +14,8 @@ export interface EnrollmentRun {
 }
 
 /*
- * One verb per cause. Each only tells a run, after the commit, that what it decides by has changed, and what changed it:
- * an operator reads the cause in the history. Call them whenever a verb changed something a run waits for.
+ * One verb per cause. Each signals a run, after the commit, that something its decisions depend on has changed, and why:
+ * an operator reads the cause in the history. Call them whenever a verb changed something that a run waits for.
  */
 
 /** A product event settled a wait of the contact. */
@@ -55,7 +55,7 @@ export function signalRetry(tx: Tx, run: EnrollmentRun, retry: EnrollmentSignals
 
 /**
  * Opens the run of a contact that the launcher has just made active. It is a signal with a start: the run of a lead that
- * was removed and added again may still be open, and then has to look again.
+ * was removed and added again may still be open, and then has to ask again.
  */
 export function launchEnrollment(tx: Tx, run: EnrollmentRun, epoch: number, memo: Memo): void {
   tx.intend(signal(enrollmentWorkflow, argsOf(tx, run), 'control', { cause: 'launched', epoch }, memo));

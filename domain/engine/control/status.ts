@@ -6,7 +6,7 @@ import type { Tx } from '../../kernel/transact.ts';
 import { releaseReservedSends } from './release.ts';
 import { logCampaign, type CampaignLogType } from '../campaign/log.ts';
 
-/** The statuses in which a campaign stands still until somebody or something starts it. */
+/** The statuses of a campaign that is stopped and can be started. */
 export type PausedStatus = Extract<CampaignStatus, `paused${string}`>;
 export const PAUSED_STATUSES: readonly PausedStatus[] = [
   'paused',
@@ -33,7 +33,7 @@ export interface Activation {
   waitForLeads?: boolean;
 }
 
-/** Makes a locked campaign active and wakes its launcher, which tells every run. Nothing happens to one that is active. */
+/** Makes a locked campaign active and signals its launcher, which signals every run. Nothing happens to an active one. */
 export async function activateCampaign(
   tx: Tx,
   campaign: CampaignRow,
@@ -58,10 +58,10 @@ export async function activateCampaign(
 }
 
 /**
- * Pauses a campaign if it is active: reserved slots go back, the launcher tells every run. A
- * send already in a worker's hands finishes. The engine calls it when the pool is empty, inbound when bounces spike.
+ * Pauses a campaign if it is active: reserved slots are released, the launcher signals every run. A
+ * send that a worker has claimed finishes. The engine calls it when the pool is empty, inbound when bounces spike.
  * @param reason one line for people, kept in the activity log
- * @param from statuses it is paused from; a start that finds nobody deliverable parks the campaign from any
+ * @param from statuses it is paused from; a start that finds no deliverable lead parks the campaign from any
  * @returns whether this call paused it
  */
 export async function pauseCampaign(

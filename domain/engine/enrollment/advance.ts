@@ -25,7 +25,7 @@ const CALL_MS = 15 * 60_000;
 
 /**
  * Moves a contact as far as it can go now and says what its run does next. The enrollment is locked,
- * so a reply, an event, a pause and this decision come one after another, whoever is first.
+ * so a reply, an event, a pause and this decision are serialized.
  */
 export async function advanceEnrollment(ctx: Ctx, key: EnrollmentKey): Promise<Decision> {
   return transact(ctx, async (tx) => {
@@ -249,7 +249,7 @@ function say(
         : { kind: 'send', sendId, ...at('sending') };
     }
     case 'call':
-      // By then it has answered, or somebody looks why not (launch.ts).
+      // By then it has answered, or the launcher signals the run (launch.ts).
       show(snapshot, `${step}: asking the app`, new Date(tx.now.getTime() + CALL_MS), false);
       return { kind: 'call', stepRunId: snapshot.run!.id, ...at('asking the app') };
     case 'wait':

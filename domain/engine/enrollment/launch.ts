@@ -42,7 +42,7 @@ interface Lead {
 }
 
 /**
- * One turn of a campaign's launcher, in one transaction: tells runs of edits, launches the next leads as far as slots
+ * One turn of a campaign's launcher, in one transaction: signals runs after edits, launches the next leads as far as slots
  * within the horizon allow, notices that nothing is left. Leads stay rows until their slot is near, so a campaign of a
  * million has as many open workflows as contacts in flight.
  */
@@ -52,7 +52,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       | CampaignView
       | undefined;
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
-    // Whatever made it look again, it works now.
+    // It was called, so it works now.
     if (campaign.blocked_reason) await unblock(tx, campaign.id);
     const telling = await tellRuns(tx, campaign);
     if (telling.left) return { again: true, inMs: telling.told > 0 ? 0 : BUSY_MS, launched: 0 };
@@ -86,8 +86,8 @@ async function unblock(tx: Tx, campaignId: string): Promise<void> {
 }
 
 /**
- * Pages through runs that have not been told of the latest pause, resume or edit. One that is deciding at this moment is
- * passed over, not waited for: it may want the campaign, which this transaction holds.
+ * Pages through runs that were not signalled since the latest pause, resume or edit. One that is deciding at this moment is
+ * skipped, not waited for: it may want the campaign, which this transaction holds.
  */
 async function tellRuns(tx: Tx, campaign: CampaignView): Promise<{ told: number; left: boolean }> {
   const [answer] = await tx.org.sql<{ told: EnrollmentRun[]; left: boolean }>(
@@ -123,7 +123,7 @@ async function wakeOverdue(tx: Tx, campaign: CampaignView): Promise<void> {
 }
 
 /**
- * After an edit, a pause or a change of the pool, leads that were told to come later may be asked at once. Pages through
+ * After an edit, a pause or a change of the pool, leads that were refused until later are due at once. Pages through
  * them; returns whether some may be left.
  */
 async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {

@@ -23,7 +23,7 @@ export type Verdict =
   | { kind: 'hold'; until: Date | null; why: string; state: 'held' | 'blocked' }
   | { kind: 'finished'; state: FinalState; reason: string };
 
-/** How often (ms) a contact without a usable mailbox asks again; a mailbox coming back tells nobody. */
+/** How often (ms) a contact without a usable mailbox asks again, in case the signal of a mailbox that is back was lost. */
 export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
@@ -49,7 +49,7 @@ async function atEmail(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineSte
   return askForSlot(tx, snapshot, candidateFor(snapshot, graph, step));
 }
 
-/** Sends an uncertain email again, under the same Message-ID: a mailbox that has it already can tell. */
+/** Sends an uncertain email again, under the same Message-ID: a receiving server that has it already can recognize it. */
 export async function atRepeat(
   tx: Tx,
   snapshot: Snapshot,

@@ -30,7 +30,7 @@ export interface StoryWait {
 /** One step a contact has come to. */
 export interface StoryStep {
   seq: number;
-  /** Its place among the campaign's steps, from 1; null when it was deleted since. */
+  /** Its number among the campaign's steps, from 1; null when it was deleted since. */
   position: number | null;
   name: string;
   kind: string;

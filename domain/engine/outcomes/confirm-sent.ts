@@ -4,8 +4,8 @@ import { dropDeadLetter, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 
 /**
- * Settles an uncertain email as sent: somebody has seen it, or says that it left. It counts from the moment it was handed
- * over, and later emails may reply to it where nothing else has begun the conversation.
+ * Settles an uncertain email as sent: a copy was found, or a person says that it left. It counts from the moment it was
+ * sent, and later emails may reply to it where nothing else has begun the conversation.
  * @param because how that is known, for the campaign's log
  * @returns false when there is no such email, or it is not uncertain
  */

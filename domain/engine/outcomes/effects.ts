@@ -7,7 +7,7 @@ import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
 /**
- * A refusal of an email, told by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
+ * A refusal of an email, by the server at once (`smtp`), by a report in a mailbox (`dsn`) or by a client
  * (`reported`).
  */
 export interface Bounce {
@@ -17,13 +17,13 @@ export interface Bounce {
   source: 'smtp' | 'dsn' | 'reported';
 }
 
-/** A recipient called an email spam, told by a feedback report (`arf`) or by a client (`reported`). */
+/** A spam complaint of a recipient, from a feedback report (`arf`) or a client (`reported`). */
 export interface Complaint {
   reason: string;
   source: 'arf' | 'reported';
 }
 
-/** How somebody opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
+/** How a contact opted out (`campaign.unsubscribed`): the header, the page, a reply, a campaign step. */
 export type UnsubscribeSource = 'one_click' | 'link' | 'reply' | 'action';
 
 /** Who opts out, as far as the caller knows. With `sendId` the rest is read from the email. */
@@ -58,7 +58,7 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
 
   if (send) {
     await tx.org.sql(
-      // A report can be faster than the answer to DATA; then whoever holds the send settles its state.
+      // A report can be faster than the answer to DATA; then the attempt that has the claim settles the state.
       `update sends set state = case when state in ('sent', 'uncertain') then 'bounced' else state end,
          bounced_at = coalesce(bounced_at, :now), updated_at = :now
        where organization_id = :org and id = :id`,
@@ -131,7 +131,7 @@ export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: Unsubsc
   await recordUnsubscribe(tx, subject, source, source === 'reply');
 }
 
-/** As {@link recordSendUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out a client tells of. */
+/** As {@link recordSendUnsubscribe}; `alwaysSuppress` overrides the settings. `reported` is an opt-out that a client reports. */
 export async function recordUnsubscribe(
   tx: Tx,
   subject: Subject,

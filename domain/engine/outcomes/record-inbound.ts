@@ -282,7 +282,7 @@ async function applyEffects(
   }
 }
 
-/** Mail a mail program wrote for somebody who pressed "unsubscribe". */
+/** Mail that a mail program wrote when its user pressed "unsubscribe". */
 async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
   const { reply_intent: settings } = await effectiveSettings(tx.org, subject.campaignId);
   if (settings.enabled && settings.auto_suppress_on_unsubscribe_keyword)

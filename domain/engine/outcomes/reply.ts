@@ -14,7 +14,7 @@ export interface Reply {
   /** It may ask to be left out; a person has to read it. */
   unsubscribeDoubtful?: boolean;
   source: 'inbox' | 'reported';
-  /** The message itself; null where only a client tells of it. */
+  /** The message itself; null where only a client reports it. */
   message: {
     id: string;
     messageId: string;

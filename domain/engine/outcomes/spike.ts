@@ -3,7 +3,7 @@ import { logCampaign } from '../campaign/log.ts';
 import { pauseCampaign } from '../control/status.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 
-/** Rates look back this long (ms): emails that left, or were refused, in it, and what has become of them. */
+/** Rates count this long (ms) back: emails that left or were refused in it, and their bounces and complaints. */
 const WINDOW_MS = 24 * 3600_000;
 /** Emails in the window before a rate means anything. */
 const MIN_EMAILS = 50;

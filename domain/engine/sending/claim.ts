@@ -82,7 +82,7 @@ export type Claim =
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
 /**
- * Takes a reserved email for sending (`reserved -> sending`), the one place where that happens. Everything is checked
+ * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
  * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
  * byte leaves, so no crash can lead to a second send.
  * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
@@ -189,7 +189,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 
 /**
  * An email another attempt has claimed. One whose worker died before the message could end goes back to its slot, and the
- * attempt counts for nothing: undefined, and the claim goes on. Of one that may have ended somebody must find out.
+ * attempt does not count: undefined, and the claim continues. For one that may have ended, its result must be found out.
  */
 async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
@@ -348,7 +348,7 @@ function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
   return ctx.config.TRACKING_DOMAIN;
 }
 
-/** The id of a message's nth link ticket: the same on every build, and guessable by nobody. */
+/** The id of a message's nth link ticket: the same on every build, and not guessable. */
 function ticketId(secret: string, sendId: string, index: number): string {
   const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

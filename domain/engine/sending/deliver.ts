@@ -154,7 +154,7 @@ async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promis
 }
 
 /**
- * Settles an email whose answer nobody heard: as sent if a copy lies in the Sent folder, else as uncertain. A folder
+ * Settles an email whose answer was lost: as sent if a copy is in the Sent folder, else as uncertain. A folder
  * without it proves nothing: servers that keep copies do so a while later, others never. Nor can the server be asked by its
  * queue id, which comes with the answer that is missing.
  */
@@ -217,7 +217,7 @@ async function keepCopy(ctx: Ctx, copies: TargetLimits | undefined, claim: Claim
 }
 
 /**
- * This process knows what became of the email; nobody else does. So it keeps trying to write it down while the database
+ * Only this process knows the result of the email. So it keeps trying to store it while the database
  * is away, for as long as the claim may be its own. After that the next attempt settles the send without it.
  */
 async function untilStored<T>(ctx: Ctx, write: () => Promise<T>): Promise<T> {

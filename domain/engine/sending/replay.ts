@@ -23,8 +23,8 @@ interface Given {
 const REOPENED = ['active', 'completed', 'failed'] as const;
 
 /**
- * Sends an uncertain email again, at a person's word: under the same Message-ID, at the next slot of its mailbox, before
- * whatever the contact waits for. A contact who was through goes on, a campaign that was completed is restarted.
+ * Sends an uncertain email again, when a person asks for it: under the same Message-ID, at the next slot of its mailbox, before
+ * any step that the contact waits for. A finished contact continues, a completed campaign is restarted.
  * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more
  */
 export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> {

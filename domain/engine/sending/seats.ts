@@ -52,7 +52,7 @@ interface SeatRow {
   given: number;
 }
 
-/** What has become of mailboxes that conversations began with, and how many emails the campaign has given out on the day. */
+/** The mailboxes of conversations that have begun, usable or held, and how many slots the campaign has given on the day. */
 export interface Decided {
   seats: Map<string, Seat>;
   /** Those that rest for a while, until when. */

@@ -8,7 +8,7 @@ import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
 import { addDeadLetter, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
 
-/** A send in hand: only the holder of the token may settle it. */
+/** A claimed send: only the holder of the token may settle it. */
 export interface Hold {
   sendId: string;
   token: string;
@@ -114,8 +114,8 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
        )`;
 
 /**
- * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only at
- * a person's word), whatever has become of its lead and campaign. The step is done either way.
+ * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only when
+ * a person asks for it), in any state of its lead and campaign. The step is done either way.
  * @returns false when the token is no longer the send's
  */
 export async function settleDelivered(
@@ -245,7 +245,7 @@ export async function settleReturned(tx: Tx, hold: Hold): Promise<boolean> {
   return row !== undefined;
 }
 
-/** The server refused for good: the step has failed for this contact. `bounce` does what a bounce does (replies/effects). */
+/** The server refused permanently: the step has failed for this contact. `bounce` records the bounce (outcomes/effects.ts). */
 export async function settleBounced(
   ctx: Ctx,
   hold: Hold,

@@ -5,7 +5,7 @@ import { anyOf } from './patterns.ts';
 import { ownWords } from './quotes.ts';
 import { returnDate } from './return-date.ts';
 
-/** Why a message is taken for a machine's answer, or for mail nobody wrote by hand. */
+/** Why a message counts as automatic, or as mail that no person wrote. */
 export type AutomaticReason = 'auto_reply' | 'auto_generated' | 'bulk' | 'read_receipt' | 'mail_system';
 
 /**

@@ -59,7 +59,7 @@ const DELAY = anyOf(
 const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
 const LEADING_ADDRESS = /^[\s<"'*(]{0,20}(?:(?:to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
 const MAX_RECIPIENTS = 50;
-/** A server's answer, as nobody writes it by chance: a reply code of class 5 with words, or with a status. */
+/** A server's answer in a form that people do not write by chance: a reply code of class 5 with words, or with a status. */
 const REFUSAL =
   /(?:^|[\s:;"'[(<])5[0-5]\d(?:[ -]#?5\.\d\.\d{1,3}\b|[ -][^\n]{0,60}(?:user|recipient|mailbox|address|denied|reject))/im;
 
@@ -118,7 +118,7 @@ function recipientsIn(words: string, message: InboundMessage): string[] {
   const found = addressesIn(words, MAX_RECIPIENTS).filter(eligible).slice(0, 1);
   if (found.length > 0) return found;
   const returned = returnedRecipients(message).filter(eligible);
-  // Somebody who wrote to themselves, or a report that names no address but those it travelled between.
+  // A person who wrote to themselves, or a report that names no address but those it travelled between.
   if (returned.length === 1) return returned;
   return [...new Set([...leading, ...addressesIn(words, MAX_RECIPIENTS)])].slice(0, 1);
 }

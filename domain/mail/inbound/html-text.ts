@@ -13,14 +13,14 @@ const MAX_TEXT = 64 * 1024;
 const MAX_DEPTH = 500;
 
 export interface HtmlTextOptions {
-  /** `keep` what the message quotes, or `mark` it: one line `>` in its place. */
+  /** `keep` what the message quotes, or `mark` it: one line `>` instead. */
   readonly quotes: 'keep' | 'mark';
   /** Called for every token and every element that is closed: the work, for those who measure it. */
   readonly onStep?: () => void;
 }
 
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
-/** Elements whose text nobody sees. */
+/** Elements whose text is not shown. */
 const UNSEEN = new Set([
   'head',
   'style',

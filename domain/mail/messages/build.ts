@@ -27,7 +27,7 @@ export interface MessageSender {
   readonly email: string;
   readonly name?: string | null;
   readonly replyTo?: string | null;
-  /** A verified alias to send as, in place of the mailbox's own address. */
+  /** A verified alias to send as, instead of the mailbox's own address. */
   readonly sendAs?: string | null;
   readonly signatureHtml?: string | null;
   readonly signaturePlain?: string | null;
@@ -236,7 +236,7 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/** Exactly one bare address: no display name, no list, nothing that could address somebody else. */
+/** Exactly one bare address: no display name, no list, nothing that could address another person. */
 function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {

@@ -133,7 +133,7 @@ export function appendToBody(html: string, fragment: string): string {
   return html.slice(0, position) + fragment + html.slice(position);
 }
 
-/** The invisible image whose request tells of an open. */
+/** The invisible image whose request shows an open. */
 export function trackingPixel(url: string): string {
   const style = 'display:block;width:1px;height:1px;border:0';
   return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="${style}">`;

@@ -9,7 +9,7 @@ export interface Conversation {
   readonly messageIds: readonly string[];
 }
 
-/** What of a message places it in a conversation. */
+/** The headers by which a message belongs to a conversation. */
 export interface Threading {
   readonly subject: string;
   readonly inReplyTo?: string;
@@ -44,7 +44,7 @@ export function defaultThreadReply(stepSubject: string | null | undefined, conve
 }
 
 /**
- * Places a message: with `threadReply` and something to reply to, a reply under the conversation's subject with one
+ * Threads a message: with `threadReply` and something to reply to, a reply under the conversation's subject with one
  * `Re: `; otherwise the start of a new conversation under its own subject. One that has none takes the subject of an email
  * that may not have arrived, without the prefix of a reply.
  */

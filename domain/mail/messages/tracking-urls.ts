@@ -1,9 +1,9 @@
 /**
- * The public URLs of the tracking service, in the one place that knows their form. A base is an origin with no
+ * The public URLs of the tracking service, whose form only this file knows. A base is an origin with no
  * trailing slash, such as `https://t.example.com`.
  */
 
-/** Where a tracked link of a message points; `ticketId` is the id of its row in tracked_links, which nobody can guess. */
+/** Where a tracked link of a message points; `ticketId` is the id of its row in tracked_links, which cannot be guessed. */
 export function clickUrl(trackingBase: string, ticketId: string): string {
   return `${trackingBase}/c/${encodeURIComponent(ticketId)}`;
 }
