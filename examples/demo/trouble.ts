@@ -9,7 +9,7 @@ import type { Letter, World } from './world.ts';
 /** Recipients of the second campaign; each mailbox has room for some of its hundred emails of the day. */
 const READERS = 12;
 const SENDERS = 3;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
 
 /** What was to happen, and what differs from it; nothing when it has. */
@@ -26,12 +26,12 @@ interface Mailbox {
  * its provider's limit, and the only answer is in Danish. Nobody may be lost by any of it.
  */
 export async function runTrouble(
-  { api, addresses }: Pick<Prepared, 'api' | 'addresses'>,
+  { api, campaignId: first }: Pick<Prepared, 'api' | 'campaignId'>,
   world: World,
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Result[]> {
-  const readers = await stillReachable(api, addresses);
+  const readers = await whoStayed(api, first);
   const mailboxes = (await api.all<Mailbox>('/emails?limit=50')).slice(0, SENDERS);
   const [tired] = mailboxes;
   const suppressedBefore = await suppressed(api);
@@ -53,8 +53,8 @@ export async function runTrouble(
   const answered = await until('the Danish answer', signal, async () =>
     (await leads(api, campaignId)).find(({ contact, status }) => contact.email === letter.to && status === 'replied'),
   );
-  const { data } = await api.get<{ data: { intent: string | null }[] }>(`/unibox?campaign_id=${campaignId}&limit=5`);
-  const intent = data[0]?.intent ?? 'none';
+  const threads = await api.get<{ data: { campaign_id: string | null; intent: string | null }[] }>('/unibox?limit=20');
+  const intent = threads.data.find((thread) => thread.campaign_id === campaignId)?.intent ?? 'none';
   say(`${answered.contact.email} has answered in Danish: ${intent}`);
 
   const held = (await api.get<Mailbox>(`/emails/${tired!.id}`)).hold?.code ?? 'none';
@@ -113,14 +113,12 @@ async function start(api: Api, readers: readonly { id: string }[], mailboxes: re
   return id;
 }
 
-/** Contacts of the first campaign whom nothing keeps from getting another letter. */
-async function stillReachable(api: Api, addresses: readonly string[]): Promise<{ id: string; email: string }[]> {
-  const contacts = await api.all<{ id: string; email: string; subscribed: boolean }>('/contacts?limit=100');
-  const known = new Set(addresses);
-  const listed = new Set(await suppressed(api));
-  return contacts
-    .filter(({ email, subscribed: isOpen }) => isOpen && known.has(email) && !listed.has(email))
-    .toSorted((a, b) => (a.email < b.email ? -1 : 1))
+/** Contacts who have come to the end of the first campaign: they neither left nor are away. */
+async function whoStayed(api: Api, campaignId: string): Promise<{ id: string; email: string }[]> {
+  return (await leads(api, campaignId))
+    .filter(({ status }) => status === 'completed')
+    .map(({ contact_id: id, contact }) => ({ id, email: contact.email }))
+    .toSorted((one, other) => (one.email < other.email ? -1 : 1))
     .slice(0, READERS);
 }
 
