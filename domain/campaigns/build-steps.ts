@@ -1,4 +1,3 @@
-import type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatMessageError } from '../mail/messages/preview.ts';
@@ -89,18 +88,4 @@ export function copyWarnings(copy: Partial<Record<MessageField, string>>): strin
     const source = copy[field];
     return source ? inspectSource(field, source).errors.map((error) => formatMessageError({ field, ...error })) : [];
   });
-}
-
-/** A step row in the form that the routing code takes. */
-export function toGraphStep(
-  row: Pick<CampaignStepRow, 'id' | 'position' | 'kind' | 'conditions' | 'action'>,
-): GraphStep {
-  const conditions = row.conditions as Partial<StepConditions> | null;
-  return {
-    id: row.id,
-    position: row.position,
-    kind: row.kind,
-    conditions: { ...conditions, branches: conditions?.branches ?? [] },
-    action: row.action as unknown as GraphStep['action'],
-  };
 }

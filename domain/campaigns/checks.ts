@@ -5,7 +5,7 @@ import type { Problem } from '../../lib/errors.ts';
 import { assertMailboxAllowed, type Actor } from '../kernel/actor.ts';
 import { existingIds, unknownIdProblems } from '../records/references.ts';
 import { scheduleProblems } from '../records/schedule/problems.ts';
-import type { StepAction } from '../engine/campaign/actions.ts';
+import type { CheckedStep } from '../engine/campaign/step-findings.ts';
 import type { CampaignSettings, SenderInput } from './input.ts';
 
 /**
@@ -68,58 +68,6 @@ export async function senderProblems(
     if (ids.indexOf(id) < index)
       problems.push({ path: `${path}.${index}.email_account_id`, message: 'is listed twice' });
   });
-  return problems;
-}
-
-/** A step as the checks take it, with its path in the request. */
-export interface CheckedStep {
-  kind: 'email' | 'action' | 'wait';
-  action: StepAction | null;
-  path: string;
-}
-
-/**
- * Faults of step kinds and actions: kind and action must agree, connections and categories must be the organization's
- * own.
- */
-export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[]): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  for (const { kind, action, path } of steps) {
-    const waits = action?.type === 'wait' || action?.type === 'wait_for_event';
-    if (kind === 'email' && action) problems.push({ path: `${path}.action`, message: 'an email step has no action' });
-    else if (kind !== 'email' && !action)
-      problems.push({ path: `${path}.action`, message: `a step of kind ${kind} needs an action` });
-    else if (kind === 'wait' && !waits)
-      problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
-  }
-  const using = <T>(read: (action: StepAction) => T | undefined) =>
-    steps.flatMap(({ action, path }) => (action && read(action) !== undefined ? [{ id: read(action)!, path }] : []));
-  const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
-  const known = await existingIds(
-    org,
-    'app_connections',
-    connections.map((use) => use.id),
-  );
-  for (const { id, path } of connections) {
-    if (!known.has(id.toLowerCase()))
-      problems.push({
-        path: `${path}.action.app_connection_id`,
-        message: 'is not an app connection of this workspace',
-      });
-  }
-  const categories = using((action) =>
-    action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
-  );
-  const labels = await existingIds(
-    org,
-    'labels',
-    categories.map((use) => use.id),
-    { registry: 'category' },
-  );
-  for (const { id, path } of categories) {
-    if (!labels.has(id.toLowerCase()))
-      problems.push({ path: `${path}.action.category_id`, message: 'is not a category of this workspace' });
-  }
   return problems;
 }
 

@@ -8,15 +8,9 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { checkedSettings } from '../records/outreach-settings.ts';
 import { buildSteps, copyWarnings, type NewStep } from './build-steps.ts';
-import {
-  labelProblems,
-  oneTimeProblems,
-  senderProblems,
-  settingsColumns,
-  settingsProblems,
-  stepProblems,
-} from './checks.ts';
+import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
+import { stepProblems } from '../engine/campaign/step-findings.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { countNewCampaign } from './throttle.ts';

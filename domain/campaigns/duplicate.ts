@@ -1,10 +1,10 @@
+import { toGraphStep } from '../engine/campaign/step-findings.ts';
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { toGraphStep } from './build-steps.ts';
 import { announceCreated } from './create.ts';
 import { rewire } from '../engine/campaign/graph.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';

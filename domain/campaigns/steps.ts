@@ -6,8 +6,10 @@ import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
-import { copyWarnings, defaultWaitAfter, kindOf, toGraphStep } from './build-steps.ts';
-import { oneTimeProblems, stepProblems } from './checks.ts';
+import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
+import { oneTimeProblems } from './checks.ts';
+import { editSteps } from './edit-check.ts';
+import { stepProblems, toGraphStep } from '../engine/campaign/step-findings.ts';
 import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../engine/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
@@ -116,13 +118,15 @@ async function changeStep(
       step.id === row.id ? 'body' : `steps.${step.id}`,
     ),
   ]);
-  await store(tx, row.id, {
-    ...input,
-    kind,
-    action: action as Record<string, unknown> | null,
-    conditions: { ...conditions },
-    updated_at: tx.now,
-  });
+  await editSteps(tx, campaign, () =>
+    store(tx, row.id, {
+      ...input,
+      kind,
+      action: action as Record<string, unknown> | null,
+      conditions: { ...conditions },
+      updated_at: tx.now,
+    }),
+  );
   await stepsChanged(tx, campaign, told, row.id);
   const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
   return { step, warnings: copyWarnings(step) };

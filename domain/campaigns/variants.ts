@@ -9,6 +9,7 @@ import { copyWarnings } from './build-steps.ts';
 import { insertVariant } from './create.ts';
 import type { VariantInput, VariantUpdate } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
+import { editSteps } from './edit-check.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 
@@ -43,7 +44,7 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
         (await tx.org.query(CampaignSteps).findOne({ id: input.step_id, campaign_id: campaign.id, kind: 'email' }));
       if (!step) throw notFound('Step');
     }
-    const variant = await insertVariant(tx, campaign.id, input);
+    const variant = await editSteps(tx, campaign, () => insertVariant(tx, campaign.id, input));
     await variantsChanged(tx, campaign, 'A variant was added', variant.id);
     return { variant, warnings: copyWarnings(variant) };
   });
@@ -62,7 +63,9 @@ export async function updateVariant(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = await findVariant(tx, campaign.id, variantId);
-    const variant = (await tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }))!;
+    const variant = (await editSteps(tx, campaign, async () =>
+      tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),
+    ))!;
     await variantsChanged(tx, campaign, 'A variant was changed', id);
     return { variant, warnings: copyWarnings(variant) };
   });
@@ -76,7 +79,7 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
   await transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { id } = await findVariant(tx, campaign.id, variantId);
-    await tx.org.query(CampaignVariants).findById(id).delete();
+    await editSteps(tx, campaign, async () => tx.org.query(CampaignVariants).findById(id).delete());
     await variantsChanged(tx, campaign, 'A variant was removed', id);
   });
 }

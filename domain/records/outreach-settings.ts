@@ -167,6 +167,18 @@ export const DEFAULT_SETTINGS: OutreachSettings = frozen({
   custom: {},
 });
 
+/** The key of `custom` that names the intents of replies which end a person's way through every campaign. */
+const STOP_EVERYWHERE = 'stop_everywhere_intents';
+
+/**
+ * The intents of replies that end a person's way through all campaigns of the workspace, not only the one that was answered:
+ * `custom.stop_everywhere_intents`, negative ones where it says nothing. Opt-outs always do.
+ */
+export function stopsEverywhere(custom: OutreachSettings['custom']): readonly string[] {
+  const given = custom[STOP_EVERYWHERE];
+  return Array.isArray(given) ? given.map(String) : ['negative'];
+}
+
 /** Freezes a default, because all callers share it. */
 function frozen<T extends object>(value: T): T {
   for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) frozen(inner);
@@ -185,6 +197,10 @@ export function checkedSettings(input: PartialSettings, path: string): PartialSe
     if (!isOneOf(REPLY_INTENTS, intent))
       refuse(`reply_intent.crm_task_intents.${index}`, `must be one of ${REPLY_INTENTS.join(', ')}`);
   });
+  const everywhere = input.custom?.[STOP_EVERYWHERE];
+  const known = Array.isArray(everywhere) && everywhere.every((intent) => isOneOf(REPLY_INTENTS, String(intent)));
+  if (everywhere !== undefined && everywhere !== null && !known)
+    refuse(`custom.${STOP_EVERYWHERE}`, `must be a list of intents: ${REPLY_INTENTS.join(', ')}`);
   const rule = input.ab_testing?.default_winning_rule;
   if (rule !== undefined && !isOneOf(WINNING_RULES, rule)) {
     refuse('ab_testing.default_winning_rule', `must be one of ${WINNING_RULES.join(', ')}`);

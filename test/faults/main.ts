@@ -73,7 +73,7 @@ function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport):
   printChecks(checks);
   const onServer = uncertain.filter((send) => send.onServer).length;
   console.log(
-    `\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again.`,
+    `\nUncertain: ${uncertain.length}, of which the mail server has ${onServer} and lacks ${uncertain.length - onServer}. None was sent again; each is a dead letter.`,
   );
   for (const send of uncertain)
     console.log(

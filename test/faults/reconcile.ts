@@ -28,6 +28,8 @@ interface Send {
   recipient: string;
   message_id: string | null;
   smtp_response: string | null;
+  claimed_at: Date | null;
+  handover: 'pending' | 'begun' | null;
   sent_at: Date | null;
 }
 
@@ -82,6 +84,7 @@ export async function reconcile(
     nobodyTwice(facts),
     serverToDatabase(facts),
     databaseToServer(facts),
+    threeBooks(facts),
     ends(facts),
     conversations(facts),
     appCalls(facts),
@@ -174,6 +177,30 @@ function databaseToServer({ sends, byMessageId }: Facts): Check {
   return { name: 'every sends row is true', seen, faults };
 }
 
+/**
+ * What was claimed, what was handed over, and what was received, each by its own record. Nothing is received that was not
+ * handed over, and only what was handed over may be uncertain.
+ */
+function threeBooks({ sends, byMessageId }: Facts): Check {
+  const received = (send: Send): boolean => byMessageId.has(send.message_id ?? '');
+  const claimed = sends.filter(({ claimed_at: at }) => at !== null);
+  const handedOver = sends.filter(({ handover }) => handover === 'begun');
+  const faults = sends.flatMap((send) => {
+    const of = `${send.id} to ${send.recipient}`;
+    const found: string[] = [];
+    if (send.handover !== null && send.claimed_at === null) found.push(`${of} was handed over and never claimed`);
+    if (send.handover !== 'begun' && received(send)) found.push(`${of} was received, but its end not marked`);
+    if (send.handover !== 'begun' && (send.state === 'uncertain' || send.state === 'sent'))
+      found.push(`${of} is ${send.state}, but its end was not marked`);
+    return found;
+  });
+  return {
+    name: 'claimed, handed over, received',
+    seen: `${claimed.length} claimed, ${handedOver.length} handed over, ${sends.filter(received).length} received`,
+    faults,
+  };
+}
+
 /** Every contact ends where its behaviour says, given which of its emails left. */
 function ends(facts: Facts): Check {
   const { scenario, enrollments, sends } = facts;
@@ -215,12 +242,13 @@ function expectedEnd(
   if (outside.replied.has(someone.email)) {
     const readAt = inbound.get(someone.contactId);
     // A reply that is read after the last email has left finds a contact who is through.
-    return readAt && followUp?.sent_at && followUp.sent_at < readAt ? 'completed' : 'replied';
+    const leftAt = followUp?.state === 'uncertain' ? followUp.claimed_at : followUp?.sent_at;
+    return readAt && leftAt && leftAt < readAt ? 'completed' : 'replied';
   }
   return 'completed';
 }
 
-/** Follow-ups hang under the first email and carry what the app and the event said. */
+/** Follow-ups hang under the first email, where it is sure to have left, and carry what the app and the event said. */
 function conversations({ scenario, sends, record, enrollments }: Facts): Check {
   const faults: string[] = [];
   let compared = 0;
@@ -230,8 +258,13 @@ function conversations({ scenario, sends, record, enrollments }: Facts): Check {
     compared += 1;
     const someone = people.get(message.envelope.to[0]!)!;
     const first = sends.find((send) => send.contact_id === someone.contactId && send.step_id === scenario.stepIds[0]);
-    if (header(message.raw, 'in-reply-to') !== first?.message_id)
+    const answers = header(message.raw, 'in-reply-to');
+    // One that counts as sent by now may have been uncertain when the follow-up was written.
+    const mayStandAlone = first?.state === 'uncertain' || someone.behaviour === 'reply';
+    if (answers !== first?.message_id && !(mayStandAlone && answers === ''))
       faults.push(`the follow-up to ${someone.email} does not reply to its first email`);
+    if (first?.state === 'uncertain' && /^re:/i.test(header(message.raw, 'subject')))
+      faults.push(`the follow-up to ${someone.email} looks like a reply to an email it may not have`);
     if (!message.raw.includes(someone.code)) faults.push(`the follow-up to ${someone.email} lacks the app's answer`);
     if (enrollments.get(someone.contactId)!.app_values.offer?.code !== someone.code)
       faults.push(`the app's answer for ${someone.email} is not stored`);
@@ -407,9 +440,10 @@ async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {
     faults.push(`contact ${row.contact_id} is still ${row.state}: ${row.waiting_for ?? 'waiting for nothing'}`);
   const campaign = (await db('campaigns').where({ id: scenario.campaignId }).first('status')) as { status: string };
   if (campaign.status !== 'completed') faults.push(`the campaign is ${campaign.status}`);
-  const letters: { last_error: string }[] = await db('dead_letters').where({
-    organization_id: scenario.tenant.organizationId,
-  });
+  // An uncertain email waits for a person.
+  const letters: { last_error: string }[] = await db('dead_letters')
+    .where({ organization_id: scenario.tenant.organizationId })
+    .whereNot({ task_type: 'uncertain_email' });
   for (const letter of letters) faults.push(`a dead letter: ${letter.last_error}`);
   return {
     name: 'nothing is left behind',

@@ -3,6 +3,7 @@ import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { resolveSenders } from './sender-pool.ts';
+import { stepErrors } from './step-findings.ts';
 
 export interface LaunchOptions {
   now: Date;
@@ -48,12 +49,13 @@ export async function launchRefusal(
 ): Promise<AppError | null> {
   return (
     (await copyRefusal(org, campaign, options.now)) ??
+    (await stepsRefusal(org, campaign)) ??
     (await poolRefusal(org, campaign)) ??
     (await leadsRefusal(org, campaign, options))
   );
 }
 
-/** Every reason at once why a person's start would be refused now; see {@link launchRefusal}. */
+/** Every reason at once why a person's start would be refused now, but errors of steps, which {@link stepErrors} lists; see {@link launchRefusal}. */
 export async function launchRefusals(org: OrgScope, campaign: CampaignRow, now: Date): Promise<AppError[]> {
   const found = [
     await copyRefusal(org, campaign, now),
@@ -88,6 +90,16 @@ async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Pro
     });
   }
   return null;
+}
+
+/** What validation calls an error of a step: broken copy, links, connections. */
+async function stepsRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
+  const errors = await stepErrors(org, campaign);
+  if (errors.length === 0) return null;
+  return new AppError('campaign_invalid', 'A step of the campaign has an error', {
+    problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
+    fix: 'Mend the steps; GET /v1/campaigns/:id/validate lists what is wrong with them.',
+  });
 }
 
 async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {

@@ -1,4 +1,5 @@
 import type { OrgScope } from '../../../db/tenancy.ts';
+import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
 
 /** The email of ours an incoming message is about. */
 export interface MatchedSend {
@@ -13,19 +14,53 @@ export interface MatchedSend {
   timezone: string | null;
 }
 
+const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone`;
+/** A message of somebody we have mailed counts as an answer for this long (ms). */
+const ANSWERED_WITHIN_MS = 60 * DAY_MS;
+
 /**
- * The email among the candidates that stands first in their order (best first); undefined when none is ours. Message-IDs
- * are looked for in this organization alone.
+ * The email among the candidates that stands first in their order (best first); undefined when none is ours. A candidate is
+ * our Message-ID, or the one that a relay put in its place. They are looked for in this organization alone.
  */
 export async function matchSend(org: OrgScope, threadIds: readonly string[]): Promise<MatchedSend | undefined> {
   if (threadIds.length === 0) return undefined;
   const [send] = await org.sql<MatchedSend>(
-    `select s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone
+    `select ${COLUMNS}
      from unnest(cast(:ids as text[])) with ordinality as t(id, place)
-     join sends s on s.organization_id = :org and s.message_id = t.id
+     join lateral (
+       select * from sends where organization_id = :org and message_id = t.id
+       union all
+       select * from sends where organization_id = :org and assigned_id = t.id
+     ) s on true
      left join contacts c on c.id = s.contact_id
      order by t.place limit 1`,
     { ids: threadIds },
+  );
+  return send;
+}
+
+/**
+ * The latest email to a person from the mailbox that their message came to, when it left in the sixty days before: for an
+ * answer that names no email of ours, as some mail programs and relays have it.
+ */
+export async function matchBySender(
+  org: OrgScope,
+  { from, mailboxId, receivedAt }: { from: string | null; mailboxId: string; receivedAt: Date },
+): Promise<MatchedSend | undefined> {
+  if (!from) return undefined;
+  const [send] = await org.sql<MatchedSend>(
+    `select ${COLUMNS}
+     from contacts c join sends s on s.contact_id = c.id
+     where c.organization_id = :org and c.email = :from and s.organization_id = :org and s.mailbox_id = :mailbox and s.recipient = c.email
+       and s.state in ('sending', 'sent', 'uncertain', 'bounced') and coalesce(s.sent_at, s.claimed_at) between :since and :until
+     order by coalesce(s.sent_at, s.claimed_at) desc limit 1`,
+    {
+      from,
+      mailbox: mailboxId,
+      since: new Date(receivedAt.getTime() - ANSWERED_WITHIN_MS),
+      // Clocks differ.
+      until: new Date(receivedAt.getTime() + MINUTE_MS),
+    },
   );
   return send;
 }

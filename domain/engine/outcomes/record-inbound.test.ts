@@ -366,3 +366,57 @@ test('a doubtful opt-out stops the sequence for a person to read, and suppresses
     .where({ campaign_id: s.campaignId, event_type: 'opt_out_doubtful' });
   t.is(logged.length, 1);
 });
+
+const named = (from: string, words: string, subject = 'Your offer') =>
+  Buffer.from(
+    `From: ${from}\r\nTo: ${FROM}\r\nSubject: ${subject}\r\nMessage-ID: <${Math.random()}@x.test>\r\n\r\n${words}\r\n`,
+  );
+
+test('a reply that names no email of ours is known by its sender and the mailbox it came to', async (t) => {
+  const s = await scene();
+  t.is(await arrive(s, named('stranger@lead.test', 'Please call me.')), 'other');
+  const colleague = await createMailbox(world.deps, s.tenant.organizationId, 'ann@ours.test', {
+    smtp: { host: '127.0.0.1', port: 25 },
+  });
+  const elsewhere = { id: colleague, email: 'ann@ours.test' };
+  t.is(await arrive(s, named(s.original.to, 'Please call me.'), { mailbox: elsewhere }), 'other');
+  t.like(await world.deps.db('enrollments').where({ id: s.enrollmentId }).first(), { state: 'active' });
+  t.is(await arrive(s, named(s.original.to, 'Please call me.')), 'reply');
+  t.like(await world.deps.db('enrollments').where({ id: s.enrollmentId }).first(), { state: 'replied' });
+});
+
+test('a reply to the Message-ID that a relay gave stops the sequence', async (t) => {
+  const s = await scene();
+  await world.deps.db('sends').where({ id: s.sendId }).update({ assigned_id: '<0100@email.amazonses.com>' });
+  const reply = replyTo({ ...s.original, messageId: '<0100@email.amazonses.com>' }, 'Please call me.', {
+    from: 'assistant@lead.test',
+  });
+  t.is(await arrive(s, reply), 'reply');
+  t.like(await world.deps.db('enrollments').where({ id: s.enrollmentId }).first(), { state: 'replied' });
+});
+
+test('a negative reply stops the person in every campaign, another one in its own, unless the settings say otherwise', async (t) => {
+  const after = async (words: string, custom?: object) => {
+    const s = await scene();
+    const org = s.tenant.organizationId;
+    if (custom)
+      await world.deps
+        .db('outreach_settings')
+        .insert({ organization_id: org, settings: JSON.stringify({ custom }), updated_at: NOW });
+    const other = await createCampaign(world.deps, org, [{ subject: 'Other' }]);
+    const [elsewhere] = await enroll(world.deps, org, other.campaignId, [s.contactId]);
+    await arrive(s, replyTo(s.original, words));
+    const rows = await world.deps.db('enrollments').whereIn('id', [s.enrollmentId, elsewhere!]);
+    return [s.enrollmentId, elsewhere!].map((id) => rows.find((row) => row.id === id).state);
+  };
+  t.deepEqual(await after('No thanks, we are not interested.'), ['replied', 'replied']);
+  t.deepEqual(await after('Sounds great, please call me tomorrow.'), ['replied', 'pending']);
+  t.deepEqual(await after('No thanks, we are not interested.', { stop_everywhere_intents: [] }), [
+    'replied',
+    'pending',
+  ]);
+  t.deepEqual(await after('Sounds great, please call me.', { stop_everywhere_intents: ['positive'] }), [
+    'replied',
+    'replied',
+  ]);
+});

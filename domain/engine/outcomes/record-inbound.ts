@@ -9,7 +9,7 @@ import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { holdAway } from './away.ts';
 import { confirmSent } from './confirm-sent.ts';
 import { recordBounce, recordComplaint, emitDelivered, recordUnsubscribe } from './effects.ts';
-import { isOwnMail, matchSend, type MatchedSend } from './match.ts';
+import { isOwnMail, matchBySender, matchSend, type MatchedSend } from './match.ts';
 import { recordReply, type Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
 import { storableText } from './storable.ts';
@@ -58,7 +58,8 @@ export async function recordInbound(
       await advanceFolder(tx, mailbox.id, location);
       return null;
     }
-    const send = await matchSend(tx.org, guess.threadIds);
+    const send =
+      (await matchSend(tx.org, guess.threadIds)) ?? (await answered(tx, mailbox.id, message, guess, location));
     const own = await isOwnMail(tx.org, message, send?.recipient);
     const reading = await readAgain(tx, message, guess, send, location);
     const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
@@ -168,6 +169,19 @@ async function seenBefore(
     { mailbox: mailboxId, folder: location.folder, validity: location.uidValidity, uid: location.uid, messageId },
   );
   return row!;
+}
+
+/** What a person's message that names no email of ours answers. Reports of machines are believed only with a Message-ID. */
+async function answered(
+  tx: Tx,
+  mailboxId: string,
+  message: InboundMessage,
+  { kind }: InboundClassification,
+  { receivedAt }: MessageLocation,
+): Promise<MatchedSend | undefined> {
+  if (kind !== 'reply' && kind !== 'out_of_office') return undefined;
+  const from = message.from && storableText(message.from, 320);
+  return matchBySender(tx.org, { from, mailboxId, receivedAt });
 }
 
 /** Reads the message once more by the settings of the campaign it belongs to and the recipient's time zone. */

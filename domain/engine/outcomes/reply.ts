@@ -1,7 +1,7 @@
 import { logCampaign } from '../campaign/log.ts';
-import { finishEnrollment } from '../control/finish.ts';
+import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
-import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { effectiveSettings, stopsEverywhere } from '../../records/outreach-settings.ts';
 import { recordUnsubscribe } from './effects.ts';
 import { recordEngagement, subjectPayload, type Subject } from './subject.ts';
 
@@ -27,7 +27,8 @@ export interface Reply {
 
 /**
  * What a human reply does (`stop_on_reply` and `reply_intent`): it is recorded, and it ends the contact's way
- * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A
+ * through this campaign where stop_on_reply says so, or where it is negative and auto_pause_on_negative says so. A reply of
+ * an intent that stops everywhere (a negative one, unless the settings say otherwise) ends it in all campaigns. A
  * request to be left out unsubscribes, unless auto_suppress_on_unsubscribe_keyword is off; a doubtful one stops the sequence
  * and is logged for a person, whatever stop_on_reply says.
  */
@@ -52,7 +53,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     intent: reply.intent,
     intent_confidence: reply.confidence,
   });
-  const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
+  const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
     await recordUnsubscribe(tx, subject, 'reply', true);
     return;
@@ -70,11 +71,24 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     'select stop_on_reply from campaigns where organization_id = :org and id = :id',
     { id: campaignId },
   );
+  const everywhere = settings.enabled && stopsEverywhere(custom).some((intent) => intent === reply.intent);
   const stops =
-    campaign?.stop_on_reply || (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
+    everywhere ||
+    campaign?.stop_on_reply ||
+    (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
   if (!stops) return;
-  await finishEnrollment(tx, enrollmentId, 'replied', {
+  const others = everywhere && subject.contactId ? await openLeadsOf(tx, subject.contactId) : [];
+  await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
     reason: 'the contact replied',
     because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
   });
+}
+
+/** Where the person still is; locked by the caller (see lockSubject). */
+async function openLeadsOf(tx: Tx, contactId: string): Promise<string[]> {
+  const rows = await tx.org.sql<{ id: string }>(
+    `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,
+    { contact: contactId },
+  );
+  return rows.map(({ id }) => id);
 }

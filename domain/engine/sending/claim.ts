@@ -16,12 +16,12 @@ import { suppressedNow } from '../../records/suppression-check.ts';
 import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
-import { logCampaign } from '../campaign/log.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
+import { blockComposition } from './composition.ts';
 import { sentFacts, type SentFacts } from './settle.ts';
 
 /**
@@ -128,8 +128,20 @@ export async function claimSend(
     if (!acquire(host)) return { kind: 'host_full', host };
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
     if (built.errors.length > 0) {
-      await failComposition(tx, row, built.errors.map((error) => `${error.field}: ${error.message}`).join('; '));
-      return { kind: 'gone', outcome: 'failed' };
+      await blockComposition(
+        tx,
+        {
+          sendId,
+          stepRunId: send.step_run_id,
+          enrollmentId: enrollment.id,
+          contactId: contact.id,
+          campaignId: campaign.id,
+          step: { id: step.id, name: step.name },
+          again: send.again,
+        },
+        built.errors.map((error) => `${error.field}: ${error.message}`).join('; '),
+      );
+      return { kind: 'gone', outcome: 'blocked' };
     }
     const composed = new MailComposer(built.options).compile();
     const envelope = composed.getEnvelope();
@@ -352,33 +364,6 @@ function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
 function ticketId(secret: string, sendId: string, index: number): string {
   const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** A message that cannot be written fails its step for this contact; sending it with holes would embarrass the sender. */
-async function failComposition(tx: Tx, { send, enrollment, campaign, step }: ClaimRow, detail: string): Promise<void> {
-  await tx.org
-    .table('sends')
-    .where({ id: send.id })
-    .update({
-      state: 'failed',
-      error_code: 'composition_failed',
-      error_detail: detail.slice(0, 500),
-      updated_at: tx.now,
-    });
-  await tx.org
-    .table('step_runs')
-    .where({ id: send.step_run_id })
-    .update({
-      state: 'failed',
-      outcome: 'failed',
-      detail: detail.slice(0, 500),
-      completed_at: tx.now,
-    });
-  const message = `The email "${step!.name || 'step'}" cannot be written: ${detail.slice(0, 300)}`;
-  await logCampaign(tx, campaign!.id, 'step_failed', message, {
-    step_id: step!.id,
-    contact_id: enrollment!.contact_id,
-  });
 }
 
 /**

@@ -57,7 +57,8 @@ const DELAY = anyOf(
   'i',
 );
 const NEVER_RECIPIENTS = /^(?:mailer-?daemon|postmaster)@/;
-const LEADING_ADDRESS = /^[\s<"'*(]{0,20}(?:(?:to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
+const LEADING_ADDRESS =
+  /^[\s<"'*(]{0,20}(?:(?:(?:rcpt )?to|recipient|address|e-?mail)\s?:\s?)?<?([^\s<>]{1,64}@[^\s<>]{1,254})/i;
 const MAX_RECIPIENTS = 50;
 /** A server's answer in a form that people do not write by chance: a reply code of class 5 with words, or with a status. */
 const REFUSAL =

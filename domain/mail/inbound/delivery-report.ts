@@ -35,15 +35,19 @@ const RETURNED = /^(?:message\/(?:rfc822|global)|text\/rfc822)(?:-headers)?$/;
 
 const BOUNCE_AUTHORS =
   /^(?:mail(?:er)?-?daemon|post_?master|mail\.delivery\.system|postoffice|mail-?delivery|bounces?|microsoftexchange[0-9a-f]+)(?:[+.-][^@]*)?(?:@|$)/;
+const SMTP_ENVELOPE = /^\s{0,8}mail from:.{1,320}\r?\n\s{0,8}rcpt to:/im;
 const BOUNCE_NAMES =
   /mail[- ]?deliver|mailer[- ]?daemon|mail administrator|^postmaster|^microsoft outlook$|delivery (?:sub)?system/i;
 
 /**
- * Whether the author is a mail system by address or name. People at a postmaster's desk answer under
- * "Re:".
+ * Whether the author is a mail system by address or name. People at a postmaster's desk answer under "Re:"; they do not
+ * write down an SMTP envelope.
  */
 export function writtenByMailSystem(message: InboundMessage): boolean {
-  if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject)) return false;
+  if (/^(?:re|aw|sv|rv|ref|odp|antw|r|fwd?|wg|tr)\s?:/i.test(message.subject))
+    return (
+      message.from !== null && BOUNCE_AUTHORS.test(message.from) && SMTP_ENVELOPE.test(message.text.slice(0, 4000))
+    );
   // Only mail systems write without an address of their own.
   if (message.from === null) return true;
   return BOUNCE_AUTHORS.test(message.from) || BOUNCE_NAMES.test(message.fromName);
