@@ -97,19 +97,12 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
 const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.1', 'unknown_user'],
   ['5.1.2', 'unknown_domain'],
-  // An address that is no address: nothing will ever reach it.
-  ['5.1.3', 'unknown_user'],
   ['5.1.6', 'moved'],
   ['5.1.10', 'refuses_all_mail'],
   // Exchange Online, of what a server beyond it has said, and of a domain that is not in the DNS.
   ['5.1.351', 'unknown_user'],
   ['5.4.310', 'unknown_domain'],
 ]);
-/** Words of a DNS that knows no way to a domain; a look-up that failed may work tomorrow. */
-const NO_WAY = /\b(?:dns|name ?serv(?:er|ice)|domain|host|mx)\b/;
-const PASSING = /try again|temporar|time[d]? ?-?out|servfail|soft|refused|try later/;
-/** Words that speak against a status which names the address only where they are unmistakable. */
-const UNMISTAKABLE_SPAM = /\bspam|virus|malware|phish|\bjunk|unsolicited|\bbulk/;
 
 /** What a status without further words is about (RFC 3463, by subject). */
 const SUBJECTS: readonly (readonly [RegExp, RefusalReason])[] = [
@@ -161,13 +154,11 @@ function reasonOf({ status, code, stage, words, quoted = false }: Evidence): Ref
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
   }
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
-  if (named !== null) return said === null || isGone || agrees(named, said, text) ? named : said;
+  if (named !== null) return said === null || isGone || CONFIRMED_BY_STATUS.has(said) ? named : said;
   // RFC 7504: the host, or the domain, takes no mail.
   if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
   // RFC 5321: the person is not here, try there.
   if (code === 551 && status === '5.0.0' && (said === null || isGone)) return 'moved';
-  // RFC 3463: nothing says where to deliver; for good, where it is the DNS that has nothing.
-  if (status === '5.4.4' && NO_WAY.test(text) && !PASSING.test(text)) return 'unknown_domain';
   // Exchange Online answers RCPT so for an address that its directory does not have.
   if (status === '5.4.1' && stage !== 'data' && /access denied/.test(text)) return 'unknown_user';
   if (plain !== null && !(isGone && stage === 'rcpt') && said !== 'not_in_directory') return plain;
@@ -177,13 +168,6 @@ function reasonOf({ status, code, stage, words, quoted = false }: Evidence): Ref
   if (stage === 'connect') return 'connection';
   if (stage === 'data' && code !== null) return 'policy';
   return SUBJECTS.find(([pattern]) => pattern.test(status ?? ''))?.[1] ?? 'unknown';
-}
-
-/** Whether words leave a status which names the address as it is. */
-function agrees(named: RefusalReason, said: RefusalReason, text: string): boolean {
-  if (CONFIRMED_BY_STATUS.has(said)) return true;
-  if (said === 'connection') return named === 'unknown_domain' && !PASSING.test(text);
-  return said === 'spam' && !UNMISTAKABLE_SPAM.test(text);
 }
 
 /** Whether something besides the words speaks for an address that is gone. */
