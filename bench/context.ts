@@ -45,6 +45,7 @@ const SETTINGS: Record<string, string> = {
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ORG_WRITES_PER_MINUTE: '0',
+  ...(process.env.ROW_SECURITY ? { ROW_SECURITY: process.env.ROW_SECURITY } : {}),
 };
 
 /** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../test/harness/database.
 let database: TestDatabase;
 test.before(async () => {
   database = await createTestDatabase();
-  await database.db.raw('create sequence arrivals');
+  await database.db.raw('create sequence arrivals; grant usage on sequence arrivals to heron_tenant');
 });
 test.after.always(() => database?.drop());
 
@@ -31,7 +31,7 @@ test('statements of a transaction that are sent together run in the order of the
 
 test('what is read behind a lock is read when the lock is held', async (t) => {
   const { db } = database;
-  await db.raw('create table counted (n int); insert into counted values (0)');
+  await db.raw('create table counted (n int); grant all on counted to heron_tenant; insert into counted values (0)');
   await Promise.all(
     Array.from({ length: 8 }, () =>
       db.transaction(async (trx) => {

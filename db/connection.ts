@@ -1,5 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
+import { switchRoles } from './tenant-role.ts';
 
 /**
  * A pool of connections. It has no query methods: rows of an organization are reached through `OrgScope`
@@ -39,6 +40,8 @@ export interface ConnectOptions {
   name?: string;
   /** Keep the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
   prepared?: boolean;
+  /** Statements of an organization run in a role that row-level security binds (ROW_SECURITY). */
+  rowSecurity?: boolean;
 }
 
 /** Opens a pool on PRIMARY_DB. Lists (jsonb arrays) must be passed as JSON text; use {@link json}. */
@@ -48,6 +51,7 @@ export function connect(options: ConnectOptions): Db {
 
 /** Like {@link connect}, for migrations, tests and measurements: a pool with knex's query methods. */
 export function connectRaw(options: ConnectOptions): Knex {
+  const { prepared = false, rowSecurity = false } = options;
   const knex = knexFactory({
     client: 'pg',
     // Statements of one transaction that do not wait for each other's answers are sent together, and run in their order.
@@ -56,13 +60,20 @@ export function connectRaw(options: ConnectOptions): Knex {
       application_name: options.name ?? 'heron',
       pipeline: true,
     } as Knex.StaticConnectionConfig,
-    pool: { min: 0, max: options.max ?? 20 },
+    pool: {
+      min: 0,
+      max: options.max ?? 20,
+      ...(rowSecurity
+        ? { afterCreate: (client: pg.Client, done: () => void) => switchRoles(client, prepared, done) }
+        : {}),
+    },
+    userParams: { prepared, rowSecurity },
     acquireConnectionTimeout: 10_000,
     // Knex would also print, with a stack, what it throws to the caller.
     log: { warn: () => {}, error: () => {} },
     // Values stay out of the statement that knex puts before an error's message.
     compileSqlOnError: false,
-  }).withUserParams({ prepared: options.prepared ?? false });
+  } as Knex.Config);
   knex.on('query-error', (error: Error, { sql }: { sql: string }) => {
     const said = `${sql} - `;
     if (error.message.startsWith(said)) error.message = error.message.slice(said.length);

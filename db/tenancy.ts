@@ -18,7 +18,7 @@ export class OrgScope {
   readonly #trx: Knex;
 
   constructor(handle: Handle, organizationId: string) {
-    this.#trx = knexOf(handle);
+    this.#trx = knexOfOrganization(handle, organizationId);
     this.organizationId = organizationId;
   }
 
@@ -67,4 +67,23 @@ export class OrgScope {
   raw(text: string, bindings: Bindings = {}): Knex.Raw {
     return this.#trx.raw(text, bindings as never);
   }
+}
+
+/**
+ * A handle whose statements, objection's included, are those of one organization. Where row security is off, the handle
+ * itself: statements then name their organization and nothing stands behind that.
+ */
+function knexOfOrganization(handle: Handle, organization: string): Knex {
+  const knex = knexOf(handle);
+  // Not of the handle: a nested transaction does not inherit its parameters.
+  if (!(knex.client.config as Handle).userParams.rowSecurity) return knex;
+  const scope = { organization };
+  const ofTable = (name: string) => knex(name).options(scope);
+  return Object.assign(ofTable, {
+    client: knex.client,
+    userParams: knex.userParams,
+    queryBuilder: () => knex.queryBuilder().options(scope),
+    count: (column: string) => knex.queryBuilder().options(scope).count(column),
+    raw: (text: string, bindings: never) => knex.raw(text, bindings).options(scope),
+  }) as unknown as Knex;
 }

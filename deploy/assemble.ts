@@ -27,6 +27,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     max: config.DB_POOL_MAX,
     name: `heron-${service}`,
     prepared: config.DB_PREPARED_STATEMENTS,
+    rowSecurity: config.ROW_SECURITY,
   });
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });

@@ -16,7 +16,14 @@ import { localSettings } from './local-settings.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines, reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
-import { asDatabaseFault, OperatorError, reachDatabase, requireCurrentSchema, waitForTemporal } from './waiting.ts';
+import {
+  asDatabaseFault,
+  migrateDatabase,
+  OperatorError,
+  reachDatabase,
+  requireCurrentSchema,
+  waitForTemporal,
+} from './waiting.ts';
 
 /** The processes of an installation, and what each is. */
 const PROCESSES = [
@@ -46,8 +53,10 @@ program
   .command('migrate')
   .description("bring the database to this build's schema; prints what was applied")
   .action(async () => {
-    const { migrate, pendingMigrations } = await import('../db/migrations/index.ts');
-    await withDatabase(async (db) => printJson({ applied: await migrate(db), pending: await pendingMigrations(db) }));
+    const { pendingMigrations } = await import('../db/migrations/index.ts');
+    await withDatabase(async (db) =>
+      printJson({ applied: await migrateDatabase(db), pending: await pendingMigrations(db) }),
+    );
   });
 
 program
@@ -367,7 +376,7 @@ function explain(error: unknown): number {
 async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
   const config: Config = loadConfig();
   const { connect } = await import('../db/connection.ts');
-  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli' });
+  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY });
   try {
     await reachDatabase(db, config.PRIMARY_DB);
     await work(db);

@@ -3,7 +3,8 @@ import { isConnectionLost } from '../db/errors.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Db } from '../db/connection.ts';
-import { pendingMigrations } from '../db/migrations/index.ts';
+import { migrate, pendingMigrations } from '../db/migrations/index.ts';
+import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/row-security.ts';
 
 /** A fault that an operator can mend: reported in one line, without a stack. */
 export class OperatorError extends Error {}
@@ -68,13 +69,29 @@ export async function waitForTemporal(
   });
 }
 
-/** @throws OperatorError naming the migrations the database lacks */
+/** @throws OperatorError naming the migrations the database lacks, or what row-level security lacks where it is to be on */
 export async function requireCurrentSchema(db: Db): Promise<void> {
   const pending = await pendingMigrations(db);
-  if (pending.length === 0) return;
-  throw new OperatorError(
-    `the database lacks ${pending.length} migration${pending.length === 1 ? '' : 's'} (${pending.join(', ')}): run \`heron migrate\` first`,
-  );
+  if (pending.length > 0)
+    throw new OperatorError(
+      `the database lacks ${pending.length} migration${pending.length === 1 ? '' : 's'} (${pending.join(', ')}): run \`heron migrate\` first`,
+    );
+  if (db.userParams.rowSecurity) await requireRowSecurity(db).catch(refuse);
+}
+
+/**
+ * Brings the database to this build's schema, and the tenant role to its grants where ROW_SECURITY is on. Returns the names of
+ * the migrations applied.
+ * @throws OperatorError when the role is missing and may not be made
+ */
+export async function migrateDatabase(db: Db): Promise<string[]> {
+  const applied = await migrate(db);
+  if (db.userParams.rowSecurity) await prepareTenantRole(db).catch(refuse);
+  return applied;
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof RowSecurityError ? new OperatorError(error.message) : error;
 }
 
 /** A fault between this process and PostgreSQL, as one line; undefined for any other error. */

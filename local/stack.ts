@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { connect, connectRaw } from '../db/connection.ts';
-import { migrate } from '../db/migrations/index.ts';
 import { freePort, isPortFree } from './servers.ts';
 import { startBacking, type Backing } from './backing.ts';
 import { startChild } from './child.ts';
@@ -8,9 +7,9 @@ import { localSecrets } from './secrets.ts';
 import { manage, type Managed } from './managed.ts';
 import type { ProcessName } from '../deploy/processes.ts';
 import { assemble } from '../deploy/assemble.ts';
-import { waitForDatabase } from '../deploy/waiting.ts';
+import { migrateDatabase, waitForDatabase } from '../deploy/waiting.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
-import { loadConfig } from '../lib/config/index.ts';
+import { loadConfig, type Config } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
 
 const DATABASE = 'heron';
@@ -102,7 +101,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
   try {
     const env = await settings(backing, ports, given);
-    await prepareDatabase(backing, env.PRIMARY_DB!, log);
+    await prepareDatabase(backing, loadConfig({ ...process.env, ...env }), log);
     const setup: { url: string | null } = { url: null };
     const launch = (name: ProcessName) =>
       manage(
@@ -236,7 +235,7 @@ async function reconcileRuns(env: Record<string, string>, log: (line: string) =>
   }
 }
 
-async function prepareDatabase(backing: Backing, url: string, log: (line: string) => void): Promise<void> {
+async function prepareDatabase(backing: Backing, config: Config, log: (line: string) => void): Promise<void> {
   if (backing.postgres) {
     const admin = connectRaw({ url: backing.databaseUrl, max: 1 });
     try {
@@ -246,10 +245,10 @@ async function prepareDatabase(backing: Backing, url: string, log: (line: string
       await admin.destroy();
     }
   }
-  const db = connect({ url, max: 2 });
+  const db = connect({ url: config.PRIMARY_DB, max: 2, rowSecurity: config.ROW_SECURITY });
   try {
-    await waitForDatabase(db, url, { info: log, warn: log });
-    const applied = await migrate(db);
+    await waitForDatabase(db, config.PRIMARY_DB, { info: log, warn: log });
+    const applied = await migrateDatabase(db);
     if (applied.length > 0) log(`PostgreSQL: migrated (${applied.join(', ')})`);
   } finally {
     await db.destroy();

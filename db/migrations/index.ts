@@ -16,6 +16,7 @@ import * as blockedRuns from './0013_blocked_runs.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
 import * as handover from './0016_handover.ts';
+import * as rowSecurity from './0019_row_security.ts';
 
 export interface Migration {
   name: string;
@@ -40,6 +41,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0014_rate_limits', ...rateLimits },
   { name: '0015_free_time', ...freeTime },
   { name: '0016_handover', ...handover },
+  { name: '0019_row_security', ...rowSecurity },
 ];
 
 /**

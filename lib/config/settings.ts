@@ -58,6 +58,8 @@ export const settingsSchema = z.object({
    * transaction.
    */
   DB_PREPARED_STATEMENTS: flag.default(true),
+  /** Statements of an organization run in a database role that sees its rows alone. `heron migrate` makes the role. */
+  ROW_SECURITY: flag.default(false),
   /** Temporal frontend as host:port. */
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   /** Temporal namespace; it must exist with the search attributes OrganizationId, CampaignId, Kind, State (Keyword). */

@@ -1,0 +1,100 @@
+import pg from 'pg';
+
+/**
+ * The role in which an organization's statements run where ROW_SECURITY is on: it owns no table, so the policies of
+ * migration 0019 hold for it. The login owns the tables and is not bound by them; work across organizations stays in it.
+ */
+export const TENANT_ROLE = 'heron_tenant';
+
+/** Sets role and organization until the transaction ends; `none` is the login. */
+const SWITCH = `select set_config('role', $1, true), set_config('heron.organization_id', $2, true)`;
+const SWITCH_NAME = 'heron_switch';
+
+interface StatementConfig extends pg.QueryConfig {
+  /** Whose rows the statement is about; work across organizations has none. */
+  organization?: string;
+}
+
+type Send = (config: unknown, ...rest: unknown[]) => unknown;
+
+/**
+ * Has a new connection of the pool switch to the tenant role for statements of an organization. Role and organization are set for one
+ * transaction only, so a pooler may hand the connection to somebody else after it. A statement outside a transaction travels
+ * together with its switch, and both are one transaction to PostgreSQL.
+ * @param prepared keeps the plan of the switch on the connection
+ */
+export function switchRoles(connection: pg.Client, prepared: boolean, done: (error: Error | null) => void): void {
+  const send = connection.query.bind(connection) as Send;
+  /** Whose the open transaction is at the moment; null for the login, undefined when it is not known or none is open. */
+  let current: string | null | undefined;
+  let open = false;
+  const query: Send = (config, ...rest) => {
+    const text = typeof config === 'string' ? config : (config as StatementConfig).text;
+    const control = /^(begin|commit|rollback|savepoint|release)\b(?: (to))?/i.exec(text ?? '');
+    if (control) {
+      const [, verb, part] = control;
+      open = !/^(?:commit|rollback)$/i.test(verb!) || part !== undefined;
+      // What was set inside a savepoint goes with it.
+      current = /^begin$/i.test(verb!) ? null : undefined;
+      return send(config, ...rest);
+    }
+    const wanted = (config as StatementConfig).organization ?? null;
+    if (open ? current === wanted : wanted === null) return send(config, ...rest);
+    if (open) current = wanted;
+    return send(new SwitchedQuery(config as StatementConfig, wanted, prepared), ...rest);
+  };
+  connection.query = query as typeof connection.query;
+  if (!prepared) return done(null);
+  send({ name: SWITCH_NAME, text: SWITCH, values: ['none', ''] }, (error: Error | null) => done(error));
+}
+
+/** What node-postgres has of a query on the wire, beyond its declared types. */
+interface WireQuery {
+  prepare(connection: Wire): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Wire): void;
+  requiresPreparation(): boolean;
+}
+
+interface Wire {
+  parse(statement: { name: string; text: string }): void;
+  bind(portal: { statement: string; values: string[] }): void;
+  execute(portal: object): void;
+}
+
+const Query = pg.Query as unknown as new (config: pg.QueryConfig) => WireQuery;
+
+/** A statement with the switch before it, in one message to PostgreSQL: either both happen or neither. */
+class SwitchedQuery extends Query {
+  readonly #organization: string | null;
+  readonly #prepared: boolean;
+  #switching = true;
+
+  constructor(config: StatementConfig, organization: string | null, prepared: boolean) {
+    super(config);
+    this.#organization = organization;
+    this.#prepared = prepared;
+  }
+
+  override requiresPreparation(): boolean {
+    return true;
+  }
+
+  override prepare(connection: Wire): void {
+    const name = this.#prepared ? SWITCH_NAME : '';
+    if (!this.#prepared) connection.parse({ name, text: SWITCH });
+    const role = this.#organization === null ? 'none' : TENANT_ROLE;
+    connection.bind({ statement: name, values: [role, this.#organization ?? ''] });
+    connection.execute({});
+    super.prepare(connection);
+  }
+
+  override handleDataRow(message: unknown): void {
+    if (!this.#switching) super.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: unknown, connection: Wire): void {
+    if (this.#switching) this.#switching = false;
+    else super.handleCommandComplete(message, connection);
+  }
+}
