@@ -45,15 +45,19 @@ const SETTINGS: Record<string, string> = {
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ORG_WRITES_PER_MINUTE: '0',
-  ...(process.env.ROW_SECURITY ? { ROW_SECURITY: process.env.ROW_SECURITY } : {}),
 };
 
 /** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */
 export async function withContext<T>(
-  options: { quick: boolean; log: (line: string) => void },
+  { env = {}, ...options }: { quick: boolean; log: (line: string) => void; env?: Record<string, string> },
   work: (context: BenchContext) => Promise<T>,
 ): Promise<T> {
-  const stack = await startLocalStack({ persistent: true, headless: true, env: SETTINGS, log: () => {} });
+  const stack = await startLocalStack({
+    persistent: true,
+    headless: true,
+    env: { ...SETTINGS, ...env },
+    log: () => {},
+  });
   const assembly = withRawDb(assemble(loadConfig(stack.env), 'bench', { log: silentLogger }));
   const helpers: Helper[] = [];
   try {

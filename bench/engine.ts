@@ -140,7 +140,8 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   };
 }
 
-async function campaignRound(
+/** Runs a campaign from its launch to its last email, in a workspace of its own; `ms` is how long that took. */
+export async function campaignRound(
   context: BenchContext,
   sink: Helper,
   leads: number,
@@ -270,7 +271,7 @@ function describe(cost: Cost): string {
   return `${cost.workflowTaskCompleted.toFixed(2)} workflow tasks, ${cost.activityScheduled.toFixed(2)} activities, ${cost.marker.toFixed(2)} local activities, ${cost.timerStarted.toFixed(2)} timers, ${cost.events.toFixed(1)} events`;
 }
 
-interface CpuSeries {
+export interface CpuSeries {
   /** CPU time (ms) per email step and process, one value per round. */
   values: Record<string, number[]>;
   during<T>(emails: number, work: () => Promise<T>): Promise<T>;
@@ -278,7 +279,7 @@ interface CpuSeries {
 }
 
 /** Sums up what processes use while something is measured: steadier than the clock on a machine with other work. */
-function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
+export function cpuSeries(pids: Record<string, number | undefined>): CpuSeries {
   const values: Record<string, number[]> = Object.fromEntries(Object.keys(pids).map((name) => [name, []]));
   const read = (): Record<string, number | undefined> =>
     Object.fromEntries(

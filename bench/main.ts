@@ -19,6 +19,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   reactions: () => import('./reactions.ts'),
   reconcile: () => import('./reconcile.ts'),
   migrations: () => import('./migrations.ts'),
+  'row-security': () => import('./row-security.ts'),
 };
 
 const { values, positionals } = parseArgs({
