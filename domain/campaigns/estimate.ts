@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { DateTime } from 'luxon';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import { refuseProblems } from '../../lib/errors.ts';
@@ -36,7 +37,7 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
   ]);
   const pool = await resolveSenders(org, { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds });
   const ids = pool.map((member) => member.mailboxId);
-  const caps = await org.sql<{ id: string; campaign_limit: number }>(
+  const caps = await org.sql<Columns<'mailboxes', 'id' | 'campaign_limit'>>(
     'select id, campaign_limit from mailboxes where organization_id = :org and id = any(:ids::uuid[])',
     { ids },
   );

@@ -1,4 +1,5 @@
-import { Campaigns, type CampaignRow, type CampaignStatus } from '../../db/models/campaign.ts';
+import type { Columns } from '../../db/rows.ts';
+import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { likeLiteral } from '../records/conditions.ts';
@@ -70,7 +71,7 @@ export interface CampaignOverview {
 /** How many campaigns have which status (GET /campaigns-overview). */
 export async function campaignsOverview(ctx: Ctx): Promise<CampaignOverview> {
   const org = reader(ctx);
-  const groups = await org.sql<{ status: CampaignStatus; kind: CampaignRow['kind']; total: number }>(
+  const groups = await org.sql<Columns<'campaigns', 'status' | 'kind'> & { total: number }>(
     'select status, kind, count(*)::int as total from campaigns where organization_id = :org group by status, kind',
   );
   const folders = await org.sql<{ folder_id: string; total: number }>(

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { cancel, writeIntents } from '../../temporal/dispatch.ts';
@@ -66,7 +67,7 @@ async function cancelRuns({ trx, org }: Tx, campaignId: string): Promise<void> {
   const { organizationId } = org;
   let after: string | undefined;
   for (let full = true; full;) {
-    const contacts = await org.sql<{ contact_id: string }>(
+    const contacts = await org.sql<Columns<'enrollments', 'contact_id'>>(
       `select contact_id from enrollments
        where organization_id = :org and campaign_id = :id and state in ('pending', 'active') and launched_at is not null
          ${after === undefined ? '' : 'and contact_id > :after'}

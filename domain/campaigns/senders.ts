@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -11,12 +12,7 @@ import { lockCampaign } from '../engine/control/status.ts';
 import { poolChanged } from './update.ts';
 
 /** A mailbox of an explicit pool. */
-export interface CampaignSenderRow {
-  mailbox_id: string;
-  weight: number;
-  enabled: boolean;
-  last_sent_at: Date | null;
-}
+export type CampaignSenderRow = Columns<'campaign_senders', 'mailbox_id' | 'weight' | 'enabled' | 'last_sent_at'>;
 
 /**
  * The explicit sender pool of a campaign.

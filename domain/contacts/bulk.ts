@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -87,7 +88,7 @@ async function setSubscribed(tx: Tx, ids: readonly string[], subscribe: boolean 
   if (subscribe === undefined) return;
   let chosen = ids;
   if (subscribe) {
-    const rows = await tx.org.sql<{ id: string; email: string }>(
+    const rows = await tx.org.sql<Columns<'contacts', 'id' | 'email'>>(
       'select id, email from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) and not subscribed',
       { ids },
     );

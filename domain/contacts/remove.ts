@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -14,7 +15,7 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     // Leads before their contact, the lock order of every writer.
     await leaveCampaigns(tx, [id], null, 'contact_deleted');
-    const [contact] = await tx.org.sql<{ email: string }>(
+    const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
       'delete from contacts where organization_id = :org and id = :id returning email',
       { id },
     );

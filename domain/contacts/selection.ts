@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -32,7 +33,7 @@ async function listed(org: OrgScope, asked: readonly string[]): Promise<string[]
       fix: 'Split the list, or select with all and filters.',
     });
   }
-  const rows = await org.sql<{ id: string }>(
+  const rows = await org.sql<Columns<'contacts', 'id'>>(
     'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for update',
     { ids: asked.filter(isUuid) },
   );
@@ -51,7 +52,7 @@ async function matching(org: OrgScope, selection: Selection, now: Date): Promise
   const where = compileFilters(selection.filters, now);
   if (exclude.length > 0)
     where.add(`not exists (select 1 from unnest(${where.bind(exclude, 'uuid[]')}) as out(id) where out.id = c.id)`);
-  const rows = await org.sql<{ id: string }>(
+  const rows = await org.sql<Columns<'contacts', 'id'>>(
     `select c.id from contacts c where c.organization_id = :org and ${where.all()} order by c.id limit :limit for update`,
     { ...where.bindings, limit: MAX_SELECTED + 1 },
   );

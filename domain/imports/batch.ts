@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { ContactImportRow } from '../../db/models/contact-import.ts';
 import { addLeads } from '../leads/leads.ts';
 import type { ContactDraft } from '../records/contact-fields.ts';
@@ -107,7 +108,7 @@ function asProblem(row: ImportRow, reason: RowReason): RowProblem {
 /** Adds contacts to the existing categories that their row names; unknown titles are ignored. */
 async function fileByTitle(tx: Tx, rows: readonly ImportRow[], idOf: Map<string, string>): Promise<void> {
   if (!rows.some((row) => row.categories.length > 0)) return;
-  const labels = await tx.org.sql<{ id: string; title: string }>(
+  const labels = await tx.org.sql<Columns<'labels', 'id' | 'title'>>(
     `select id, lower(title) as title from labels where organization_id = :org and registry = 'category'`,
   );
   for (const label of labels) {

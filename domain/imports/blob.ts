@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { createReadStream } from 'node:fs';
 import { newId } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
@@ -24,7 +25,7 @@ export async function storeBlob(tx: Tx, path: string, size: number): Promise<str
 /** The bytes of a blob, one stored chunk at a time. */
 export async function* readBlob(org: OrgScope, id: string): AsyncGenerator<Buffer> {
   for (let seq = 0; ; seq += 1) {
-    const [chunk] = await org.sql<{ bytes: Buffer }>(
+    const [chunk] = await org.sql<Columns<'blob_chunks', 'bytes'>>(
       'select c.bytes from blob_chunks c join blobs b on b.id = c.blob_id where b.organization_id = :org and b.id = :id and c.seq = :seq',
       { id, seq },
     );

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { ContactImports, type ContactImportRow } from '../../db/models/contact-import.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -62,7 +63,7 @@ async function end(ctx: Ctx, importId: string, status: 'completed' | 'failed', e
 
 async function dropFileOfEnded(ctx: Ctx, importId: string): Promise<void> {
   await transact(ctx, async (tx) => {
-    const [row] = await tx.org.sql<{ blob_id: string | null }>(
+    const [row] = await tx.org.sql<Columns<'contact_imports', 'blob_id'>>(
       `select blob_id from contact_imports
        where organization_id = :org and id = :id and status in ('completed', 'failed', 'cancelled') for update`,
       { id: importId },

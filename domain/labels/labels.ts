@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
 import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
@@ -133,7 +134,7 @@ export async function moveLabel(
  * @throws AppError conflict naming the campaigns
  */
 async function refuseWidening(tx: Tx, tagId: string): Promise<void> {
-  const campaigns = await tx.org.sql<{ id: string; name: string }>(
+  const campaigns = await tx.org.sql<Columns<'campaigns', 'id' | 'name'>>(
     `select c.id, c.name from campaigns c
      where c.organization_id = :org and c.email_tags = array[cast(:id as uuid)] and c.sender_strategy = 'tags' and c.status <> 'completed'
        and not exists (select 1 from campaign_senders s where s.campaign_id = c.id)

@@ -1,3 +1,5 @@
+import type { CampaignStatus } from '../../db/models/campaign.ts';
+import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -24,17 +26,19 @@ export interface LeadHoldResult {
   hold: LeadHold | null;
 }
 
-interface HeldRow {
-  id: string;
-  campaign_id: string;
-  contact_id: string;
-  campaign_status: string;
-  state: string;
-  launched_at: Date | null;
-  hold_since: Date | null;
-  hold_until: Date | null;
-  hold_reason: string | null;
-  hold_source: LeadHold['source'] | null;
+interface HeldRow extends Columns<
+  'enrollments',
+  | 'id'
+  | 'campaign_id'
+  | 'contact_id'
+  | 'state'
+  | 'launched_at'
+  | 'hold_since'
+  | 'hold_until'
+  | 'hold_reason'
+  | 'hold_source'
+> {
+  campaign_status: CampaignStatus;
 }
 
 const YEAR_MS = 366 * 86_400_000;

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -58,7 +59,7 @@ export async function leaveCampaigns(
     `select count(*) from (select id from enrollments where ${membership} order by id for update) as held`,
     bindings,
   );
-  const underWay = await tx.org.sql<{ id: string }>(
+  const underWay = await tx.org.sql<Columns<'enrollments', 'id'>>(
     `select id from enrollments e where ${membership} and state in ('pending', 'active')
        and (launched_at is not null or exists (select 1 from sends s where s.enrollment_id = e.id and s.state = 'reserved'))
      order by id`,
@@ -70,7 +71,7 @@ export async function leaveCampaigns(
     'failed',
     { reason },
   );
-  const waiting = await tx.org.sql<{ campaign_id: string }>(
+  const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id'>>(
     `with gone as (delete from enrollments where ${membership} returning campaign_id, state)
      select distinct campaign_id from gone where state = 'pending'`,
     bindings,

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
@@ -8,16 +9,13 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { endGrantsOfMember } from '../oauth/grants.ts';
 import { assertMayGrant, assertMayManage, lockOrganization, roleToGrant } from './grants.ts';
 
-export interface MemberRow {
-  user_id: string;
-  email: string;
-  first_name: string;
-  last_name: string;
-  role_id: string;
+export interface MemberRow
+  extends
+    Columns<'memberships', 'user_id' | 'role_id' | 'created_at'>,
+    Columns<'users', 'email' | 'first_name' | 'last_name'>,
+    Columns<'roles', 'is_owner'> {
   role_name: string;
   role_permissions: string[];
-  is_owner: boolean;
-  created_at: Date;
 }
 
 const LIST = 'members';

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { json } from '../../db/connection.ts';
 import { across } from '../../db/across.ts';
 import type { Deps } from '../kernel/context.ts';
@@ -51,7 +52,7 @@ export async function removeAbandoned(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subscribers: readonly Subscriber[],
 ): Promise<string[]> {
-  const { rows } = await across(db, 'engine').run<{ name: string }>(
+  const { rows } = await across(db, 'engine').run<Columns<'reaction_subscribers', 'name'>>(
     'delete from reaction_subscribers where name <> all(:names::text[]) and seen_at < :before returning name',
     {
       names: subscribers.map(({ name }) => name),

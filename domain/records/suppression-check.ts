@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { SuppressionSource } from '../../db/models/suppression.ts';
 
@@ -11,15 +12,7 @@ export interface SuppressionHit {
   createdAt: Date;
 }
 
-interface EntryRow {
-  id: string;
-  kind: 'email' | 'domain';
-  email: string;
-  source: SuppressionSource;
-  reason: string;
-  expires_at: Date | null;
-  created_at: Date;
-}
+type EntryRow = Columns<'suppressions', 'id' | 'kind' | 'email' | 'source' | 'reason' | 'expires_at' | 'created_at'>;
 
 /** The host part of an address, lower-case; empty when there is none. */
 export function hostOf(email: string): string {

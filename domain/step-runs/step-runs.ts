@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -8,22 +9,24 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 
 /** One execution of one step for one contact, as lists and answers show it. */
-export interface StepRunView {
-  id: string;
-  campaign_id: string;
-  contact_id: string;
-  enrollment_id: string;
-  step_id: string;
+export interface StepRunView extends Columns<
+  'step_runs',
+  | 'id'
+  | 'campaign_id'
+  | 'contact_id'
+  | 'enrollment_id'
+  | 'step_id'
+  | 'kind'
+  | 'state'
+  | 'outcome'
+  | 'detail'
+  | 'attempts'
+  | 'started_at'
+  | 'completed_at'
+> {
   /** Null when the step was deleted. */
   step_name: string | null;
-  kind: string;
-  state: string;
-  outcome: string | null;
-  detail: string | null;
-  attempts: number;
   error: { code: string; message: string; fix: string } | null;
-  started_at: Date;
-  completed_at: Date | null;
 }
 
 const VIEW = `r.id, r.campaign_id, r.contact_id, r.enrollment_id, r.step_id, s.name as step_name, r.kind, r.state, r.outcome, r.detail,

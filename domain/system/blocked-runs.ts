@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import { isConnectionLost } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
@@ -94,11 +95,7 @@ export async function retryRun(deps: Deps, workflowId: string): Promise<boolean>
   return letter !== undefined;
 }
 
-interface DueLetter {
-  organization_id: string;
-  task_type: string;
-  task_id: string;
-}
+type DueLetter = Columns<'dead_letters', 'organization_id' | 'task_type' | 'task_id'>;
 
 /**
  * Has the blocked run of a task go on, within the caller's transaction; the caller settles its dead letter.
@@ -131,7 +128,7 @@ const FAMILIES: readonly Family[] = [
       return row?.id;
     },
     async retry(tx, id, cause) {
-      const [run] = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
+      const [run] = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
         `update enrollments set blocked = false where organization_id = :org and id = :id and state = 'active' returning campaign_id, contact_id`,
         { id },
       );

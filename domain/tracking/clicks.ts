@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
@@ -7,19 +8,11 @@ import { MAX_USER_AGENT } from '../kernel/actor.ts';
 import { originOf } from './user-agent.ts';
 
 /** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
-export interface Ticket {
-  id: string;
-  organization_id: string;
-  url: string;
-  send_id: string;
-  /** From the send; null when it was deleted. */
-  campaign_id: string | null;
-  step_id: string | null;
-  contact_id: string | null;
-  mailbox_id: string | null;
-  /** When the email was sent; null while it is being sent. */
-  sent_at: Date | null;
-}
+export interface Ticket
+  extends
+    Columns<'tracked_links', 'id' | 'organization_id' | 'url' | 'send_id'>,
+    /** From the send; null when it was deleted, `sent_at` also while it is being sent. */
+    Columns<'sends', 'campaign_id' | 'step_id' | 'contact_id' | 'mailbox_id' | 'sent_at'> {}
 
 /**
  * The ticket of a tracked link, or undefined. Its id is an HMAC, which cannot be guessed, and the URL is the stored one: a

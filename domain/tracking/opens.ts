@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import { newId } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
@@ -7,17 +8,18 @@ import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 import { MAX_USER_AGENT } from '../kernel/actor.ts';
 import { originOf } from './user-agent.ts';
 
-interface SendRow {
-  id: string;
-  organization_id: string;
-  campaign_id: string | null;
-  step_id: string | null;
-  contact_id: string | null;
-  mailbox_id: string | null;
-  recipient: string;
-  message_id: string | null;
-  sent_at: Date | null;
-}
+type SendRow = Columns<
+  'sends',
+  | 'id'
+  | 'organization_id'
+  | 'campaign_id'
+  | 'step_id'
+  | 'contact_id'
+  | 'mailbox_id'
+  | 'recipient'
+  | 'message_id'
+  | 'sent_at'
+>;
 
 /** The send of a pixel's token; undefined when the token is not ours. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {

@@ -1,3 +1,4 @@
+import type { Columns } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { likeLiteral } from '../records/conditions.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
@@ -22,21 +23,23 @@ export interface ThreadFilters {
 }
 
 /** A conversation, shown by the newest received message. */
-export interface ThreadRow {
-  id: string;
-  mailbox_id: string;
-  thread_id: string;
-  from_email: string;
-  from_name: string;
-  to_emails: string[];
-  subject: string;
+export interface ThreadRow extends Columns<
+  'inbound_messages',
+  | 'id'
+  | 'mailbox_id'
+  | 'thread_id'
+  | 'from_email'
+  | 'from_name'
+  | 'to_emails'
+  | 'subject'
+  | 'received_at'
+  | 'seen'
+  | 'kind'
+  | 'intent'
+  | 'contact_id'
+  | 'campaign_id'
+> {
   snippet: string;
-  received_at: Date;
-  seen: boolean;
-  kind: InboundKind;
-  intent: string | null;
-  contact_id: string | null;
-  campaign_id: string | null;
   /** Received messages, over all mailboxes that the caller may read. */
   message_count: number;
   has_unread: boolean;

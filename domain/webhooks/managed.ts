@@ -33,7 +33,7 @@ export async function syncApplicationEndpoints(tx: Tx, applicationId: string): P
     },
   );
   await repoint(tx, application);
-  const granting = await across(tx.trx, 'application').sql<{ organization_id: string }>(
+  const granting = await across(tx.trx, 'application').sql<Columns<'oauth_grants', 'organization_id'>>(
     `select distinct g.organization_id from oauth_grants g join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
      where g.application_id = :application and g.revoked_at is null`,
     { application: applicationId },

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 
 export type CounterScope = 'campaign' | 'campaign_new' | 'mailbox' | 'org_campaigns';
@@ -54,7 +55,7 @@ export async function readCounters(
   scopeIds: readonly string[],
   days: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await org.sql<{ scope: string; scope_id: string; day: string; count: number }>(
+  const rows = await org.sql<Columns<'daily_counters', 'scope' | 'scope_id' | 'day' | 'count'>>(
     `select scope, scope_id, day, count from daily_counters
      where organization_id = :org and scope_id = any(:ids::uuid[]) and day = any(:days::date[])`,
     { ids: scopeIds, days },

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { hasOpenLeads } from './status.ts';
 import { releaseReservedSends } from './release.ts';
 import type { Tx } from '../../kernel/transact.ts';
@@ -45,7 +46,7 @@ export async function finishEnrollments(
   options: FinishOptions = {},
 ): Promise<number> {
   if (enrollmentIds.length === 0) return 0;
-  const rows = await tx.org.sql<{ id: string; campaign_id: string; contact_id: string; launched_at: Date | null }>(
+  const rows = await tx.org.sql<Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>>(
     `with open as (
        select id from enrollments where organization_id = :org and id = any(:ids::uuid[]) and state in ('pending', 'active') order by id for update
      )

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { isSender } from '../campaign/sender-pool.ts';
 import type { CampaignLogType } from '../campaign/log.ts';
 import { json } from '../../../db/connection.ts';
@@ -54,7 +55,7 @@ export async function announcePoolChange(
      update campaigns k set launch_epoch = -1 from told where k.id = told.id`,
     { ids },
   );
-  const waiting = await tx.org.sql<{ campaign_id: string; contact_id: string }>(
+  const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
     `select campaign_id, contact_id from enrollments
      where organization_id = :org and state = 'active' and campaign_id = any(:ids::uuid[])
        and waiting_until > :now and waiting_for like '%mailbox%' limit ${WAKE_LIMIT}`,

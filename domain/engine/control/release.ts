@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { countDaily, type CounterChange } from '../campaign/counters.ts';
 import { dayKey } from '../../records/schedule/windows.ts';
@@ -10,12 +11,8 @@ export interface ReleaseTarget {
   sendId?: string;
 }
 
-interface Slot {
-  campaign_id: string | null;
-  mailbox_id: string | null;
-  slot_day: string;
+interface Slot extends Columns<'sends', 'campaign_id' | 'mailbox_id' | 'slot_day' | 'is_first'> {
   mailbox_day: string;
-  is_first: boolean;
 }
 
 /** One condition per kind of target: a statement that asked for all of them would fit no index once it is prepared. */
@@ -87,7 +84,7 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
     { id: email.mailbox_id },
   );
   if (!mailbox) return from;
-  const taken = await tx.org.sql<{ slot_at: Date }>(
+  const taken = await tx.org.sql<Columns<'sends', 'slot_at'>>(
     `select slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and id <> :id
        and slot_at > cast(:from as timestamptz) - :gap * interval '1 millisecond'
      order by slot_at`,

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { Campaigns, type CampaignRow, type CampaignStatus } from '../../../db/models/campaign.ts';
 import { notFound } from '../../../lib/errors.ts';
 import { isUuid } from '../../../lib/ids.ts';
@@ -71,7 +72,7 @@ export async function pauseCampaign(
   reason: string,
   from: readonly CampaignStatus[] = ['active'],
 ): Promise<boolean> {
-  const [moved] = await tx.org.sql<{ name: string; epoch: number }>(
+  const [moved] = await tx.org.sql<Columns<'campaigns', 'name'> & { epoch: number }>(
     `update campaigns set status = :status, control_epoch = control_epoch + 1, last_status_change_at = :now, updated_at = :now, idle_since = null
      where organization_id = :org and id = :id and status = any(:from) and status <> :status returning name, control_epoch as epoch`,
     { id: campaignId, status, from, now: tx.now },

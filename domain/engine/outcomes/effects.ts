@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import type { ReplyCause } from '../../../workflows/enrollment/contract.ts';
 import { finishEnrollments, type FinalState } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
@@ -139,7 +140,7 @@ export async function recordUnsubscribe(
   alwaysSuppress: boolean,
 ): Promise<void> {
   const { send } = subject;
-  const [contact] = await tx.org.sql<{ id: string; subscribed: boolean }>(
+  const [contact] = await tx.org.sql<Columns<'contacts', 'id' | 'subscribed'>>(
     'select id, subscribed from contacts where organization_id = :org and (id = :id or email = :email) order by id = :id desc limit 1 for no key update',
     { id: subject.contactId, email: subject.email },
   );

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment, finishEnrollments } from '../control/finish.ts';
 import type { Tx } from '../../kernel/transact.ts';
@@ -67,7 +68,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     await finishEnrollment(tx, enrollmentId, 'replied', { reason: 'the contact may ask to be left out' });
     return;
   }
-  const [campaign] = await tx.org.sql<{ stop_on_reply: boolean }>(
+  const [campaign] = await tx.org.sql<Columns<'campaigns', 'stop_on_reply'>>(
     'select stop_on_reply from campaigns where organization_id = :org and id = :id',
     { id: campaignId },
   );

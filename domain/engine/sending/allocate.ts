@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -435,7 +436,7 @@ async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], day: st
      where organization_id = :org and id = :id and (ramp_day is null or ramp_day < :day::date)`,
     { id: campaign.id, day },
   );
-  const [row] = await tx.org.sql<{ ramp_level: number }>(
+  const [row] = await tx.org.sql<Columns<'campaigns', 'ramp_level'>>(
     `select ramp_level from campaigns where organization_id = :org and id = :id`,
     { id: campaign.id },
   );

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { IS_SENDER, poolBindings } from '../campaign/sender-pool.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
@@ -134,7 +135,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   };
   const everybody = campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0;
   const lock = (text: string, more: Record<string, number> = {}) =>
-    tx.org.sql<{ id: string }>(text as `${string}:org${string}`, { ...bindings, ...more });
+    tx.org.sql<Columns<'mailboxes', 'id'>>(text as `${string}:org${string}`, { ...bindings, ...more });
   let rows = await lock(
     `${byTime(!everybody)} for no key update of m skip locked`,
     everybody ? {} : { probe: search.count * PROBE },

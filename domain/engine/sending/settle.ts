@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { isDeadlock } from '../../../db/errors.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { finishEnrollment } from '../control/finish.ts';
@@ -14,17 +15,19 @@ export interface Hold {
   token: string;
 }
 
-interface SentRow {
-  id: string;
-  campaign_id: string | null;
-  enrollment_id: string | null;
-  step_id: string | null;
-  step_run_id: string | null;
-  contact_id: string | null;
-  mailbox_id: string | null;
+interface SentRow extends Columns<
+  'sends',
+  | 'id'
+  | 'campaign_id'
+  | 'enrollment_id'
+  | 'step_id'
+  | 'step_run_id'
+  | 'contact_id'
+  | 'mailbox_id'
+  | 'recipient'
+  | 'attempts'
+> {
   message_id: string;
-  recipient: string;
-  attempts: number;
 }
 
 /** Null when the campaign or the contact was deleted while the email was in a worker's hands. */

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { Segments, type SegmentRow } from '../../../db/models/segment.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { isUuid } from '../../../lib/ids.ts';
@@ -15,7 +16,7 @@ export async function segmentContactIds(
   const [segment] = await load(org, [segmentId]);
   if (!segment) return [];
   const { sql, bindings } = compileSegment(segment.match, segment.conditions);
-  const rows = await org.sql<{ id: string }>(
+  const rows = await org.sql<Columns<'contacts', 'id'>>(
     `select c.id from contacts c where c.organization_id = :org and (${sql}) and (cast(:after as uuid) is null or c.id > cast(:after as uuid))
      order by c.id limit :limit`,
     { ...bindings, after: page.after ?? null, limit: page.limit },
