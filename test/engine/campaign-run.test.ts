@@ -15,7 +15,7 @@ let engine: Engine;
 let tenant: Tenant;
 
 test.before(async () => {
-  [world, mail] = await Promise.all([createWorld(), startMailWorld()]);
+  [world, mail] = await Promise.all([createWorld({ env: { ROW_SECURITY: 'true' } }), startMailWorld()]);
   engine = await startEngine(world);
   tenant = await world.tenant();
 });

@@ -13,7 +13,7 @@ const MONDAY = new Date('2026-03-02T08:00:00Z');
 const clock = new ManualClock(MONDAY);
 let world: World;
 test.before(async () => {
-  world = await createWorld({ clock });
+  world = await createWorld({ clock, env: { ROW_SECURITY: 'true' } });
 });
 test.beforeEach(() => clock.set(MONDAY));
 test.after.always(() => world?.close());

@@ -9,8 +9,8 @@ import type { Deps } from '../../domain/kernel/context.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const TEMPLATE_LOCK = 7_201_946;
-/** The suites run with row-level security, so that a statement it hinders is found; `false` here runs them without. */
-const ROW_SECURITY = process.env.HERON_TEST_ROW_SECURITY !== 'false';
+/** Runs every suite with row-level security, not only those that ask for it. */
+const ROW_SECURITY = process.env.HERON_TEST_ROW_SECURITY === 'true';
 
 /** A pool that can be asked anything; only tests and measurements have one. */
 export type RawDb = ReturnType<typeof connectRaw>;
@@ -48,7 +48,7 @@ export function testPostgresUrl(): string {
 }
 
 /** A database of its own for one test file, copied from a migrated template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ rowSecurity = ROW_SECURITY } = {}): Promise<TestDatabase> {
   const adminUrl = testPostgresUrl();
   const template = `heron_template_${schemaHash()}`;
   const name = `heron_test_${randomBytes(6).toString('hex')}`;
@@ -61,7 +61,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await connected(adminUrl, async (copier) => copier.raw(`create database ${name} template ${template}`));
     }),
   );
-  return openDatabase(adminUrl, name);
+  return openDatabase(adminUrl, name, rowSecurity);
 }
 
 /** A database of its own for one test file, without any table. */
@@ -72,9 +72,9 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return openDatabase(adminUrl, name);
 }
 
-function openDatabase(adminUrl: string, name: string): TestDatabase {
+function openDatabase(adminUrl: string, name: string, rowSecurity = false): TestDatabase {
   const url = withDatabase(adminUrl, name);
-  const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true, rowSecurity: ROW_SECURITY });
+  const db = connectRaw({ url, max: 20, name: 'heron-test', prepared: true, rowSecurity });
   return {
     url,
     db,

@@ -71,7 +71,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
 
 /** Brings a world up; call {@link World.close} in `test.after.always`. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(options.env?.ROW_SECURITY ? { rowSecurity: true } : {});
   const port = options.ownAddress ? await freePort() : 0;
   const address = `http://127.0.0.1:${port}`;
   const config = testConfig(database.url, {

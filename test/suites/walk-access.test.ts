@@ -15,7 +15,7 @@ const OPEN_FIELDS = new Set<string>([]);
 
 let world: World;
 test.before(async () => {
-  world = await createWorld();
+  world = await createWorld({ env: { ROW_SECURITY: 'true' } });
 });
 test.after.always(() => world?.close());
 
