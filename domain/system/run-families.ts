@@ -63,10 +63,10 @@ function family<Args>(
 const UNDELIVERED = `status in ('pending', 'in_flight')`;
 
 /**
- * The batches with something to deliver behind a position: from each the index leads to the next, past its deliveries. The
+ * The batches, an endpoint's own among them, with something to deliver behind a position: from each the index leads to the next, past its deliveries. The
  * recursion makes them in the order of their ids, and only as many as the limit takes.
  */
-const NEXT_BATCHES = `with recursive batches as (
+const nextBatches = (args: string, which: string): string => `with recursive batches as (
     (select batch_id, endpoint_id from webhook_deliveries
      where batch_id > cast(:after as uuid) and ${UNDELIVERED} order by batch_id limit 1)
     union all
@@ -75,7 +75,7 @@ const NEXT_BATCHES = `with recursive batches as (
       where batch_id > b.batch_id and ${UNDELIVERED} order by batch_id limit 1
     ) n
   )
-  select batch_id as position, batch_id as "batchId" from batches where batch_id <> endpoint_id limit :limit`;
+  select batch_id as position, ${args} from batches where ${which} limit :limit`;
 
 /**
  * Every family whose runs must be open because PostgreSQL says so. A new family adds an entry here, or below with the
@@ -110,14 +110,18 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select distinct batch_id as position, batch_id as "batchId"
      from webhook_deliveries
      where batch_id is not null and ${UNDELIVERED} and batch_id <> endpoint_id`,
-    { id: 'batch_id', pageSql: NEXT_BATCHES },
+    { id: 'batch_id', pageSql: nextBatches('batch_id as "batchId"', 'batch_id <> endpoint_id') },
   ),
   family<WebhookEndpointArgs>(
     webhookEndpointWorkflow,
-    `select e.id as position, e.id as "endpointId"
-     from webhook_endpoints e
-     where exists (select from webhook_deliveries where batch_id = e.id and ${UNDELIVERED})`,
-    { id: 'e.id', open: (args) => signal(webhookEndpointWorkflow, args, 'more', { cause: 'sweep' }) },
+    `select distinct batch_id as position, batch_id as "endpointId"
+     from webhook_deliveries
+     where batch_id is not null and ${UNDELIVERED} and batch_id = endpoint_id`,
+    {
+      id: 'batch_id',
+      pageSql: nextBatches('batch_id as "endpointId"', 'batch_id = endpoint_id'),
+      open: (args) => signal(webhookEndpointWorkflow, args, 'more', { cause: 'sweep' }),
+    },
   ),
   family<WebhookDeliveryArgs>(
     webhookDeliveryWorkflow,
