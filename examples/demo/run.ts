@@ -74,17 +74,16 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     });
     const facts = await settled(gather, signal);
     report(facts, took);
+    const isSound = CHECKS.every(([, differences]) => differences(facts).length === 0);
+    const logged = options.complaints.length;
     write();
     say('Chapter two: a bad day.');
     const trouble = await runTrouble(prepared, world, say, signal);
     write();
     for (const [name, differences] of trouble) tell(name, differences);
-    return {
-      prepared,
-      passed:
-        CHECKS.every(([, differences]) => differences(facts).length === 0) &&
-        trouble.every(([, differences]) => differences.length === 0),
-    };
+    // An absent mail server may be logged as an error; it is shown, and is no fault of anybody.
+    for (const complaint of options.complaints.slice(logged)) write(`        logged: ${complaint}`);
+    return { prepared, passed: isSound && trouble.every(([, differences]) => differences.length === 0) };
   } finally {
     life.stop();
     await record.close();
