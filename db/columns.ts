@@ -34,6 +34,8 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'app_connections.secret': { note: 'Sealed under `app_connections/<id>`.' },
   'campaign_steps.wait_after': { note: 'Days between the previous step and this one.' },
   'campaign_variants.step_id': { note: "Null: the campaign's first email." },
+  'campaign_variants.promoted_at': { note: 'Since when all further emails of its step are written as it says.' },
+  'campaign_variants.promotion': { note: 'The rule it won by, and the counts of all variants then.' },
   'campaigns.schedule_windows': {
     type: 'ScheduleWindow[][]',
     note: 'Seven lists by weekday (Sunday first); empty when days, start_time and end_time decide.',

@@ -113,6 +113,7 @@ export function presentVariant(row: CampaignVariantRow): Item<typeof variantList
     is_control: row.is_control,
     is_active: row.is_active,
     metadata: row.metadata,
+    promoted_at: iso(row.promoted_at),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   };

@@ -152,6 +152,9 @@ const variantFields = {
   is_control: z.boolean(),
   is_active: z.boolean(),
   metadata: json,
+  promoted_at: timestamp
+    .nullable()
+    .describe('When it was chosen for all further emails of its step (ab_testing.auto_promote_winner)'),
   created_at: timestamp,
   updated_at: timestamp,
 };

@@ -18,6 +18,10 @@ export interface CampaignVariantsRow {
   metadata: JsonObject;
   created_at: Date;
   updated_at: Date;
+  /** Since when all further emails of its step are written as it says. */
+  promoted_at: Date | null;
+  /** The rule it won by, and the counts of all variants then. */
+  promotion: JsonObject | null;
 }
 
 export interface CampaignVariantsInsert {
@@ -35,4 +39,6 @@ export interface CampaignVariantsInsert {
   metadata?: string;
   created_at: Date;
   updated_at: Date;
+  promoted_at?: Date | null;
+  promotion?: string | null;
 }

@@ -71,6 +71,7 @@ export interface CampaignsRow {
   updated_at: Date;
   blocked_reason: string | null;
   launch_epoch: number;
+  variants_compared_at: Date | null;
 }
 
 export interface CampaignsInsert {
@@ -140,4 +141,5 @@ export interface CampaignsInsert {
   updated_at: Date;
   blocked_reason?: string | null;
   launch_epoch?: number;
+  variants_compared_at?: Date | null;
 }

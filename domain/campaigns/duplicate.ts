@@ -86,6 +86,7 @@ async function copySteps(tx: Tx, sourceId: string, copyId: string): Promise<void
   }
   for (const variant of await tx.org.query(CampaignVariants).where({ campaign_id: sourceId }).orderBy('id')) {
     const stepId = variant.step_id === null ? null : ids.get(variant.step_id)!;
-    await tx.org.create(CampaignVariants, { ...variant, ...fresh(), step_id: stepId });
+    const untested = { promoted_at: null, promotion: null };
+    await tx.org.create(CampaignVariants, { ...variant, ...fresh(), ...untested, step_id: stepId });
   }
 }

@@ -45,6 +45,7 @@ export async function createVariant(ctx: Ctx, campaignId: string, input: Variant
       if (!step) throw notFound('Step');
     }
     const variant = await editSteps(tx, campaign, () => insertVariant(tx, campaign.id, input));
+    await reopenTest(tx, campaign.id, variant.step_id);
     await variantsChanged(tx, campaign, 'A variant was added', variant.id);
     return { variant, warnings: copyWarnings(variant) };
   });
@@ -62,7 +63,8 @@ export async function updateVariant(
 ): Promise<WrittenVariant> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
-    const { id } = await findVariant(tx, campaign.id, variantId);
+    const { id, step_id: stepId } = await findVariant(tx, campaign.id, variantId);
+    if (COMPARED.some((field) => input[field] !== undefined)) await reopenTest(tx, campaign.id, stepId);
     const variant = (await editSteps(tx, campaign, async () =>
       tx.org.query(CampaignVariants).patchAndFetchById(id, { ...input, updated_at: tx.now }),
     ))!;
@@ -82,6 +84,18 @@ export async function deleteVariant(ctx: Ctx, campaignId: string, variantId: str
     await editSteps(tx, campaign, async () => tx.org.query(CampaignVariants).findById(id).delete());
     await variantsChanged(tx, campaign, 'A variant was removed', id);
   });
+}
+
+/** What a comparison of variants rests on. */
+const COMPARED = ['subject', 'body_html', 'body_plain', 'weight', 'is_active'] as const;
+
+/** The variants of a step are not those that were compared: a winner among them is one no longer. */
+async function reopenTest(tx: Tx, campaignId: string, stepId: string | null): Promise<void> {
+  await tx.org.sql(
+    `update campaign_variants set promoted_at = null, promotion = null
+     where organization_id = :org and campaign_id = :campaign and step_id is not distinct from :step::uuid and promoted_at is not null`,
+    { campaign: campaignId, step: stepId },
+  );
 }
 
 async function findVariant(tx: Tx, campaignId: string, variantId: string): Promise<CampaignVariantRow> {

@@ -1,5 +1,6 @@
 import type { Subscriber } from '../reactions/subscriber.ts';
 import { pauseOnSpike } from './pause-on-spike.ts';
+import { promoteWinner } from './promote-winner.ts';
 
 /** All subscribers of this build. Names are stored in every database: a new name is a new subscriber. */
-export const SUBSCRIBERS: readonly Subscriber[] = [pauseOnSpike];
+export const SUBSCRIBERS: readonly Subscriber[] = [pauseOnSpike, promoteWinner];

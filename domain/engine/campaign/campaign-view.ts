@@ -42,6 +42,7 @@ export type CampaignView = Columns<
   | 'contact_order_field'
   | 'idle_since'
   | 'created_at'
+  | 'started_at'
 >;
 
 export interface CampaignInEffect {

@@ -8,7 +8,7 @@ const OPERATORS = ['equals', 'not_equals', 'contains', 'exists', 'not_exists', '
 export type Outcome = 'sent' | 'uncertain' | 'skipped' | 'elapsed' | 'event' | 'timeout' | 'success' | 'error' | 'done';
 
 /**
- * One thing a branch asks for. Fields: `node_outcome`; `opened`, `clicked`, `replied` of the step's email;
+ * One thing a branch asks for. Fields: `node_outcome`; `opened`, `clicked`, `replied` of the latest email that left;
  * `contact.<field>` and `contact.custom.<key>`; `app.<output_key>.<path>`; `event.<path>` of the event waited for.
  */
 const FIELD =
@@ -93,6 +93,24 @@ export function matchingBranch(step: GraphStep, facts: Facts): Branch | null {
       (branch.when ?? []).every((condition) => holds(condition, facts)),
     ) ?? null
   );
+}
+
+/** What a condition can ask of an email after it has left. */
+const ENGAGEMENT: ReadonlySet<string> = new Set(['opened', 'clicked', 'replied']);
+
+/**
+ * Branches that the reactions of the recipient still choose between: those whose other conditions hold, up to the first
+ * that asks for no reaction. None where the way on does not depend on a reaction.
+ */
+export function branchesInSuspense(step: GraphStep, facts: Facts): Branch[] {
+  const open: Branch[] = [];
+  for (const branch of step.conditions.branches ?? []) {
+    const others = (branch.when ?? []).filter(({ field }) => !ENGAGEMENT.has(field));
+    if (!others.every((condition) => holds(condition, facts))) continue;
+    open.push(branch);
+    if (others.length === (branch.when ?? []).length) break;
+  }
+  return open.some(({ when }) => (when ?? []).some(({ field }) => ENGAGEMENT.has(field))) ? open : [];
 }
 
 /**

@@ -19,6 +19,7 @@ export type CampaignLogType =
   | 'sender_removed'
   | 'steps_changed'
   | 'variants_changed'
+  | 'variant_promoted'
   | 'leads_added'
   | 'lead_removed'
   | 'lead_paused'

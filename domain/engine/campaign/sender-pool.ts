@@ -56,6 +56,17 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
 }
 
+/** Emails the pool of a campaign can give it in a day: of each mailbox the smaller of its cap and the daily limit. */
+export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLimit: number): Promise<number> {
+  const [row] = await org.sql<{ emails: number }>(
+    `select coalesce(sum(least(m.campaign_limit, :limit)), 0)::float8 as emails from ${POOL_TABLES}
+     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}`,
+    { ...poolBindings(campaign), limit: dailyLimit },
+  );
+  return row!.emails;
+}
+
 /**
  * Refuses what would send from mailboxes that the caller's key may not use: every sender of the campaign must be among the
  * key's mailboxes, whatever the sender's state now. Without tags and senders every mailbox is a sender.

@@ -1,12 +1,14 @@
 import { newId } from '../../../lib/ids.ts';
 import type { Decision } from '../../../workflows/enrollment/contract.ts';
-import { firstStep, matchingBranch, type Facts, type Outcome } from '../campaign/graph.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
+import { branchesInSuspense, firstStep, matchingBranch, type Facts, type Outcome } from '../campaign/graph.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { finishEnrollment, type FinalState } from '../control/finish.ts';
 import {
   readGraph,
+  latestEmail,
   readSnapshot,
   sendOf,
   type EngineStep,
@@ -16,6 +18,7 @@ import {
   type Snapshot,
   type StepRun,
 } from './snapshot.ts';
+import { wayBegins } from './entry.ts';
 import { atRepeat, atStep, type Verdict } from './steps.ts';
 
 /** Steps a contact may pass in one decision; more means a circle, which saving a campaign refuses. */
@@ -64,7 +67,7 @@ async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
     entered &&
     `begun as (
        insert into step_runs (id, organization_id, enrollment_id, campaign_id, contact_id, step_id, seq, kind, state, output_key, started_at)
-       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :now)
+       values (:run, :org, :enrollment, :campaign, :contact, :step, :seq, :kind, 'running', :key, :since)
      ), linked as (
        -- The launcher reserves the first email before the run exists; a step can also be met a second time.
        update sends set step_run_id = :run where organization_id = :org and enrollment_id = :enrollment and step_id = :step and step_run_id is null
@@ -75,9 +78,15 @@ async function store(tx: Tx, snapshot: Snapshot): Promise<void> {
     enrollment: enrollment.id,
     campaign: enrollment.campaign_id,
     contact: enrollment.contact_id,
-    now: tx.now,
     ...(entered
-      ? { run: entered.id, step: entered.step_id, seq: entered.seq, kind: entered.kind, key: entered.output_key }
+      ? {
+          run: entered.id,
+          step: entered.step_id,
+          seq: entered.seq,
+          kind: entered.kind,
+          key: entered.output_key,
+          since: entered.started_at,
+        }
       : {}),
   });
 }
@@ -98,14 +107,19 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
         });
       await abandon(tx, snapshot);
     }
-    const step =
+    const onward: Onward =
       run === null
-        ? firstStep(graph.steps)
+        ? begin(tx, snapshot, graph)
         : isOver(run)
-          ? after(snapshot, graph, run)
-          : (graph.steps.find(({ id }) => id === run.step_id) ?? null);
+          ? after(tx, snapshot, graph, run)
+          : { step: graph.steps.find(({ id }) => id === run.step_id) ?? null, since: tx.now };
+    if ('until' in onward) {
+      const why = 'waiting to see what becomes of the email';
+      return say(tx, snapshot, stepLabel(graph, onward.at), { kind: 'wait', until: onward.until, why });
+    }
+    const { step } = onward;
     if (step === null) return finish(tx, snapshot, 'completed');
-    if (run === null || isOver(run)) enter(tx, snapshot, step);
+    if (run === null || isOver(run)) enter(snapshot, step, onward.since);
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
     // All but an email reads or writes its run.
     if (step.kind !== 'email') await store(tx, snapshot);
@@ -143,11 +157,43 @@ function isOver(run: StepRun): boolean {
   return run.state === 'completed' || run.state === 'skipped';
 }
 
-/** Where the contact goes after a finished step; after one that was removed, where that normally led. */
-function after(snapshot: Snapshot, graph: Graph, run: StepRun): EngineStep | null {
-  const step = graph.steps.find(({ id }) => id === run.step_id);
-  let to = step ? matchingBranch(step, factsOf(snapshot, run))?.to : graph.removed.get(run.step_id);
-  // A removed step has led to one that was removed before or after it.
+/** The first step. Its days and minutes have passed since the lead's way began: meanwhile it was a row of the launcher's. */
+function begin(tx: Tx, { campaign, enrollment }: Snapshot, graph: Graph): Onward {
+  const step = firstStep(graph.steps);
+  const waits = step?.action?.type === 'wait' || (step?.kind === 'email' && step.wait_after > 0);
+  const began = wayBegins(campaign, enrollment.entered_at);
+  return { step, since: waits && began < tx.now ? began : tx.now };
+}
+
+/** The next step, and since when its days count; or until when it stays open which one it is. */
+type Onward = { step: EngineStep | null; since: Date } | { at: EngineStep; until: Date };
+
+/**
+ * Where the contact goes after a finished step; after one that was removed, where that normally led. A branch that asks
+ * what became of an email is chosen when the step it leads to falls due, `wait_after` days after the finished one: until
+ * then the recipient may still open, click or reply. Where it ends the flow, or none holds, that is certain once the last
+ * of the steps that might follow is due.
+ */
+function after(tx: Tx, snapshot: Snapshot, graph: Graph, run: StepRun): Onward {
+  const finished = graph.steps.find(({ id }) => id === run.step_id);
+  if (!finished) return { step: stepAt(graph, graph.removed.get(run.step_id)), since: tx.now };
+  const facts = factsOf(snapshot, run);
+  const chosen = stepAt(graph, matchingBranch(finished, facts)?.to);
+  // Nothing comes back of an email that has not left.
+  const suspense = latestEmail(snapshot) ? branchesInSuspense(finished, facts) : [];
+  const left = run.completed_at ?? run.started_at;
+  if (suspense.length === 0) return { step: chosen, since: finished.action?.type === 'wait' ? left : tx.now };
+  const dueAt = (step: EngineStep): number => left.getTime() + step.wait_after * DAY_MS;
+  const dues = suspense.flatMap(({ to }) => stepAt(graph, to) ?? []).map(dueAt);
+  const now = tx.now.getTime();
+  if ((chosen ? dueAt(chosen) : Math.max(now, ...dues)) > now)
+    return { at: finished, until: new Date(Math.min(...dues.filter((due) => due > now))) };
+  // An email has waited its days already; other steps begin now.
+  return { step: chosen, since: chosen?.kind === 'email' ? left : tx.now };
+}
+
+/** The step of an id; of one that was removed, the step it led to, through further removed ones if need be. */
+function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null {
   for (let hops = 0; to && graph.removed.has(to) && hops < graph.removed.size; hops += 1) to = graph.removed.get(to);
   return graph.steps.find(({ id }) => id === to) ?? null;
 }
@@ -162,19 +208,21 @@ async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
   await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
 }
 
-function factsOf({ contact, enrollment, send, wait }: Snapshot, run: StepRun): Facts {
+function factsOf(snapshot: Snapshot, run: StepRun): Facts {
+  const { contact, enrollment, wait } = snapshot;
+  const email = latestEmail(snapshot);
   return {
     outcome: (run.outcome ?? 'done') as Outcome,
-    opened: send?.opened_at != null,
-    clicked: send?.clicked_at != null,
-    replied: send?.replied_at != null,
+    opened: email?.opened_at != null,
+    clicked: email?.clicked_at != null,
+    replied: email?.replied_at != null,
     contact: { ...contact },
     app: enrollment.app_values,
     event: wait?.event_data ?? null,
   };
 }
 
-function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): void {
+function enter(snapshot: Snapshot, step: EngineStep, since: Date): void {
   const run: StepRun = {
     id: newId(),
     step_id: step.id,
@@ -185,7 +233,7 @@ function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): void {
     attempts: 0,
     output_key: step.action && 'output_key' in step.action ? (step.action.output_key ?? null) : null,
     output: null,
-    started_at: tx.now,
+    started_at: since,
     completed_at: null,
   };
   snapshot.run = run;
@@ -193,7 +241,7 @@ function enter(tx: Tx, snapshot: Snapshot, step: EngineStep): void {
   snapshot.send = sendOf(snapshot.sends, step.id);
   snapshot.wait = null;
   snapshot.changes.current_step_id = step.id;
-  snapshot.changes.step_started_at = tx.now;
+  snapshot.changes.step_started_at = since;
 }
 
 async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kind: 'passed' }>): Promise<void> {
@@ -201,7 +249,7 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
   const { enrollment } = snapshot;
   run.state = verdict.outcome === 'skipped' ? 'skipped' : 'completed';
   run.outcome = verdict.outcome;
-  run.completed_at = tx.now;
+  run.completed_at = verdict.at ?? tx.now;
   await tx.org
     .table('step_runs')
     .where({ id: run.id })
@@ -209,7 +257,7 @@ async function leave(tx: Tx, snapshot: Snapshot, verdict: Extract<Verdict, { kin
     .update({
       state: run.state,
       outcome: run.outcome,
-      completed_at: tx.now,
+      completed_at: run.completed_at,
       ...(verdict.output ? { output: JSON.stringify(verdict.output) } : {}),
     });
   if (verdict.output && run.output_key) {

@@ -13,9 +13,10 @@ import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { replayDeadLetter } from '../../records/dead-letters.ts';
-import { readGraph, type EngineContact } from './snapshot.ts';
+import { readGraph, type EngineContact, type Graph } from './snapshot.ts';
 import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
+import { entryOf, roomForRuns, type Entry } from './entry.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
@@ -26,6 +27,8 @@ const FREE_PAGE = 5_000;
 const BUSY_MS = 500;
 /** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
 const NAP_MS = 5_000;
+/** How soon (ms) a campaign looks again that has as many runs open as it may; it is ahead of its emails by a day. */
+const FULL_MS = 5 * MINUTE_MS;
 /** How soon a lead that no mailbox matches is asked again; a change of the pool frees it at once. */
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
@@ -146,40 +149,20 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
 
 async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Turn> {
   const graph = await readGraph(tx, campaign);
-  const step = firstStep(graph.steps);
-  const reserves = step?.kind === 'email' && step.wait_after === 0;
+  const entry = entryOf(graph);
   const { count, nextSlot } = await inFlight(tx, campaign);
   const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - count;
   if (room <= 0) return untilRoom(tx, nextSlot);
+  if (!entry.email) return openRuns(tx, campaign, graph, entry);
 
-  const dueBefore = new Date(tx.now.getTime() - campaign.entry_delay_minutes * MINUTE_MS);
-  const leads = await dueLeads(tx, campaign, dueBefore, Math.min(room, BATCH));
-  if (leads.length === 0) return nothingDue(tx, campaign);
-
-  const suppressions = await suppressedAmong(
-    tx.org,
-    leads.map((lead) => lead.contact.email),
-    tx.now,
-  );
-  const open: Lead[] = [];
-  for (const lead of leads) {
-    const closed = reserves ? closedDoor(lead.contact, suppressions, campaign.risky_emails) : undefined;
-    if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
-    else open.push(lead);
-  }
-  if (!reserves) {
-    await launch(
-      tx,
-      campaign,
-      open.map((lead) => ({ lead, mailboxId: null })),
-    );
-    return { again: true, inMs: open.length === BATCH ? BUSY_MS : 0, launched: open.length };
-  }
+  const leads = await dueLeads(tx, campaign, entry, Math.min(room, BATCH));
+  if (leads.length === 0) return nothingDue(tx, campaign, entry);
+  const open = await admit(tx, campaign, leads);
   if (open.length === 0) return { again: true, inMs: 0, launched: 0 };
 
   const settings = await effectiveSettings(tx.org, campaign.id);
   const candidates = open.map((lead) =>
-    candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, step),
+    candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
   );
   const answers = await allocate(tx, { campaign, settings }, candidates, {
     horizonMs: ctx.config.LAUNCH_HORIZON_MS,
@@ -200,6 +183,41 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Tu
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) return { again: true, inMs: 0, launched: ready.length };
   return waitFor(ctx, tx, campaign, common.answer, ready.length);
+}
+
+/** Ends leads who may not be mailed; returns the others. */
+async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Promise<Lead[]> {
+  const suppressions = await suppressedAmong(
+    tx.org,
+    leads.map((lead) => lead.contact.email),
+    tx.now,
+  );
+  const open: Lead[] = [];
+  for (const lead of leads) {
+    const closed = closedDoor(lead.contact, suppressions, campaign.risky_emails);
+    if (closed) await finishEnrollment(tx, lead.id, closed.state, { reason: closed.reason, byRun: true });
+    else open.push(lead);
+  }
+  return open;
+}
+
+/** Opens runs of a campaign that begins with something else than an email, as far ahead of what it can send as is useful. */
+async function openRuns(tx: Tx, campaign: CampaignView, graph: Graph, entry: Entry): Promise<Turn> {
+  const { room, fresh } = await roomForRuns(tx, campaign, graph, entry);
+  if (room <= 0) {
+    if (fresh) return { again: true, inMs: BUSY_MS, launched: 0 };
+    const opening = nextOpening(scheduleOf(campaign), tx.now) ?? tx.now;
+    const wakeAt = Math.max(opening.getTime(), tx.now.getTime() + FULL_MS);
+    return { report: { kind: 'wait', wakeAt, launched: 0, why: 'as many runs are open as its emails need' } };
+  }
+  const leads = await dueLeads(tx, campaign, entry, Math.min(room, BATCH));
+  if (leads.length === 0) return nothingDue(tx, campaign, entry);
+  await launch(
+    tx,
+    campaign,
+    leads.map((lead) => ({ lead, mailboxId: null })),
+  );
+  return { again: true, inMs: BUSY_MS, launched: leads.length };
 }
 
 type Refusal = Exclude<Allocation, { kind: 'slot' }>;
@@ -250,7 +268,7 @@ async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusa
   return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** First emails under way, and the first slot among them. Campaigns that begin with something else are held to a rate instead. */
+/** First emails under way, and the first slot among them. */
 async function inFlight(tx: Tx, campaign: CampaignView): Promise<{ count: number; nextSlot: Date | null }> {
   const [row] = await tx.org.sql<{ count: number; nextSlot: Date | null }>(
     `select count(*)::int as count, min(slot_at) as "nextSlot" from sends
@@ -296,7 +314,11 @@ const ORDERS: Record<string, string> = {
  * Leads that may be launched: those whose own moment has come first, then the others by entry, each from the end of one
  * index. Another order of the campaign sorts all that may be launched.
  */
-async function dueLeads(tx: Tx, campaign: CampaignView, dueBefore: Date, limit: number): Promise<Lead[]> {
+async function dueLeads(tx: Tx, campaign: CampaignView, { waitMs }: Entry, limit: number): Promise<Lead[]> {
+  const due = tx.now.getTime() - waitMs;
+  // Who was there before the start waits from the start on.
+  if (campaign.started_at && campaign.started_at.getTime() > due) return [];
+  const dueBefore = new Date(due - campaign.entry_delay_minutes * MINUTE_MS);
   const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
   const byField =
     campaign.contact_order_by === 'custom_field' && campaign.contact_order_field
@@ -364,30 +386,37 @@ async function launch(
 }
 
 /** No lead is due: some may be later, some may be under way, or the campaign is through. */
-async function nothingDue(tx: Tx, campaign: CampaignView): Promise<Turn> {
+async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry): Promise<Turn> {
   const [rest] = await tx.org.sql<{ next: Date | null; active: boolean; overdueAt: Date | null }>(
     `select least(
-         (select entered_at + :delay * interval '1 minute' from enrollments
+         (select entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond' from enrollments
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after = 'epoch' and hold_since is null
           order by entered_at, id limit 1),
          (select launch_after from enrollments
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > 'epoch' and hold_since is null
           order by launch_after limit 1),
-         (select min(greatest(entered_at + :delay * interval '1 minute', hold_until, launch_after)) from enrollments
+         (select min(greatest(entered_at + :delay * interval '1 minute' + :wait * interval '1 millisecond', hold_until, launch_after)) from enrollments
           where organization_id = :org and campaign_id = :campaign and state = 'pending' and hold_until is not null)) as next,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active'
         order by signalled_epoch limit 1) is not null as active,
        (select waiting_until + :overdue * interval '1 millisecond' from enrollments
         where organization_id = :org and campaign_id = :campaign and state = 'active' and not blocked and waiting_until is not null
         order by waiting_until limit 1) as "overdueAt"`,
-    { delay: campaign.entry_delay_minutes, campaign: campaign.id, overdue: OVERDUE_MS },
+    {
+      delay: campaign.entry_delay_minutes,
+      wait: waitMs,
+      campaign: campaign.id,
+      overdue: OVERDUE_MS,
+    },
   );
   const { next, active, overdueAt } = rest!;
   const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched: 0, why } });
   // Runs end by themselves and say so; the look is for one that cannot.
   const look = active ? Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS) : Infinity;
   if (next) {
-    const at = Math.max(next.getTime(), tx.now.getTime() + 1_000);
+    // Who was there before the start waits from the start on.
+    const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
+    const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
     return wait(Math.min(at, look), 'the next lead is due later');
   }
   if (active) return wait(look, 'every lead is under way');

@@ -23,6 +23,8 @@ export interface EngineVariant {
   id: string;
   step_id: string | null;
   weight: number;
+  /** It has won: every further email of its step is written as it says. */
+  promoted_at: Date | null;
 }
 
 export interface StepRun {
@@ -89,6 +91,7 @@ export interface EngineWait {
   id: string;
   state: 'open' | 'resumed' | 'timed_out' | 'cancelled';
   event_name: string;
+  opened_at: Date;
   deadline: Date | null;
   event_data: Record<string, unknown> | null;
 }
@@ -182,12 +185,12 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
   const sends = row.sends.map((send) => dates<EngineSend>(send, ['slot_at', 'opened_at', 'clicked_at', 'replied_at']));
   return {
     enrollment: dates(row.enrollment, ['hold_since', 'hold_until', 'entered_at', 'launched_at', 'waiting_until']),
-    campaign: dates(row.campaign, ['start_date', 'end_date', 'created_at', 'idle_since']),
+    campaign: dates(row.campaign, ['start_date', 'end_date', 'created_at', 'started_at', 'idle_since']),
     contact: dates(row.contact, ['verification_checked_at']),
     run,
     sends,
     send: sendOf(sends, run?.step_id),
-    wait: dates(row.wait, ['deadline']),
+    wait: dates(row.wait, ['opened_at', 'deadline']),
     hasSent: sends.some(({ state }) => LEFT.has(state)),
     suppressed: row.suppressed,
     settings: () =>
@@ -200,6 +203,14 @@ export async function readSnapshot(tx: Tx, key: EnrollmentKey): Promise<Snapshot
 /** The email of a step: at most one, however often the step is met. */
 export function sendOf(sends: readonly EngineSend[], stepId: string | undefined): EngineSend | null {
   return (stepId !== undefined && sends.find(({ step_id: of }) => of === stepId)) || null;
+}
+
+/** The email that left last, or is being handed over; opens, clicks and replies that branches ask for are its own. */
+export function latestEmail({ sends }: Pick<Snapshot, 'sends'>): EngineSend | null {
+  return sends.reduce<EngineSend | null>(
+    (latest, send) => (LEFT.has(send.state) && !(latest && latest.slot_at > send.slot_at) ? send : latest),
+    null,
+  );
 }
 
 /** jsonb carries times as text; decisions compare them. */
@@ -236,7 +247,7 @@ export async function readGraph(tx: Tx, campaign: { id: string; graph_version: n
     .where({ campaign_id: campaign.id, is_active: true })
     .where('weight', '>', 0)
     .orderBy('id')
-    .select('id', 'step_id', 'weight');
+    .select('id', 'step_id', 'weight', 'promoted_at');
   const removed = await tx.org
     .table('removed_steps')
     .where({ campaign_id: campaign.id })

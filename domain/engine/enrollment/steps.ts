@@ -15,7 +15,8 @@ import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './s
 
 /** What a step says when a contact stands at it. */
 export type Verdict =
-  | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown> }
+  /** `at`: when it was over, where that was before the run looked. */
+  | { kind: 'passed'; outcome: Outcome; output?: Record<string, unknown>; at?: Date }
   | { kind: 'slot'; sendId: string; at: Date }
   | { kind: 'call' }
   | { kind: 'wait'; until: Date; why: string }
@@ -158,12 +159,17 @@ export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Ca
   };
 }
 
-/** Picks a variant by weight. The same contact always gets the same one; variants of no step belong to the first email. */
+/**
+ * Picks a variant by weight, or the one that has won. Without a winner the same contact always gets the same one;
+ * variants of no step belong to the first email.
+ */
 function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
   const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
   const pool = graph.variants.filter(
     ({ step_id: of }) => of === step.id || (of === null && step.id === firstEmail?.id),
   );
+  const winner = pool.find(({ promoted_at: promoted }) => promoted !== null);
+  if (winner) return winner.id;
   const total = pool.reduce((sum, { weight }) => sum + weight, 0);
   if (total === 0) return null;
   let draw =
@@ -182,7 +188,9 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
       return { kind: 'call' };
     case 'wait': {
       const until = new Date(run!.started_at.getTime() + action.wait_minutes * MINUTE_MS);
-      return until > tx.now ? { kind: 'wait', until, why: 'waiting' } : { kind: 'passed', outcome: 'elapsed' };
+      return until > tx.now
+        ? { kind: 'wait', until, why: 'waiting' }
+        : { kind: 'passed', outcome: 'elapsed', at: until };
     }
     case 'wait_for_event':
       return atWait(tx, snapshot, action);
@@ -235,14 +243,16 @@ async function atWait(
 ): Promise<Verdict> {
   const { enrollment, run } = snapshot;
   let { wait } = snapshot;
+  const deadlineFrom = (opened: Date): Date | null =>
+    action.timeout_minutes === null ? null : new Date(opened.getTime() + action.timeout_minutes * MINUTE_MS);
   if (!wait) {
     wait = {
       id: newId(),
       state: 'open',
       event_name: action.wait_event_name,
       event_data: null,
-      deadline:
-        action.timeout_minutes === null ? null : new Date(tx.now.getTime() + action.timeout_minutes * MINUTE_MS),
+      opened_at: tx.now,
+      deadline: deadlineFrom(tx.now),
     };
     await tx.org.insert('waits', {
       id: wait.id,
@@ -258,6 +268,15 @@ async function atWait(
     });
     await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
     snapshot.wait = wait;
+  }
+  const deadline = deadlineFrom(wait.opened_at);
+  if (
+    wait.state === 'open' &&
+    (wait.event_name !== action.wait_event_name || wait.deadline?.getTime() !== deadline?.getTime())
+  ) {
+    // It was opened by the step as it was before an edit that did not see it.
+    Object.assign(wait, { event_name: action.wait_event_name, deadline });
+    await tx.org.table('waits').where({ id: wait.id, state: 'open' }).update({ event_name: wait.event_name, deadline });
   }
   if (wait.state === 'open' && wait.deadline && wait.deadline <= tx.now) {
     const [timedOut] = await tx.org.sql(

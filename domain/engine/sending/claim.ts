@@ -83,8 +83,9 @@ export type Claim =
 
 /**
  * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
- * again: campaign, hold, reply state, suppression, mailbox, window. The row is committed with its Message-ID before any
- * byte leaves, so no crash can lead to a second send.
+ * again: campaign, hold, reply state, suppression, mailbox, window. It goes to the contact's address of this moment, which
+ * the row and its events record from here on, whatever the address was when the slot was reserved. The row is committed
+ * with its Message-ID before any byte leaves, so no crash can lead to a second send.
  * @param acquire takes a permit for a mail host (host:port); false when there is none, and the email is not claimed. May be
  *   called again when the transaction is.
  */
@@ -164,7 +165,7 @@ export async function claimSend(
         campaign_id: campaign.id,
         step_id: step.id,
         contact_id: contact.id,
-        recipient: send.recipient,
+        recipient: contact.email,
         mailbox_id: mailbox.id,
         message_id: built.options.messageId,
       }),
@@ -381,7 +382,7 @@ async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, 
      )
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending',
-       message_id = :message, subject = :subject, conversation = :conversation
+       message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
      where organization_id = :org and id = :send`,
     {
       send: send.id,
@@ -390,6 +391,7 @@ async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, 
       contact: contact!.id,
       token,
       now: tx.now,
+      recipient: contact!.email,
       message: built.options.messageId,
       subject: built.options.subject,
       conversation: json(built.conversation),

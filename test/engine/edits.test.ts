@@ -1,0 +1,105 @@
+import test from 'ava';
+import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
+import { updateStep } from '../../domain/campaigns/steps.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { publishEvent } from '../../domain/product-events/publish.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+const MONDAY = new Date('2026-03-02T08:00:00Z');
+const MINUTE = 60_000;
+const clock = new ManualClock(MONDAY);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.beforeEach(() => clock.set(MONDAY));
+test.after.always(() => world?.close());
+
+/** A contact who stands at a step and waits. */
+async function waiting(steps: StepSpec[]) {
+  const { organizationId } = await world.tenant();
+  const { db } = world.deps;
+  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps);
+  const contactId = await createContact(db, clock.now(), organizationId);
+  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
+  const ctx = world.system(organizationId);
+  const first = await advanceEnrollment(ctx, enrollmentId!);
+  await db('enrollments').where({ id: enrollmentId }).update({ signalled_epoch: 1 });
+  await db('outbox').delete();
+  return {
+    db,
+    ctx,
+    campaignId,
+    stepIds,
+    contactId,
+    enrollmentId: enrollmentId!,
+    first,
+    advance: () => advanceEnrollment(ctx, enrollmentId!),
+    /** Whether the run was signalled once the launcher has looked. */
+    async told(): Promise<boolean> {
+      await launchTurn(ctx, campaignId);
+      return (await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0;
+    },
+  };
+}
+
+const wait: StepSpec = { kind: 'wait', action: { type: 'wait', wait_minutes: 600 } };
+const event = (name: string, timeout: number | null = 600): StepSpec => ({
+  kind: 'wait',
+  action: { type: 'wait_for_event', wait_event_name: name, timeout_minutes: timeout, on_timeout: 'continue' },
+});
+const action = (spec: StepSpec) => ({ action: spec.action as never });
+
+test.serial('a wait that is shortened tells who waits, and ends sooner', async (t) => {
+  const g = await waiting([wait, wait]);
+  t.like(g.first, { kind: 'wait', until: MONDAY.getTime() + 600 * MINUTE });
+  await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { action: { type: 'wait', wait_minutes: 30 } });
+  t.true(await g.told());
+  t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 30 * MINUTE });
+});
+
+test.serial('days of an email that are shortened tell who waits for them', async (t) => {
+  const g = await waiting([
+    { subject: 'S', body_plain: 'b' },
+    { body_plain: 'c', wait_after: 3 },
+  ]);
+  await g.db('sends').where({ enrollment_id: g.enrollmentId }).update({ state: 'sent', sent_at: clock.now() });
+  t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 3 * 1440 * MINUTE });
+  await updateStep(g.ctx, g.campaignId, g.stepIds[1]!, { wait_after: 1 });
+  t.true(await g.told());
+  t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 1440 * MINUTE });
+});
+
+test.serial('new words of an email tell nobody', async (t) => {
+  const g = await waiting([wait, { subject: 'S', body_plain: 'b' }]);
+  await updateStep(g.ctx, g.campaignId, g.stepIds[1]!, { body_plain: 'other' });
+  t.false(await g.told());
+});
+
+test.serial('a renamed event is what they wait for from then on; the old name moves nobody', async (t) => {
+  const g = await waiting([event('order.paid'), wait]);
+  await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped', 60)));
+  t.true(await g.told());
+  const publish = (name: string) => publishEvent(g.ctx, { name, contactId: g.contactId, data: {} });
+  t.is((await publish('order.paid')).resumed.length, 0);
+  t.like(await g.advance(), {
+    kind: 'waitForEvent',
+    eventName: 'order.shipped',
+    until: MONDAY.getTime() + 60 * MINUTE,
+  });
+  t.is((await publish('order.shipped')).resumed.length, 1);
+  t.like(await g.advance(), { kind: 'wait', where: 'step 2 of 2, waiting' });
+});
+
+test.serial('a wait that was opened by the step as it was moves when its contact looks', async (t) => {
+  const g = await waiting([event('order.paid', null), wait]);
+  await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped')));
+  // The run wrote its wait at the same moment, by the step as it was.
+  await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ event_name: 'order.paid', deadline: null });
+  t.true(await g.told());
+  t.like(await g.advance(), { kind: 'waitForEvent', eventName: 'order.shipped' });
+  t.is((await publishEvent(g.ctx, { name: 'order.shipped', contactId: g.contactId, data: {} })).resumed.length, 1);
+});

@@ -1,0 +1,128 @@
+import test from 'ava';
+import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
+import { ManualClock } from '../../lib/clock.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+const MONDAY = new Date('2026-03-02T08:00:00Z');
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const clock = new ManualClock(MONDAY);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.beforeEach(() => clock.set(MONDAY));
+test.after.always(() => world?.close());
+
+async function given(steps: StepSpec[], leads: number, campaign: Record<string, unknown> = {}) {
+  const { organizationId } = await world.tenant();
+  const { db } = world.deps;
+  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
+  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
+  const contacts = [];
+  for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));
+  const enrollments = await enroll(world.deps, organizationId, campaignId, contacts);
+  const ctx = world.system(organizationId);
+  return {
+    db,
+    ctx,
+    campaignId,
+    stepIds,
+    enrollments,
+    contacts,
+    /** Turns of the launcher until it waits; when it wakes (epoch ms). */
+    async launch(): Promise<number | null> {
+      for (let turns = 0; turns < 200; turns += 1) {
+        const turn = await launchTurn(ctx, campaignId);
+        if ('report' in turn) return turn.report.kind === 'wait' ? turn.report.wakeAt : null;
+        clock.advance(turn.inMs);
+        for (const row of await db('enrollments').where({
+          campaign_id: campaignId,
+          state: 'active',
+          current_step_id: null,
+        }))
+          await advanceEnrollment(ctx, row.id);
+      }
+      throw new Error('the launcher spins');
+    },
+    open: async () => (await db('enrollments').where({ campaign_id: campaignId, state: 'active' })).length,
+    /** Runs that reconciling would open. */
+    mustRun: async () =>
+      (await RUN_FAMILIES.find(({ name }) => name === 'enrollment')!.only(world.deps.db as never, enrollments)).length,
+  };
+}
+
+const email: StepSpec = { subject: 'S', body_plain: 'b' };
+const wait = (minutes: number): StepSpec => ({ kind: 'wait', action: { type: 'wait', wait_minutes: minutes } });
+
+test.serial(
+  'leads wait as rows for the wait their campaign begins with, and get the first email at its end',
+  async (t) => {
+    const g = await given([wait(90), email], 60);
+    t.is(await g.launch(), MONDAY.getTime() + 90 * MINUTE);
+    t.is(await g.open(), 0);
+    clock.set(new Date(MONDAY.getTime() + 90 * MINUTE));
+    await g.launch();
+    t.true((await g.open()) > 0);
+    t.is(await g.mustRun(), await g.open(), 'only what is open must run');
+    const [row] = await g.db('enrollments').where({ campaign_id: g.campaignId, state: 'active' });
+    const decision = await advanceEnrollment(g.ctx, row.id);
+    t.regex(decision.kind, /^(slot|send)$/, 'its slot was reserved before the run was opened');
+    t.deepEqual(
+      (await g.db('step_runs').where({ enrollment_id: row.id }).orderBy('seq')).map((run) => [run.kind, run.state]),
+      [
+        ['wait', 'completed'],
+        ['email', 'running'],
+      ],
+    );
+  },
+);
+
+test.serial('a wait begins with the start of the campaign for leads who were there before', async (t) => {
+  const g = await given([wait(60), email], 1, { started_at: new Date(MONDAY.getTime() + 30 * MINUTE) });
+  clock.set(new Date(MONDAY.getTime() + 60 * MINUTE));
+  t.is(await g.launch(), MONDAY.getTime() + 90 * MINUTE);
+  t.is(await g.open(), 0);
+});
+
+test.serial('a first email that waits for its day keeps its leads as rows as well', async (t) => {
+  const g = await given([{ ...email, wait_after: 2 }], 30);
+  t.is(await g.launch(), MONDAY.getTime() + 2 * DAY);
+  t.is(await g.open(), 0);
+});
+
+test.serial(
+  'a campaign that begins with an app call opens twice as many runs as it can send, and more as they leave',
+  async (t) => {
+    const tag: StepSpec = { kind: 'action', action: { type: 'notify', message: 'hello' } };
+    const g = await given([tag, email], 80, { daily_limit: 8, start_time: '09:00', end_time: '17:00' });
+    await g.launch();
+    t.is(await g.open(), 16);
+    t.is(await g.mustRun(), 16);
+    // Half of them are mailed.
+    const rows = await g.db('enrollments').where({ campaign_id: g.campaignId, state: 'active' }).limit(8);
+    const [mailbox] = await g.db('mailboxes').where({ organization_id: rows[0].organization_id });
+    await g
+      .db('enrollments')
+      .whereIn(
+        'id',
+        rows.map(({ id }) => id),
+      )
+      .update({ mailbox_id: mailbox.id });
+    await g.launch();
+    t.is(await g.open(), 24);
+  },
+);
+
+test.serial('leads who wait for an event do not keep others from waiting for theirs', async (t) => {
+  const event: StepSpec = {
+    kind: 'wait',
+    action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 600, on_timeout: 'continue' },
+  };
+  const g = await given([event, email], 60, { daily_limit: 2 });
+  await g.launch();
+  t.is(await g.open(), 60);
+});
