@@ -15,6 +15,7 @@ import { MAX_STEPS, type StepUpdate } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
+import { moveWaits } from '../engine/control/waits.ts';
 
 export type { CampaignStepRow } from '../../db/models/campaign-step.ts';
 
@@ -134,21 +135,6 @@ async function changeStep(
   await stepsChanged(tx, campaign, told, row.id, { tellRuns });
   const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
   return { step, warnings: copyWarnings(step) };
-}
-
-/**
- * Contacts who wait for an event at a step that has changed wait for its new name, until its new deadline. One whose wait
- * is being settled at this moment is passed over; one that begins to wait at this moment finds out when it is told.
- */
-async function moveWaits(tx: Tx, stepId: string, action: GraphStep['action']): Promise<void> {
-  if (action?.type !== 'wait_for_event') return;
-  await tx.org.sql(
-    `with held as (
-       select id from waits where organization_id = :org and step_id = :step and state = 'open' order by id for update skip locked
-     )
-     update waits w set event_name = :name, deadline = w.opened_at + :minutes::float8 * interval '1 minute' from held where w.id = held.id`,
-    { step: stepId, name: action.wait_event_name, minutes: action.timeout_minutes },
-  );
 }
 
 /**

@@ -15,7 +15,6 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
-import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import { Crash, createFakeSmtp } from '../harness/fake-smtp.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
@@ -581,33 +580,4 @@ test.serial('what sending and what reading is held for are kept apart', async (t
   await signedIn(ctx, mailboxId);
   smtp.next = () => 'accept';
   t.deepEqual(await deliver(await reserve()), { outcome: 'sent' });
-});
-
-test.serial(
-  'an address changed after the slot was reserved is mailed, recorded, and what the event names',
-  async (t) => {
-    const g = await given();
-    const sendId = await g.reserve();
-    await world.deps.db('contacts').where({ id: g.contactId }).update({ email: 'new@lead.test' });
-    await g.deliver(sendId);
-    t.deepEqual(
-      g.smtp.taken.map(({ to }) => to),
-      [['new@lead.test']],
-    );
-    t.is((await g.send(sendId)).recipient, 'new@lead.test');
-    const event = await world.deps
-      .db('domain_events')
-      .where({ organization_id: g.organizationId, type: 'campaign.email_sent' })
-      .first();
-    t.is(event.data.contact_email, 'new@lead.test');
-  },
-);
-
-test.serial('the claim looks for suppression at the address of now', async (t) => {
-  const g = await given();
-  const sendId = await g.reserve();
-  await world.deps.db('contacts').where({ id: g.contactId }).update({ email: 'left@lead.test' });
-  await addSuppressions(g.ctx, [{ value: 'left@lead.test' }], 'asked');
-  t.deepEqual(await g.deliver(sendId), { outcome: 'unsubscribed' });
-  t.is(g.smtp.taken.length, 0);
 });
