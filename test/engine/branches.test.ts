@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createWorld, type World } from '../harness/world.ts';
 

@@ -2,7 +2,7 @@ import test from 'ava';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { addSuppressions } from '../../domain/suppressions/entries.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
 import { createFakeSmtp } from '../harness/fake-smtp.ts';
 import { createWorld, type World } from '../harness/world.ts';

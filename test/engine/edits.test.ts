@@ -4,7 +4,7 @@ import { updateStep } from '../../domain/campaigns/steps.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');

@@ -3,7 +3,7 @@ import { createCampaign, createContact, createMailbox, enroll, type StepSpec } f
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
-import { ManualClock } from '../../lib/clock.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { compareRates } from './compare-rates.ts';
-import { ManualClock } from '../../../lib/clock.ts';
+import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../../../test/harness/factories.ts';
 import { createSend } from '../../../test/harness/inbound.ts';
 import { react } from '../../../test/harness/reactions.ts';

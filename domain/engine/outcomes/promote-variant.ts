@@ -1,6 +1,6 @@
 import { json } from '../../../db/connection.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
-import { effectiveSettings, type WINNING_RULES } from '../../records/outreach-settings.ts';
+import { effectiveSettings, type OutreachSettings } from '../../records/outreach-settings.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { compareRates, type Sample } from './compare-rates.ts';
@@ -8,7 +8,7 @@ import { compareRates, type Sample } from './compare-rates.ts';
 /** How often (ms) the variants of a campaign are compared at most: the emails of each are counted. */
 const COMPARE_MS = 10 * MINUTE_MS;
 
-type Rule = (typeof WINNING_RULES)[number];
+type Rule = OutreachSettings['ab_testing']['default_winning_rule'];
 /** What counts as a success under a rule. */
 const SUCCESS: Record<Rule, string> = { reply_rate: 'replied_at', click_rate: 'clicked_at', open_rate: 'opened_at' };
 
