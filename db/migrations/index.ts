@@ -16,11 +16,8 @@ import * as blockedRuns from './0013_blocked_runs.ts';
 import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
 import * as handover from './0016_handover.ts';
-<<<<<<< HEAD
-import * as rowSecurity from './0019_row_security.ts';
-=======
 import * as winners from './0017_engine.ts';
->>>>>>> e1af84d (engine: branches on reactions wait for the next step; leads wait as rows; edits of waits tell runs; the mailed address is recorded; variants are promoted)
+import * as rowSecurity from './0019_row_security.ts';
 
 export interface Migration {
   name: string;
@@ -45,11 +42,8 @@ export const MIGRATIONS: Migration[] = [
   { name: '0014_rate_limits', ...rateLimits },
   { name: '0015_free_time', ...freeTime },
   { name: '0016_handover', ...handover },
-<<<<<<< HEAD
-  { name: '0019_row_security', ...rowSecurity },
-=======
   { name: '0017_engine', ...winners },
->>>>>>> e1af84d (engine: branches on reactions wait for the next step; leads wait as rows; edits of waits tell runs; the mailed address is recorded; variants are promoted)
+  { name: '0019_row_security', ...rowSecurity },
 ];
 
 /**
