@@ -31,6 +31,8 @@ export interface DeliverParts {
 export const HEARTBEAT_MS = 3_000;
 /** An email in other hands is looked at again this soon (ms): mostly it has been settled by then. */
 const LOOK_AGAIN_MS = 15_000;
+/** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
+const WITHHELD_RETRY_MS = 5_000;
 const SETTLE_RETRY_MS = 500;
 /** A copy waits this long (ms) for others at the same IMAP host. */
 const COPY_PATIENCE_MS = 5_000;
@@ -126,7 +128,7 @@ async function settle(ctx: Ctx, claim: ClaimedSend, outcome: SmtpOutcome): Promi
       return 'sent';
     }
     case 'withheld':
-      return settleWaiting(ctx, hold, outcome.detail);
+      return settleWaiting(ctx, hold, outcome.detail, WITHHELD_RETRY_MS);
     case 'unknown':
       return settleByCopy(ctx, hold, claim.mailbox, claim.messageId, outcome.detail);
     case 'unreachable':

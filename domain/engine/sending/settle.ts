@@ -221,7 +221,12 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
  * The line, not the email, failed: the slot moves a little and the attempt does not count, however long the outage lasts.
  * The contact waits for it as for any slot.
  */
-export async function settleWaiting(ctx: Ctx, hold: Hold, reason: string): Promise<'deferred' | 'stale'> {
+export async function settleWaiting(
+  ctx: Ctx,
+  hold: Hold,
+  reason: string,
+  waitMs: number = ctx.config.SMTP_UNREACHABLE_RETRY_MS,
+): Promise<'deferred' | 'stale'> {
   return transact(ctx, async (tx) => {
     const row = await lockHeld(tx, hold);
     if (!row) return 'stale';
@@ -231,11 +236,7 @@ export async function settleWaiting(ctx: Ctx, hold: Hold, reason: string): Promi
       error_detail: reason.slice(0, 500),
     });
     if (row.lead_state === 'active')
-      await moveSlot(
-        tx,
-        row.id,
-        await freeSlot(tx, row, new Date(tx.now.getTime() + ctx.config.SMTP_UNREACHABLE_RETRY_MS)),
-      );
+      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });

@@ -158,7 +158,7 @@ function reasonOf({ status, code, stage, words, quoted = false }: Evidence): Ref
   // RFC 7504: the host, or the domain, takes no mail.
   if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
   // RFC 5321: the person is not here, try there.
-  if (code === 551 && status === '5.0.0' && (said === null || isGone)) return 'moved';
+  if (code === 551 && status === '5.0.0' && isGone) return 'moved';
   // Exchange Online answers RCPT so for an address that its directory does not have.
   if (status === '5.4.1' && stage !== 'data' && /access denied/.test(text)) return 'unknown_user';
   if (plain !== null && !(isGone && stage === 'rcpt') && said !== 'not_in_directory') return plain;
