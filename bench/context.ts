@@ -45,6 +45,9 @@ const SETTINGS: Record<string, string> = {
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ORG_WRITES_PER_MINUTE: '0',
+  IMPORT_MAX_BYTES: String(1024 ** 3),
+  IMPORT_MAX_ROWS: '10000000',
+  ORG_IMPORT_BYTES: '0',
 };
 
 /** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { connectRaw } from './connection.ts';
 import { OrgScope } from './tenancy.ts';
 import { createTestDatabase, type TestDatabase } from '../test/harness/database.ts';
 
@@ -27,6 +28,28 @@ test('statements of a transaction that are sent together run in the order of the
       [...answers].sort((a, b) => a - b),
     );
   }
+});
+
+test('PostgreSQL ends what takes longer than a process may wait, and a shorter wait for one lock goes back to it', async (t) => {
+  const db = connectRaw({
+    url: database.url,
+    max: 2,
+    timeouts: { statementMs: 300, lockMs: 200, idleTransactionMs: 400 },
+  });
+  t.teardown(() => db.destroy());
+  await t.throwsAsync(db.raw('select pg_sleep(5)'), { code: '57014' } as never);
+  await t.throwsAsync(
+    db.transaction(async (trx) => {
+      const org = new OrgScope(trx, '0190d6a0-0000-7000-8000-000000000000');
+      await org.limitLockWaits(50);
+      await org.limitLockWaits(null);
+      t.is((await trx.raw('show lock_timeout')).rows[0].lock_timeout, '200ms');
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      await trx.raw('select 1');
+    }),
+    undefined,
+    'an idle transaction is ended',
+  );
 });
 
 test('what is read behind a lock is read when the lock is held', async (t) => {

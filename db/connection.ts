@@ -31,6 +31,13 @@ pg.types.setTypeParser(INT8, Number);
 pg.types.setTypeParser(NUMERIC, Number);
 pg.types.setTypeParser(DATE, (value) => value);
 
+/** How long (ms) statements, waits for locks and idle transactions may last; 0 is unlimited. */
+export interface SessionTimeouts {
+  statementMs: number;
+  lockMs: number;
+  idleTransactionMs: number;
+}
+
 export interface ConnectOptions {
   /** postgres:// connection string */
   url: string;
@@ -38,6 +45,8 @@ export interface ConnectOptions {
   max?: number;
   /** Shown in pg_stat_activity. */
   name?: string;
+  /** What PostgreSQL ends by itself; nothing when not given. */
+  timeouts?: SessionTimeouts;
   /** Keep the plans of frequent statements per connection (DB_PREPARED_STATEMENTS). */
   prepared?: boolean;
   /** Statements of an organization run in a role that row-level security binds (ROW_SECURITY). */
@@ -59,6 +68,13 @@ export function connectRaw(options: ConnectOptions): Knex {
       connectionString: options.url,
       application_name: options.name ?? 'heron',
       pipeline: true,
+      ...(options.timeouts
+        ? {
+            statement_timeout: options.timeouts.statementMs,
+            lock_timeout: options.timeouts.lockMs,
+            idle_in_transaction_session_timeout: options.timeouts.idleTransactionMs,
+          }
+        : {}),
     } as Knex.StaticConnectionConfig,
     pool: {
       min: 0,

@@ -58,9 +58,10 @@ export class OrgScope {
     return this.#trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]).then(() => undefined);
   }
 
-  /** Bounds the waits for row locks in this transaction, in ms; 0 waits for ever. */
-  async limitLockWaits(timeoutMs: number): Promise<void> {
-    await this.#trx.raw(`select set_config('lock_timeout', ?, true)`, [String(timeoutMs)]);
+  /** Bounds the waits for row locks in this transaction, in ms; null goes back to what the process waits (DB_LOCK_TIMEOUT_MS). */
+  async limitLockWaits(timeoutMs: number | null): Promise<void> {
+    if (timeoutMs === null) await this.#trx.raw('set local lock_timeout to default');
+    else await this.#trx.raw(`select set_config('lock_timeout', ?, true)`, [String(timeoutMs)]);
   }
 
   /** A raw fragment for use inside a scoped query. */

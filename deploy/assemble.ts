@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { connect } from '../db/connection.ts';
+import { connect, type SessionTimeouts } from '../db/connection.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
-import { createKeyring } from '../lib/crypto.ts';
+import { createKeyring } from '../lib/keyring.ts';
 import { createEgress } from '../lib/egress/index.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { createSystemMail } from '../lib/mail/index.ts';
@@ -19,6 +19,17 @@ export interface Assembly {
 /** Idle connections kept for the next webhook delivery; fewer than are in use at once would mean a new connection again and again. */
 const IDLE_CONNECTIONS = 1_024;
 
+/** Processes with a caller who waits. */
+const SERVING = new Set(['api', 'tracking', 'realtime']);
+
+/** What PostgreSQL ends by itself: least where somebody waits, more for workers, nothing for an operator's command. */
+function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {
+  const { DB_STATEMENT_TIMEOUT_MS: statementMs, DB_LOCK_TIMEOUT_MS: lockMs, DB_IDLE_TRANSACTION_MS: idle } = config;
+  if (SERVING.has(service)) return { timeouts: { statementMs, lockMs, idleTransactionMs: idle } };
+  if (service !== 'worker') return {};
+  return { timeouts: { statementMs: 10 * statementMs, lockMs: 3 * lockMs, idleTransactionMs: idle } };
+}
+
 /** Makes the parts every process has, from settings alone. */
 export function assemble(config: Config, service: string, overrides: { clock?: Clock; log?: Logger } = {}): Assembly {
   const log = overrides.log ?? createLogger({ level: config.LOG_LEVEL, service });
@@ -28,6 +39,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     name: `heron-${service}`,
     prepared: config.DB_PREPARED_STATEMENTS,
     rowSecurity: config.ROW_SECURITY,
+    ...timeoutsOf(config, service),
   });
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
@@ -40,7 +52,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       egress,
       systemMail,
       clock: overrides.clock ?? systemClock,
-      keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+      keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
       workflows: createWorkflowGateway(temporal, config, log, db),
     },
     temporal,

@@ -198,6 +198,27 @@ program
     }
   });
 
+program
+  .command('rotate-keys')
+  .description(
+    'seal everything anew under CREDENTIALS_ENCRYPTION_KEY that is under one of CREDENTIALS_PREVIOUS_KEYS; prints counts',
+  )
+  .option('--dry-run', 'count only')
+  .action(async (options: { dryRun?: boolean }) => {
+    const config = loadConfig();
+    const { createKeyring } = await import('../lib/keyring.ts');
+    const { rotateKeys } = await import('../domain/system/rotate-keys.ts');
+    const keyring = createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS);
+    await withCurrentDatabase(async (db) => {
+      const columns = await rotateKeys({ db, keyring }, { dryRun: options.dryRun ?? false });
+      printJson({ dry_run: options.dryRun ?? false, columns });
+      if (columns.some(({ unreadable }) => unreadable > 0))
+        throw new OperatorError(
+          'some values open with none of the keys: keep the earlier keys in CREDENTIALS_PREVIOUS_KEYS',
+        );
+    });
+  });
+
 const outbox = program
   .command('outbox')
   .description('list intents that Temporal did not take, and that wait for an operator; with their reasons')

@@ -3,7 +3,7 @@ import { startApi } from '../api/servers/api.ts';
 import { startRealtime } from '../api/servers/realtime.ts';
 import { startTracking } from '../api/servers/tracking.ts';
 import { ensureSetupLink } from '../domain/auth/setup.ts';
-import type { Config } from '../lib/config/index.ts';
+import { configWarnings, type Config } from '../lib/config/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { keepPrepared, prepareNamespace } from '../temporal/prepare.ts';
@@ -79,6 +79,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
+  for (const warning of configWarnings(config)) log.warn(warning);
   let running: Running;
   try {
     await waitForDatabase(deps.db, config.PRIMARY_DB, log);

@@ -1,9 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash as argonHash, verify as argonVerify } from '@node-rs/argon2';
-
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
-const SEAL_VERSION = 1;
 
 /** Prefixes of issued secrets. */
 export const SECRET_PREFIX = {
@@ -60,35 +56,4 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
   } catch {
     return false;
   }
-}
-
-/** Encrypts what is stored (mailbox credentials, signing secrets, replayable answers). */
-export interface Keyring {
-  /** AES-256-GCM of `plain`, bound to `context` (table and row id, as associated data): it does not open in another row. */
-  seal(plain: string | Buffer, context: string): Buffer;
-  /** The plain bytes. Throws when the key, the context or a byte is wrong. */
-  open(sealed: Buffer, context: string): Buffer;
-}
-
-/** A keyring over CREDENTIALS_ENCRYPTION_KEY (64 hex characters). */
-export function createKeyring(hexKey: string): Keyring {
-  const key = Buffer.from(hexKey, 'hex');
-  if (key.length !== 32) throw new Error('CREDENTIALS_ENCRYPTION_KEY must be 64 hex characters');
-  return {
-    seal(plain, context) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, iv);
-      cipher.setAAD(Buffer.from(context));
-      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
-      return Buffer.concat([Buffer.from([SEAL_VERSION]), iv, cipher.getAuthTag(), body]);
-    },
-    open(sealed, context) {
-      if (sealed[0] !== SEAL_VERSION || sealed.length < 1 + IV_BYTES + TAG_BYTES)
-        throw new Error('sealed value is unreadable');
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + IV_BYTES));
-      decipher.setAAD(Buffer.from(context));
-      decipher.setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(1 + IV_BYTES + TAG_BYTES)), decipher.final()]);
-    },
-  };
 }

@@ -236,7 +236,7 @@ async function startChild(t: ExecutionContext, world: World, workerId: string): 
   const script = `
     import { connect } from '${new URL('../db/connection.ts', import.meta.url).href}';
     import { systemClock } from '${new URL('../lib/clock.ts', import.meta.url).href}';
-    import { createKeyring } from '${new URL('../lib/crypto.ts', import.meta.url).href}';
+    import { createKeyring } from '${new URL('../lib/keyring.ts', import.meta.url).href}';
     import { silentLogger } from '${new URL('../lib/log.ts', import.meta.url).href}';
     import { testConfig } from '${new URL('../test/harness/world.ts', import.meta.url).href}';
     import { startSync } from '${new URL('./sync.ts', import.meta.url).href}';

@@ -356,6 +356,90 @@ test.serial('one source cannot try passwords of many accounts', async (t) => {
   t.is(answers[100], 429);
 });
 
+test.serial('the addresses of one IPv6 network are one source', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const statuses = [];
+  for (let i = 0; i < 12; i += 1)
+    statuses.push(
+      (await post(world, '/v1/auth/login', { email, password: 'wrong' }, { from: `2001:db8:7:7::${i + 1}` })).status,
+    );
+  t.deepEqual(statuses, [...Array<number>(10).fill(401), 429, 429]);
+});
+
+test.serial('guesses from ever new sources have to wait longer and longer; a known device does not', async (t) => {
+  const email = freshEmail();
+  await register(world, email);
+  const { device_token } = await login(world, email);
+  let source = 0;
+  const attempt = (password: string, extra: object = {}) =>
+    post(world, '/v1/auth/login', { email, password, ...extra }, { from: `198.18.0.${(source += 1)}` });
+  for (let i = 0; i < 20; i += 1) t.is((await attempt('wrong')).status, 401);
+  const waits = [];
+  for (let i = 0; i < 12; i += 1) {
+    t.is((await attempt('wrong')).status, 401);
+    const refused = await attempt(PASSWORD);
+    t.is(refused.status, 429);
+    waits.push(Number(refused.headers.get('retry-after')));
+    clock.advance(waits.at(-1)! * 1000);
+  }
+  t.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  t.is((await attempt('wrong')).status, 401);
+  t.is((await attempt(PASSWORD)).status, 429);
+  t.is((await attempt(PASSWORD, { device_token })).status, 200, 'the owner on their own device');
+  t.is((await attempt(PASSWORD, { device_token: 'made up' })).status, 429);
+  clock.advance(15 * MINUTE);
+  t.is((await attempt(PASSWORD)).status, 200);
+  t.is((await attempt('wrong')).status, 401, 'and everything is forgiven');
+  t.is((await attempt('wrong')).status, 401);
+});
+
+test.serial('guesses that come at the same moment count one by one', async (t) => {
+  const email = freshEmail();
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      post(world, '/v1/auth/login', { email, password: 'wrong' }, { from: `198.18.1.${i}` }),
+    ),
+  );
+  t.is(answers.filter(({ status }) => status === 401).length, 21);
+});
+
+test.serial('a reset link that is none is refused before anything is hashed, and sources are limited', async (t) => {
+  const confirm = (session: string, password = PASSWORD) =>
+    post(world, '/v1/auth/reset-password/confirm', { session, password }, { from: '2001:db8:8:8::1' });
+  t.is((await confirm('made up', 'weak')).status, 401, 'the link is looked at before the password');
+  for (let i = 1; i < 100; i += 1) await confirm('made up');
+  t.is((await confirm('made up')).status, 429);
+
+  const email = freshEmail();
+  await register(world, email);
+  await post(world, '/v1/auth/reset-password', { email });
+  const session = mailedToken(world, email);
+  for (let i = 0; i < 2 * MAX_ATTEMPTS; i += 1) {
+    const { status } = await post(world, '/v1/auth/reset-password/confirm', { session, password: 'weak' });
+    t.is(status, 400);
+  }
+  const good = await post(world, '/v1/auth/reset-password/confirm', { session, password: 'reset password 9' });
+  t.is(good.status, 200, 'weak passwords do not use the link up');
+});
+
+test.serial('each kind of mail to an address has a budget of its own', async (t) => {
+  const email = freshEmail('target');
+  for (let i = 0; i < 9; i += 1)
+    await post(world, '/v1/auth/register', { email, password: PASSWORD }, { from: `203.0.113.${i}` });
+  t.is((await post(world, '/v1/auth/register', { email, password: PASSWORD })).status, 429);
+  t.is((await post(world, '/v1/auth/reset-password', { email })).status, 200);
+  const tenant = await world.tenant();
+  const role = await world.deps.db('roles').where({ organization_id: tenant.organizationId, name: 'Member' }).first();
+  const invitation = await post(
+    world,
+    '/v1/organizations/current/invitations',
+    { email, role_id: role.id },
+    { token: tenant.sessionToken },
+  );
+  t.is(invitation.status, 201);
+});
+
 test.serial("nobody's inbox is flooded by asking for resets", async (t) => {
   const email = freshEmail('target');
   const statuses = [];

@@ -143,7 +143,7 @@ const publicRoutes = [
     description: 'Ends every session of the account and forgets its devices.',
     body: schemas.resetConfirmBody,
     success: { status: 200 },
-    errors: ['unauthorized'],
+    errors: ['unauthorized', 'rate_limit_exceeded'],
     handler: (ctx, { body }) => confirmReset(ctx, body),
   }),
 ];

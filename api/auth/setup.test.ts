@@ -50,6 +50,17 @@ test('the setup link makes the administrator, the first workspace and a session,
   t.is(await ensureSetupLink(world.deps), null);
 });
 
+test('before the setup link is claimed nobody can sign up, so nobody can end it', async (t) => {
+  const world = await createWorld();
+  t.teardown(() => world.close());
+  const link = (await ensureSetupLink(world.deps))!;
+  const early = await post(world, '/v1/auth/register', { email: freshEmail(), password: PASSWORD });
+  t.is(early.status, 403);
+  t.is(early.body.code, 'registration_closed');
+  t.is((await post(world, '/v1/auth/setup', claim(tokenOf(link.url)))).status, 200);
+  t.is((await register(world, freshEmail())).status, 204, 'open afterwards');
+});
+
 test('bootstrap finds what exists and always hands out a session and a working key', async (t) => {
   const world = await createWorld();
   t.teardown(() => world.close());

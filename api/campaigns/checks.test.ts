@@ -127,6 +127,21 @@ test('merge fields: what no step produces is an error, what no lead has a warnin
   t.regex(problems[3]!.message, /Nickname/);
 });
 
+test('an email that begins a conversation needs a subject, also behind a wait, in a variant and when it does not reply', async (t) => {
+  const wait: StepSpec = { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } };
+  const first = await ready([wait, { body_plain: 'Hi' }, { body_plain: 'Again' }]);
+  const found = await first.check();
+  t.false(found.valid);
+  t.deepEqual(brief(found.problems, first.stepIds), [['campaign_invalid', 'error', 1]], 'a reply takes the subject');
+  const apart = await ready([
+    { subject: 'One', body_plain: 'Hi' },
+    { subject: '', thread_reply: false, body_plain: 'Again' },
+  ]);
+  t.deepEqual(brief((await apart.check()).problems, apart.stepIds), [['campaign_invalid', 'error', 1]]);
+  const good = await ready([{ subject: 'One', body_plain: 'Hi' }, { body_plain: 'Again' }]);
+  t.true((await good.check()).valid);
+});
+
 test('the step graph: what nothing leads to, waits without an end, timeouts that lead nowhere', async (t) => {
   const wait = (more: object) => ({ type: 'wait_for_event', wait_event_name: 'a.b', on_timeout: 'continue', ...more });
   const { stepIds, check } = await ready([

@@ -1,6 +1,5 @@
 import test from 'ava';
 import { effectiveSettings } from '../../domain/records/outreach-settings.ts';
-import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
@@ -514,30 +513,21 @@ test('an estimate counts people once, mailboxes by the smaller cap, and writes n
   t.is((await desk.call('GET', '/campaigns')).body.pagination.total, 0);
 });
 
-test('a tracking domain counts once its CNAME points here, and no longer after it is changed or moved', async (t) => {
+test('one answer names the faults of shape and of meaning together', async (t) => {
   const desk = await openDesk(world);
-  const { id } = await desk.campaign({ tracking_domain: 'Track.Example.com' });
-  const ctx = world.system(desk.tenant.organizationId);
-  const home = new URL(world.deps.config.TRACKING_DOMAIN).hostname;
-  const verify = async (names: string[]) =>
-    markTrackingDomain(
-      ctx,
-      id,
-      await checkTrackingDomain(ctx, id, async (host) => (host === 'track.example.com' ? names : [])),
-    );
-  t.true((await verify([`${home.toUpperCase()}.`])).tracking_domain_verified);
-  await t.throwsAsync(verify(['elsewhere.example.net']), { code: 'bad_request' } as never);
-  t.false((await desk.row(id)).tracking_domain_verified);
-  await verify([home]);
-  const changed = (await desk.call('PATCH', `/campaigns/${id}`, { tracking_domain: 'other.example.com' })).body;
-  t.like(changed, {
-    tracking_domain: 'other.example.com',
-    tracking_domain_verified: false,
-    tracking_domain_verified_at: null,
-  });
-  await t.throwsAsync(markTrackingDomain(ctx, id, 'track.example.com'), { code: 'conflict' } as never);
-  await desk.call('PATCH', `/campaigns/${id}`, { tracking_domain: '' });
-  t.is((await desk.call('POST', `/campaigns/${id}/tracking-domain/verify`)).status, 400);
+  const body = { name: '', days: 900, timezone: 'Mars', nonsense: 1, email_tag_ids: [newId()] };
+  const refused = await desk.call('POST', '/campaigns', body);
+  t.is(refused.status, 400);
+  t.deepEqual(problemPaths(refused), [
+    'body.days',
+    'body.email_tag_ids.0',
+    'body.name',
+    'body.nonsense',
+    'body.timezone',
+  ]);
+  const { id } = await desk.campaign();
+  const edit = await desk.call('PATCH', `/campaigns/${id}`, { name: 7, days: 900, status: 'odd', nonsense: 1 });
+  t.deepEqual(problemPaths(edit), ['body.days', 'body.name', 'body.nonsense', 'body.status']);
 });
 
 test("another workspace's, unknown and malformed ids are the same 404 on every path", async (t) => {

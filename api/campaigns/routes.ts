@@ -1,5 +1,5 @@
 import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
-import { createCampaign } from '../../domain/campaigns/create.ts';
+import { createCampaign, newCampaignProblems } from '../../domain/campaigns/create.ts';
 import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
 import { estimateCampaign } from '../../domain/campaigns/estimate.ts';
 import { createCampaignSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
@@ -8,8 +8,10 @@ import { listLogs } from '../../domain/campaigns/activity.ts';
 import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/campaigns/read.ts';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { checkTrackingDomain, lookupCname, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
-import { updateCampaign } from '../../domain/campaigns/update.ts';
+import { checkTrackingDomain, markTrackingDomain, systemRecords } from '../../domain/campaigns/tracking-domain.ts';
+import { findCampaign } from '../../domain/engine/campaign/find.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { campaignEditProblems, updateCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
@@ -105,6 +107,7 @@ export const campaignRoutes = [
       'Only `name` is required. Steps are connected in order; a step may name the target of a branch by its index in `steps`, from 0.',
     bodyLimit: 8 * 1024 * 1024,
     body: createCampaignSchema,
+    furtherProblems: (ctx, body) => newCampaignProblems(reader(ctx), ctx.actor, body, ctx.clock.now()),
     success: { status: 201, body: writtenCampaign },
     errors: ['invalid_setting'],
     handler: async (ctx, { body }) => {
@@ -133,6 +136,8 @@ export const campaignRoutes = [
       '`status` takes `active` and `paused` and needs the right to send.',
     params: idParams,
     body: updateCampaignSchema,
+    furtherProblems: async (ctx, body, { id }) =>
+      campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
     errors: START_REFUSALS,
     prepare: async (ctx, { params, body }) => {
@@ -241,10 +246,13 @@ export const campaignRoutes = [
     operationId: 'campaigns.verifyTrackingDomain',
     method: 'post',
     path: '/campaigns/:id/tracking-domain/verify',
-    summary: "Check the CNAME of the campaign's tracking domain",
+    summary: "Check the DNS records of the campaign's tracking domain",
+    description:
+      'The domain must be a CNAME of the tracking host, and the first time a workspace uses it, `_heron.<domain>` must have the TXT record ' +
+      '`heron-workspace=<organization id>`. The answer to a failed check names the records that are missing.',
     params: idParams,
     success: { status: 200, body: trackingDomain },
-    prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id, lookupCname),
+    prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id, systemRecords),
     handler: async (ctx, { params, prepared }) => {
       const row = await markTrackingDomain(ctx, params.id, prepared);
       return {

@@ -198,3 +198,32 @@ test.serial('a queued job is cancelled, and another organization sees none of it
   t.deepEqual((await call(world, 'GET', `/v1/contacts/imports/${id}`, { token })).body.total, 0);
   t.is((await world.deps.db('blobs').where({ organization_id: organizationId })).length, 0);
 });
+
+test('a file has so many bytes and rows, and a workspace so many imports at a time, as the installation allows', async (t) => {
+  const small = await createWorld({
+    env: { IMPORT_MAX_ROWS: '3', IMPORT_MAX_BYTES: '2000', ORG_IMPORTS: '2', ORG_IMPORT_BYTES: '2500' },
+  });
+  t.teardown(() => small.close());
+  const { apiKey: token } = await small.tenant();
+  const file = (rows: number, note = '') =>
+    form(`email,note\n${Array.from({ length: rows }, (_, n) => `p${n}@example.com,${note}\n`).join('')}`);
+  const send = (body: FormData, as = token) => call(small, 'POST', '/v1/contacts/import', { token: as, body });
+  const long = await send(file(4));
+  t.deepEqual([long.status, long.body.problems?.[0].path], [400, 'body.file'], long.text);
+  t.is((await send(file(1, 'x'.repeat(3000)))).status, 400, 'too large');
+  const quoted = form(`email,note\np@example.com,"${'a\n'.repeat(20)}"\n\n\n`);
+  const first = await send(quoted);
+  t.is(first.status, 202, 'lines inside a field and empty ones are no rows');
+  t.is((await send(file(3))).status, 202);
+  const third = await send(file(1));
+  t.deepEqual([third.status, third.body.code], [409, 'conflict']);
+  t.is((await call(small, 'POST', `/v1/contacts/imports/${first.body.id}/cancel`, { token })).status, 200);
+  t.is((await send(file(1))).status, 202);
+
+  const { apiKey: other } = await small.tenant();
+  t.is((await send(file(1, 'x'.repeat(1500)), other)).status, 202);
+  t.is((await send(file(1, 'x'.repeat(1500)), other)).status, 409, 'bytes of all together');
+  const racing = await small.tenant();
+  const answers = await Promise.all(Array.from({ length: 6 }, () => send(file(1), racing.apiKey)));
+  t.is(answers.filter(({ status }) => status === 202).length, 2, 'many at once find room for two');
+});

@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { previewFile } from '../../domain/imports/preview.ts';
 import { getImport, listImports, listProblems, problemsCsv, type ContactImportRow } from '../../domain/imports/read.ts';
 import { cancelImport, startImport } from '../../domain/imports/start.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { route, type UploadedFile } from '../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './import-schemas.ts';
 
-const PREVIEW_BYTES = 50 * 1024 * 1024;
-const IMPORT_BYTES = 1024 * 1024 * 1024;
+const fileBytes = (config: Config) => config.IMPORT_MAX_BYTES;
 const area = 'contacts';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const bulk = { area, scope: ['BULK_CONTACTS'], permission: 'manage_contacts' } as const;
@@ -28,7 +28,7 @@ export const contactImportRoutes = [
     readOnly: true,
     summary: 'What a CSV file holds, and how to map it',
     consumes: 'multipart',
-    bodyLimit: PREVIEW_BYTES,
+    bodyLimit: fileBytes,
     body: previewBody,
     success: { status: 200, body: importPreview },
     handler: async (_ctx, { files }) => {
@@ -59,9 +59,10 @@ export const contactImportRoutes = [
     summary: 'Import a CSV file as a job',
     description:
       'Good rows are imported, the others are listed as problems. The first row of an address counts; ' +
-      'suppressed addresses are not imported. A file is a bulk arrival: no contact.created.',
+      'suppressed addresses are not imported. A file is a bulk arrival: no contact.created. A file has at most 50 MB and 50,000 rows, and ' +
+      'a workspace 5 imports at a time, unless the installation is set otherwise.',
     consumes: 'multipart',
-    bodyLimit: IMPORT_BYTES,
+    bodyLimit: fileBytes,
     body: importBody,
     success: { status: 202, body: contactImport },
     handler: async (ctx, { files, body }) => {

@@ -7,10 +7,12 @@ import { MAX_USER_AGENT } from '../../domain/kernel/actor.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import type { UsageLog } from '../../domain/api-keys/usage-log.ts';
+import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
+import { strictTransport } from '../../lib/strict-transport.ts';
 import { asAppError, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
 import { fullPath, type AnyRoute } from './route.ts';
@@ -49,7 +51,7 @@ export function createApp(options: AppOptions): Koa {
       fullPath(spec),
       named(spec),
       admission(spec, parts),
-      parseBody(spec),
+      parseBody(spec, deps.config),
       guard(spec, parts),
     );
   }
@@ -84,10 +86,10 @@ function named(spec: AnyRoute): Middleware {
   };
 }
 
-function parseBody(spec: AnyRoute): Middleware {
+function parseBody(spec: AnyRoute, config: Config): Middleware {
   if (spec.method === 'get') return (_koa, next) => next();
   if (spec.consumes === 'raw') return unreadBody;
-  const limit = spec.bodyLimit ?? DEFAULT_BODY_LIMIT;
+  const limit = (typeof spec.bodyLimit === 'function' ? spec.bodyLimit(config) : spec.bodyLimit) ?? DEFAULT_BODY_LIMIT;
   const parse = koaBody({
     json: spec.consumes !== 'form' && spec.consumes !== 'multipart',
     urlencoded: spec.consumes === 'form',
@@ -136,6 +138,7 @@ function withoutLeftovers(parse: Middleware): Middleware {
 /** Request id, timing, one log line per request, the usage of API keys, and the error envelope for everything thrown below. */
 function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   const trust = deps.config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(deps.config.TRUSTED_PROXIES) : () => false;
+  const hsts = strictTransport(deps.config.API_PUBLIC_URL);
   return async (koa, next) => {
     const started = performance.now();
     const given = koa.get('x-request-id');
@@ -145,6 +148,9 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     koa.request.ip = proxyAddr(koa.req, trust);
     koa.set('X-Request-Id', requestId);
     koa.set('X-Content-Type-Options', 'nosniff');
+    // Answers are of one caller, and some hold secrets: nothing between keeps them, unless a route says that anybody may.
+    koa.set('Cache-Control', 'no-store');
+    if (hsts) koa.set('Strict-Transport-Security', hsts);
     try {
       await next();
     } catch (thrown) {

@@ -45,7 +45,7 @@ export function guard(spec: AnyRoute, parts: GuardParts): Middleware {
 /** Runs a route for an admitted and authorized caller: the only way to a handler, over HTTP and in process. */
 async function invoke(spec: AnyRoute, parts: GuardParts, ctx: Ctx, request: RouteRequest): Promise<RouteAnswer> {
   const input: Input = {
-    ...readInput(spec, request),
+    ...(await readInput(spec, ctx, request)),
     files: request.files,
     headers: request.headers,
     prepared: undefined,

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
 import { unstorableParts } from '../../lib/storable-json.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
@@ -23,12 +24,38 @@ export function requestOf(koa: Context): RouteRequest {
  * pair) and endless nesting are refused here, for every route.
  * @throws AppError bad_request with all faults of the three at once
  */
-export function readInput(spec: AnyRoute, request: RouteRequest): Pick<Input, 'params' | 'query' | 'body'> {
+export async function readInput(
+  spec: AnyRoute,
+  ctx: Ctx,
+  request: RouteRequest,
+): Promise<Pick<Input, 'params' | 'query' | 'body'>> {
   const { values, problems } = parse(spec, request);
   if (problems.length === 0) return values;
+  problems.push(...(await furtherProblems(spec, ctx, request, problems)));
   throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
     problems,
   });
+}
+
+/** What the route finds in the fields of the body that its schema does not refuse. */
+async function furtherProblems(
+  spec: AnyRoute,
+  ctx: Ctx,
+  request: RouteRequest,
+  known: readonly Problem[],
+): Promise<readonly Problem[]> {
+  const { body } = request;
+  if (!spec.furtherProblems || !(spec.body instanceof z.ZodObject) || typeof body !== 'object' || body === null)
+    return [];
+  const faulty = (field: string) =>
+    known.some(({ path }) => path === `body.${field}` || path.startsWith(`body.${field}.`));
+  const sound: Record<string, unknown> = {};
+  for (const [field, schema] of Object.entries(spec.body.shape as Record<string, z.ZodType>)) {
+    if (!Object.hasOwn(body, field) || faulty(field)) continue;
+    const parsed = schema.safeParse((body as Record<string, unknown>)[field]);
+    if (parsed.success && parsed.data !== undefined) sound[field] = parsed.data;
+  }
+  return spec.furtherProblems(ctx, sound, request.params as { [name: string]: string });
 }
 
 /** Every fault that keeps a request from being well-formed for a route, each with its path. */

@@ -5,7 +5,7 @@ import { EXAMPLES, type OperationExample } from './examples.ts';
 import { describe, INTRODUCTION, tagsFor } from './openapi-guide.ts';
 import { webhooksSection } from './openapi-webhooks.ts';
 import { oauthErrorSchema } from './oauth-errors.ts';
-import { fullPath, idempotencyOf, type AnyRoute } from './route.ts';
+import { fullPath, idempotencyOf, type AnyRoute, type OtherAnswer } from './route.ts';
 
 /** Codes any authenticated endpoint can answer, beside its own. */
 const COMMON: ErrorCode[] = ['bad_request', 'unauthorized', 'forbidden', 'rate_limit_exceeded', 'internal_error'];
@@ -133,12 +133,12 @@ function requestBody(spec: AnyRoute, { request }: OperationExample): object {
 }
 
 function responses(spec: AnyRoute, { response }: OperationExample): object {
-  const { status, body, description, contentType } = spec.success;
+  const { status, body, description, contentType, schema } = spec.success;
   const out: Record<string, object> = {
     [status]: {
       description: description ?? (status === 204 ? 'Done; no body' : 'Success'),
       ...(body === 'stream'
-        ? { content: { [contentType ?? 'application/octet-stream']: { schema: { type: 'string' } } } }
+        ? { content: { [contentType ?? 'application/octet-stream']: { schema: schema ?? { type: 'string' } } } }
         : {}),
       ...(body && body !== 'stream'
         ? {
@@ -170,6 +170,8 @@ function responses(spec: AnyRoute, { response }: OperationExample): object {
       },
     };
   }
+  for (const [otherStatus, answer] of Object.entries(spec.otherAnswers ?? {}))
+    out[otherStatus] = withAnswer(out[otherStatus], answer);
   return out;
 }
 
@@ -180,4 +182,22 @@ function refusals(codes: readonly ErrorCode[]): { examples?: Record<string, { va
     return value ? [[code, { value }] as const] : [];
   });
   return known.length > 0 ? { examples: Object.fromEntries(known) } : {};
+}
+
+interface DocumentedAnswer {
+  description: string;
+  content?: Record<string, { schema: object; examples?: object }>;
+}
+
+/** An answer of a status, beside what the document says of that status already. */
+function withAnswer(known: object | undefined, { description, contentType, schema }: OtherAnswer): DocumentedAnswer {
+  const before = known as DocumentedAnswer | undefined;
+  const described = before ? `${before.description}; ${description}` : description;
+  if (contentType === undefined) return { ...before, description: described };
+  const own = schema ?? { type: 'string' };
+  const same = before?.content?.[contentType];
+  return {
+    description: described,
+    content: { ...before?.content, [contentType]: { ...same, schema: same ? { anyOf: [same.schema, own] } : own } },
+  };
 }

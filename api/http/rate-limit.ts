@@ -3,11 +3,11 @@ import { tooManyRequests } from '../../lib/errors.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 
 /**
- * Counts one request of an API key; other callers have no rate of their own.
+ * Counts one request of an API key, an application's grant or a session.
  * @throws AppError rate_limit_exceeded with Retry-After in whole seconds
  */
 export async function countKeyRequest(limiter: RateLimiter, { rate }: Pick<Caller, 'rate'>): Promise<void> {
-  if (rate) await count(limiter, rate.key, rate.perMinute, 'the limit of this API key is reached');
+  if (rate) await count(limiter, rate.key, rate.perMinute, 'the limit of this credential is reached');
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { Config } from '../../lib/config/index.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
+import type { ErrorCode, Problem } from '../../lib/errors.ts';
 import type { OrgPermission, Permission } from '../../lib/permissions.ts';
 
 /** What a session caller's role must allow. `owner` is the organization's owner. */
@@ -67,6 +68,14 @@ export interface StreamReply {
 
 type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
 
+/** An answer in the OpenAPI document that is no envelope. */
+export interface OtherAnswer {
+  description: string;
+  /** Without one the answer has no body. */
+  contentType?: string;
+  schema?: object;
+}
+
 /** Errors in OAuth's own form: of the token and revocation endpoints, or of client registration. */
 export type ErrorStyle = 'oauth' | 'registration';
 
@@ -106,11 +115,29 @@ export interface RouteSpec<
   params?: P;
   query?: Q;
   body?: B;
+  /**
+   * Faults of a body beyond its schema, of the fields that are well-formed. Asked when others are not, so that one answer
+   * names them all; the verb looks at a body that is well-formed throughout.
+   */
+  furtherProblems?: (
+    ctx: Ctx,
+    body: Partial<z.output<B>>,
+    params: { [name: string]: string },
+  ) => Promise<readonly Problem[]>;
   /** `raw` leaves the body unread: the handler gets the request's stream as its body. */
   consumes?: 'json' | 'form' | 'multipart' | 'raw';
-  /** Bytes of the largest accepted body; 1 MiB by default. */
-  bodyLimit?: number;
-  success: { status: 200 | 201 | 202 | 204; body?: R; description?: string; contentType?: string };
+  /** Bytes of the largest accepted body, or the setting that says so; 1 MiB unless said. */
+  bodyLimit?: number | ((config: Config) => number);
+  success: {
+    status: 200 | 201 | 202 | 204;
+    body?: R;
+    description?: string;
+    contentType?: string;
+    /** JSON Schema of a streamed body that is JSON; any text unless said. */
+    schema?: object;
+  };
+  /** What a route that speaks a protocol of its own, or to people, answers beyond `success` and `errors`. */
+  otherAnswers?: Readonly<Record<number, OtherAnswer>>;
   /** Cache-Control of every answer, errors too. */
   cacheControl?: 'no-store' | 'public, max-age=300';
   /** The form of errors; the envelope by default. */

@@ -6,7 +6,7 @@ const headerLine = z
   .string()
   .trim()
   .max(200)
-  .regex(/^[^\p{Cc}]*$/u, 'Contains control characters');
+  .refine((text) => !/\p{Cc}/u.test(text), 'Contains control characters');
 const body = (max: number) =>
   z
     .string()
@@ -24,7 +24,7 @@ const mailService = z
       .string()
       .min(1)
       .max(320)
-      .regex(/^[^\p{Cc}]*$/u, 'Contains control characters'),
+      .refine((text) => !/\p{Cc}/u.test(text), 'Contains control characters'),
     password: z
       .string()
       .min(1)

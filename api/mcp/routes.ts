@@ -10,6 +10,22 @@ import { answerMessage } from './server.ts';
 const REFUSED = -32000;
 const INVALID_REQUEST = -32600;
 
+/** A JSON-RPC 2.0 answer, in the OpenAPI document. */
+const rpcAnswer = {
+  type: 'object',
+  required: ['jsonrpc'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: ['string', 'integer', 'null'] },
+    result: { type: 'object' },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'integer' }, message: { type: 'string' } },
+    },
+  },
+};
+
 /** The Model Context Protocol over streamable HTTP. */
 export const mcpRoutes: readonly AnyRoute[] = [
   endpoint('mcp.message', 'from the root', { atRoot: true }),
@@ -38,7 +54,21 @@ function endpoint(operationId: string, where: string, at: { atRoot?: true }): An
       status: 200,
       body: 'stream',
       contentType: 'application/json',
-      description: 'The JSON-RPC answer; 202 without a body for notifications',
+      description: 'The JSON-RPC answer',
+      schema: rpcAnswer,
+    },
+    otherAnswers: {
+      202: { description: 'A notification, or an answer of the client: taken, no body' },
+      ...Object.fromEntries(
+        [400, 404, 406, 413, 415].map((status) => [
+          status,
+          {
+            description: 'The message or its headers do not fit the protocol',
+            contentType: 'application/json',
+            schema: rpcAnswer,
+          },
+        ]),
+      ),
     },
     handler: async (ctx, { body, headers, invoke }) => {
       refuseForeignOrigin(ctx, headers.origin);

@@ -2,6 +2,7 @@ import {
   checkApplication,
   createApplication,
   deleteApplication,
+  fieldProblems,
   listApplications,
   readApplication,
   rotateClientSecret,
@@ -38,6 +39,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
     description:
       'A key or token can give it no scope it lacks itself. Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
+    furtherProblems: async (_ctx, body) => fieldProblems(body),
     cacheControl: 'no-store',
     success: { status: 201, body: schemas.applicationWithSecret },
     errors: ['no_organization'],
@@ -68,6 +70,7 @@ export const oauthRoutes: readonly AnyRoute[] = [
       'Only sent fields change; lists replace what was there. Fewer scopes narrow its tokens within a second; more need a new approval.',
     params: idParams,
     body: schemas.updateBody,
+    furtherProblems: async (_ctx, body) => fieldProblems(body),
     success: { status: 200, body: schemas.application },
     errors: ['no_organization'],
     prepare: (ctx, { params, body }) => checkApplication(ctx, body, params.id),

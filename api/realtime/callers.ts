@@ -5,6 +5,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { ORG_PERMISSIONS } from '../../lib/permissions.ts';
+import { toSource } from '../../lib/source.ts';
 import { countKeyRequest } from '../http/rate-limit.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
@@ -77,6 +78,39 @@ export class SocketCounts {
 
   #isFull(name: string, most: number): boolean {
     return most > 0 && (this.#open.get(name) ?? 0) >= most;
+  }
+}
+
+/** How many sockets of each source have not signed in yet. */
+export class PendingCounts {
+  readonly #most: number;
+  readonly #open = new Map<string, number>();
+
+  /** @param most sockets of one source; 0 is unlimited */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** @throws AppError rate_limit_exceeded */
+  assertRoom(ipAddress: string): void {
+    if (this.#most > 0 && (this.#open.get(toSource(ipAddress)) ?? 0) >= this.#most)
+      throw new AppError('rate_limit_exceeded', 'This address has too many sockets open that have not signed in', {
+        fix: 'Send the credential with the upgrade, in the Authorization header.',
+      });
+  }
+
+  /** Counts a socket until the returned function is called; calling it again does nothing. */
+  add(ipAddress: string): () => void {
+    const source = toSource(ipAddress);
+    let isCounted = true;
+    this.#open.set(source, (this.#open.get(source) ?? 0) + 1);
+    return () => {
+      if (!isCounted) return;
+      isCounted = false;
+      const left = (this.#open.get(source) ?? 1) - 1;
+      if (left > 0) this.#open.set(source, left);
+      else this.#open.delete(source);
+    };
   }
 }
 

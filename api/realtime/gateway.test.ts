@@ -354,3 +354,26 @@ test('an OAuth token hears what was granted, and loses its sockets with the gran
     .update({ revoked_at: new Date() });
   t.is((await client.closed).code, 4401);
 });
+
+test('sockets that have not signed in are counted per source; one that signs in or goes makes room', async (t) => {
+  const crowded = await createWorld({ env: { REALTIME_SOURCE_PENDING: '2', TRUSTED_PROXIES: 'loopback' } });
+  const at = await startRealtime(crowded.deps, createMetrics(), { port: 0 });
+  t.teardown(async () => {
+    await at.close();
+    await crowded.close();
+  });
+  const { apiKey } = await crowded.tenant();
+  const from = (address: string) => openStream(at.url, { headers: { 'x-forwarded-for': address } });
+  const [first, second] = [await from('2001:db8:9:9::1'), await from('2001:db8:9:9::2')];
+  t.is(((await t.throwsAsync(from('2001:db8:9:9::3'))) as { status?: number }).status, 429);
+  await from('192.0.2.7');
+  first.say({ type: 'authenticate', token: apiKey });
+  await first.next('authenticated');
+  await from('2001:db8:9:9::3');
+  await t.throwsAsync(from('2001:db8:9:9::4'));
+  await second.close();
+  await eventually(async () => ((await from('2001:db8:9:9::4').catch(() => undefined)) ? true : undefined));
+  const known = await openStream(at.url, { token: apiKey, headers: { 'x-forwarded-for': '2001:db8:9:9::5' } });
+  await known.next('authenticated');
+  t.pass();
+});

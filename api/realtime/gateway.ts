@@ -57,6 +57,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const token = admitUpgrade(request, config);
     if (sessions.connections.size >= config.REALTIME_MAX_CONNECTIONS)
       throw new AppError('service_unavailable', 'This gateway holds as many sockets as it may');
+    if (token === undefined) sessions.pending.assertRoom(origin.ipAddress);
     const caller = token === undefined ? undefined : await admitCaller(parts, token, origin);
     if (caller) sessions.counts.assertRoom(caller.actor);
     if (closing) throw new AppError('service_unavailable', 'The gateway is restarting');

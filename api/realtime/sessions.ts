@@ -5,7 +5,7 @@ import { systemCtx } from '../../domain/kernel/context.ts';
 import { findCursor, streamBegin } from '../../domain/realtime/read.ts';
 import { AppError } from '../../lib/errors.ts';
 import { asAppError } from '../http/errors.ts';
-import { admitCaller, heldCredential, SocketCounts, type SocketOrigin } from './callers.ts';
+import { admitCaller, heldCredential, PendingCounts, SocketCounts, type SocketOrigin } from './callers.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';
 import { chosenEvents } from './filter.ts';
 import type { GatewayParts, QueryLimit } from './gateway-parts.ts';
@@ -17,12 +17,16 @@ import type { Tails } from './tails.ts';
 export class Sessions {
   readonly connections = new Set<Connection>();
   readonly counts: SocketCounts;
+  readonly pending: PendingCounts;
+  /** Of sockets that have not signed in: what ends their being counted. */
+  readonly #signingIn = new Map<Connection, () => void>();
   readonly #parts: GatewayParts;
   readonly #tails: Tails;
   readonly #limit: QueryLimit;
 
   constructor(parts: GatewayParts, tails: Tails, limit: QueryLimit) {
     this.counts = new SocketCounts(parts.deps.config);
+    this.pending = new PendingCounts(parts.deps.config.REALTIME_SOURCE_PENDING);
     this.#parts = parts;
     this.#tails = tails;
     this.#limit = limit;
@@ -34,6 +38,7 @@ export class Sessions {
       this.#parts.metrics.realtimeClosed.inc({ code: String(code) }),
     );
     this.connections.add(connection);
+    if (!known) this.#signingIn.set(connection, this.pending.add(origin.ipAddress));
     socket.on('pong', () => {
       connection.isAlive = true;
     });
@@ -78,6 +83,7 @@ export class Sessions {
     const { actor } = caller;
     const organizationId = actor.organizationId!;
     this.counts.add(actor);
+    this.#signedIn(connection);
     const subscriber = new Subscriber({
       socket: connection.socket,
       tail: this.#tails.of(organizationId),
@@ -103,6 +109,11 @@ export class Sessions {
     metrics.realtimeConnections.inc();
     deps.log.info({ organizationId, actor: actor.kind }, 'realtime socket open');
     connection.say({ type: 'authenticated', organization_id: organizationId, heartbeat_ms: times.heartbeatMs });
+  }
+
+  #signedIn(connection: Connection): void {
+    this.#signingIn.get(connection)?.();
+    this.#signingIn.delete(connection);
   }
 
   async #subscribe(connection: Connection, message: Extract<ClientMessage, { type: 'subscribe' }>): Promise<void> {
@@ -131,6 +142,7 @@ export class Sessions {
 
   #forget(connection: Connection): void {
     this.connections.delete(connection);
+    this.#signedIn(connection);
     const { identity } = connection;
     if (!identity) return;
     const { actor, organizationId, subscriber } = identity;

@@ -33,11 +33,7 @@ export async function startApi(
     deps,
     routes,
     metrics,
-    middleware: [
-      documents(apiDocument(deps.config.API_PUBLIC_URL)),
-      metricsEndpoint(metrics, deps.config.METRICS_TOKEN),
-      onlyPost,
-    ],
+    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config), onlyPost],
     ...rest,
     actors,
     limiter,

@@ -61,7 +61,7 @@ function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
     koa.body = { status: 'ok' };
     return undefined;
   });
-  app.use(metricsEndpoint(metrics, deps.config.METRICS_TOKEN));
+  app.use(metricsEndpoint(metrics, deps.config));
   app.use((koa) => {
     const stream = koa.path === '/' || koa.path === '/v1/realtime';
     const error = stream

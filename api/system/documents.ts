@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Middleware } from 'koa';
+import type { Config } from '../../lib/config/index.ts';
 import { safeEqual } from '../../lib/crypto.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { serveReference } from './reference/page.ts';
@@ -18,8 +19,19 @@ export function documents(document: object): Middleware {
   };
 }
 
-/** Serves /metrics: to a bearer of METRICS_TOKEN, or to loopback when none is set. */
-export function metricsEndpoint(metrics: Metrics, token: string | undefined): Middleware {
+/** What a proxy adds to a request. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/**
+ * Serves /metrics: to a bearer of METRICS_TOKEN; when none is set, to loopback. Behind a proxy on the same machine everybody
+ * comes from there, so without a token nothing is served when APP_ENV is prod, proxies are named, or the request went
+ * through one.
+ */
+export function metricsEndpoint(
+  metrics: Metrics,
+  { METRICS_TOKEN: token, APP_ENV, TRUSTED_PROXIES }: Pick<Config, 'METRICS_TOKEN' | 'APP_ENV' | 'TRUSTED_PROXIES'>,
+): Middleware {
+  const open = APP_ENV !== 'prod' && TRUSTED_PROXIES.length === 0;
   return async (koa, next) => {
     if (koa.method !== 'GET' || koa.path !== '/metrics') return next();
     const local =
@@ -27,7 +39,7 @@ export function metricsEndpoint(metrics: Metrics, token: string | undefined): Mi
       /^(127\.|::1$|::ffff:127\.)/.test(koa.req.socket.remoteAddress ?? '');
     const allowed = token
       ? safeEqual(koa.get('authorization'), `Bearer ${token}`)
-      : local && !koa.get('x-forwarded-for');
+      : open && local && FORWARDED.every((name) => koa.get(name) === '');
     if (!allowed) {
       koa.status = 404;
       return undefined;

@@ -88,7 +88,7 @@ async function sentMail(fields: Record<string, unknown> = {}): Promise<Mail> {
   return { tenant, campaignId, contactId, enrollmentId: enrollmentId!, sendId, recipient, links };
 }
 
-const secret = () => world.deps.config.CREDENTIALS_ENCRYPTION_KEY;
+const secret = () => world.deps.keyring.tracking.current;
 const pixelOf = (mail: Mail) => openPixelUrl(tracking.url, trackingToken(secret(), 'open', mail.sendId));
 const optOutOf = (mail: Mail) => unsubscribeUrl(tracking.url, trackingToken(secret(), 'unsubscribe', mail.sendId));
 const visit = (url: string, options: RequestInit = {}, userAgent = BROWSER) =>

@@ -9,6 +9,7 @@ import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
+import { strictTransport } from '../../lib/strict-transport.ts';
 import { metricsEndpoint } from '../system/documents.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 
@@ -76,7 +77,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
   const app = new Koa();
   app.use(frame(deps, metrics));
-  app.use(metricsEndpoint(metrics, deps.config.METRICS_TOKEN));
+  app.use(metricsEndpoint(metrics, deps.config));
   app.use(router.routes());
   app.use((koa) => showPage(koa, 404, unknownPage()));
   app.silent = true;
@@ -85,6 +86,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
 /** Headers of every answer, one log line and one measurement per request. Paths are not logged, because they contain tokens. */
 function frame(deps: Deps, metrics: Metrics): Middleware {
+  const hsts = strictTransport(deps.config.TRACKING_DOMAIN);
   return async (koa, next) => {
     const started = performance.now();
     koa.state.requestId = newId();
@@ -95,6 +97,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
       'X-Robots-Tag': 'noindex',
+      ...(hsts ? { 'Strict-Transport-Security': hsts } : {}),
     });
     try {
       await next();

@@ -189,6 +189,28 @@ test('a delivery in any status is enqueued again, once per Idempotency-Key, with
   t.is(log.length, 6);
 });
 
+test('nothing is sent again to an endpoint that is switched off or not verified', async (t) => {
+  const { tenant, rows, endpoints } = await scene();
+  const again = () => call(world, 'POST', `/v1/webhooks/deliveries/${rows[0]!.id}/redeliver`, { token: tenant.apiKey });
+  const endpointOf = await world.deps.db('webhook_deliveries').where({ id: rows[0]!.id }).first();
+  t.true(endpoints.includes(endpointOf.endpoint_id));
+  for (const fields of [
+    { enabled: false, verified_at: new Date() },
+    { enabled: true, verified_at: null },
+  ]) {
+    await world.deps.db('webhook_endpoints').where({ id: endpointOf.endpoint_id }).update(fields);
+    const refused = await again();
+    t.deepEqual([refused.status, refused.body.code], [409, 'conflict']);
+    t.truthy(refused.body.fix);
+    t.is((await world.deps.db('webhook_deliveries').where({ id: rows[0]!.id }).first()).status, endpointOf.status);
+  }
+  await world.deps
+    .db('webhook_endpoints')
+    .where({ id: endpointOf.endpoint_id })
+    .update({ enabled: true, verified_at: new Date() });
+  t.is((await again()).status, 200);
+});
+
 test('throttle drops are listed per minute, newest first, a page at a time', async (t) => {
   const tenant = await world.tenant();
   const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, HOOK);

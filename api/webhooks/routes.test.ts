@@ -74,13 +74,12 @@ test('the catalogue says of each event what it is, and no challenge can be subsc
   const { body } = await call(world, 'GET', '/v1/webhooks/event-types', { token: tenant.apiKey });
   t.deepEqual(
     body.event_types.map((entry: { type: string }) => entry.type),
-    Object.keys(EVENT_TYPES),
+    [...Object.keys(EVENT_TYPES), 'webhook.test'],
   );
   t.deepEqual(
     body.event_types.find((entry: { type: string }) => entry.type === 'campaign.email_sent'),
     { type: 'campaign.email_sent', ...EVENT_TYPES['campaign.email_sent'] },
   );
-  t.false(JSON.stringify(body).includes('webhook.test'));
   const refused = await create(tenant, { event_types: ['webhook.test'] });
   t.deepEqual([refused.status, paths(refused)], [400, ['body.event_types.0']]);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../domain/kernel/events.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../domain/kernel/events.ts';
 import { listDeliveries, listEndpointDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
   assertTarget,
@@ -23,6 +23,13 @@ const webhooks = { area: 'webhooks', scope: ['WEBHOOKS'], permission: 'manage_se
 
 const CATALOGUE = Object.entries(EVENT_TYPES).map(([type, facts]) => ({ type, ...facts }));
 
+const TEST_ENTRY = {
+  type: TEST_EVENT,
+  category: 'test',
+  description: 'The verification challenge of an endpoint, and its later test.',
+  firehose: false,
+};
+
 /** A workspace's webhook endpoints and what was delivered to them. */
 export const webhooksRoutes: readonly AnyRoute[] = [
   route({
@@ -45,11 +52,13 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/webhooks/event-types',
     summary: 'The catalogue of events',
-    description: 'Every event with what it means, and the scope a key needs to see it.',
+    description:
+      'Every event with what it means, and the scope a key needs to see it. `webhook.test` is the verification challenge: it is sent ' +
+      'when asked for, and nobody subscribes to it.',
     success: { status: 200, body: schemas.eventTypeList },
     errors: ['no_organization'],
     handler: async () => ({
-      event_types: CATALOGUE.map(({ type, category, description, firehose }) => ({
+      event_types: [...CATALOGUE, TEST_ENTRY].map(({ type, category, description, firehose }) => ({
         type,
         category,
         description,
@@ -172,10 +181,11 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     path: '/webhooks/deliveries/:deliveryId/redeliver',
     summary: 'Send an event to its endpoint again; the status of its delivery does not matter',
     description:
-      'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting.',
+      'The event id and the body stay the same; the signature is made anew, with the secret that is newest then. Attempts go on counting. ' +
+      'An endpoint that is switched off or not verified gets nothing: 409.',
     params: schemas.deliveryParams,
     success: { status: 200, body: schemas.delivery },
-    errors: ['no_organization'],
+    errors: ['no_organization', 'conflict'],
     handler: async (ctx, { params }) => presentDelivery(await redeliver(ctx, params.deliveryId), ctx),
   }),
   route({

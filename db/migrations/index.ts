@@ -17,6 +17,7 @@ import * as rateLimits from './0014_rate_limits.ts';
 import * as freeTime from './0015_free_time.ts';
 import * as handover from './0016_handover.ts';
 import * as winners from './0017_engine.ts';
+import * as trackingDomains from './0018_tracking_domains.ts';
 import * as rowSecurity from './0019_row_security.ts';
 
 export interface Migration {
@@ -43,6 +44,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0015_free_time', ...freeTime },
   { name: '0016_handover', ...handover },
   { name: '0017_engine', ...winners },
+  { name: '0018_tracking_domains', ...trackingDomains },
   { name: '0019_row_security', ...rowSecurity },
 ];
 

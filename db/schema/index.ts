@@ -58,6 +58,7 @@ import type { StepRunsRow, StepRunsInsert } from './step-runs.ts';
 import type { SuppressionsRow, SuppressionsInsert } from './suppressions.ts';
 import type { SyncWorkersRow, SyncWorkersInsert } from './sync-workers.ts';
 import type { TrackedLinksRow, TrackedLinksInsert } from './tracked-links.ts';
+import type { TrackingDomainsRow, TrackingDomainsInsert } from './tracking-domains.ts';
 import type { UsersRow, UsersInsert } from './users.ts';
 import type { WaitsRow, WaitsInsert } from './waits.ts';
 import type { WebhookAttemptsRow, WebhookAttemptsInsert } from './webhook-attempts.ts';
@@ -131,6 +132,7 @@ export interface Tables {
   suppressions: { row: SuppressionsRow; insert: SuppressionsInsert };
   sync_workers: { row: SyncWorkersRow; insert: SyncWorkersInsert };
   tracked_links: { row: TrackedLinksRow; insert: TrackedLinksInsert };
+  tracking_domains: { row: TrackingDomainsRow; insert: TrackingDomainsInsert };
   users: { row: UsersRow; insert: UsersInsert };
   waits: { row: WaitsRow; insert: WaitsInsert };
   webhook_attempts: { row: WebhookAttemptsRow; insert: WebhookAttemptsInsert };

@@ -7,6 +7,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { normalizeBaseUrl } from './base-url.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** A connection with its signing secret in plain: shown once, never readable again. */
 export interface IssuedConnection {
@@ -14,14 +15,9 @@ export interface IssuedConnection {
   secret: string;
 }
 
-/** What the secret is bound to when it is sealed: the row of its connection. */
-function sealContext(id: string): string {
-  return `app_connections/${id}`;
-}
-
 /** The signing secret of a connection. */
 export function openSecret(ctx: Pick<Ctx, 'keyring'>, connection: Pick<AppConnectionRow, 'id' | 'secret'>): string {
-  return ctx.keyring.open(connection.secret, sealContext(connection.id)).toString();
+  return ctx.keyring.open(connection.secret, SEAL_PLACES.appConnection(connection.id)).toString();
 }
 
 /** All app connections of the organization, newest first (GET /app-connections). */
@@ -53,7 +49,7 @@ export async function createAppConnection(
       id,
       name: input.name,
       base_url: baseUrl,
-      secret: ctx.keyring.seal(secret, sealContext(id)),
+      secret: ctx.keyring.seal(secret, SEAL_PLACES.appConnection(id)),
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -131,7 +127,7 @@ export async function rotateAppSecret(ctx: Ctx, id: string): Promise<string> {
     await tx.org
       .table('app_connections')
       .where({ id })
-      .update({ secret: ctx.keyring.seal(secret, sealContext(id)), updated_at: tx.now });
+      .update({ secret: ctx.keyring.seal(secret, SEAL_PLACES.appConnection(id)), updated_at: tx.now });
     tx.audit({
       action: 'app_connection.secret_rotated',
       entityType: 'app_connection',

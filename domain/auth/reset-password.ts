@@ -2,12 +2,13 @@ import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
+import { toSource } from '../../lib/source.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { openChallenge, refused, settleChallenge } from '../identity/challenges.ts';
+import { findChallenge, openChallenge, refused, settleChallenge } from '../identity/challenges.ts';
 import { noAccountMail, resetMail } from '../identity/mails.ts';
 import { assertStrong, passwordFits } from '../identity/passwords.ts';
 import { auditOwn, endSessions } from '../identity/sessions.ts';
-import { throttle } from '../identity/throttle.ts';
+import { forgiveGuesses, throttle } from '../identity/throttle.ts';
 
 /**
  * Mails a link that sets a new password. An address without an account gets a mail that says so: the caller sees, and waits
@@ -15,8 +16,8 @@ import { throttle } from '../identity/throttle.ts';
  * @throws AppError rate_limit_exceeded; internal_error when the mail cannot leave
  */
 export async function askReset(ctx: Ctx, email: string): Promise<void> {
-  await throttle(ctx, 'mail_source', ctx.actor.ipAddress);
-  await throttle(ctx, 'mail', email);
+  await throttle(ctx, 'reset_source', toSource(ctx.actor.ipAddress));
+  await throttle(ctx, 'reset_mail', email);
   const user = await across(ctx.db, 'person').table('users').where('email', email).first('id');
   const { handle } = await openChallenge(ctx, 'reset', { email, ...(user ? { userId: user.id } : {}) });
   await ctx.systemMail.send(user ? resetMail(ctx.config, email, handle) : noAccountMail(ctx.config, email));
@@ -24,19 +25,24 @@ export async function askReset(ctx: Ctx, email: string): Promise<void> {
 
 /**
  * Sets a new password with the handle of the mailed link. Every session ends and every device is forgotten.
- * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable
+ * @throws AppError unauthorized (401) for the handle, bad_request for a weak password, which leaves the link usable,
+ *   rate_limit_exceeded
  */
 export async function confirmReset(ctx: Ctx, input: { session: string; password: string }): Promise<void> {
+  await throttle(ctx, 'reset_confirm_source', toSource(ctx.actor.ipAddress));
+  // Before the password is hashed, which costs tens of milliseconds of a processor: a link that is none costs nothing.
+  const open = await findChallenge(ctx, 'reset', input.session);
+  assertStrong(input.password, open.email);
   const passwordHash = await hashPassword(input.password);
   await settleChallenge(ctx, 'reset', { session: input.session }, async (trx, challenge) => {
     if (!challenge.user_id) throw refused();
-    assertStrong(input.password, challenge.email);
     await across(trx, 'person')
       .table('users')
       .where('id', challenge.user_id)
       .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, challenge.user_id);
   });
+  await forgiveGuesses(ctx, open.email);
 }
 
 /**

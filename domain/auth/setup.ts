@@ -54,6 +54,12 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
+/** Whether the installation waits for its first account: a setup link was handed out and nobody has claimed it yet. */
+export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
+  const link = await across(db, 'operator').table('setup_links').first('id');
+  return link !== undefined && !(await hasUsers(db));
+}
+
 export interface Setup {
   token: string;
   email: string;
@@ -95,23 +101,15 @@ async function claim<T>(
   enter: (trx: Trx, userId: string, organization: OrganizationRow) => Promise<T>,
 ): Promise<T> {
   if (await hasUsers(ctx.db)) throw complete();
+  // Before the password is hashed: a token that is none costs nothing.
+  if (!(await openLink(ctx.db, input.token, ctx.clock.now()).first('id'))) throw invalidToken();
   assertStrong(input.password, input.email);
   const passwordHash = await hashPassword(input.password);
   return inTransaction(ctx.db, async (trx) => {
     await across(trx, 'operator').sql('select pg_advisory_xact_lock(:lock)', { lock: SETUP_LOCK });
     if (await hasUsers(trx)) throw complete();
     const now = ctx.clock.now();
-    const used = await across(trx, 'operator')
-      .table('setup_links')
-      .where('token_hash', sha256(input.token))
-      .whereNull('used_at')
-      .where('expires_at', '>', now)
-      .update({ used_at: now });
-    if (used === 0) {
-      throw new AppError('setup_token_invalid', 'The setup link is wrong, used or expired', {
-        fix: 'Restart the API: it prints a new link.',
-      });
-    }
+    if ((await openLink(trx, input.token, now).update({ used_at: now })) === 0) throw invalidToken();
     const userId = newId();
     await across(trx, 'operator').insert('users', {
       id: userId,
@@ -124,6 +122,20 @@ async function claim<T>(
       updated_at: now,
     });
     return enter(trx, userId, await foundOrganization(ctx, trx, userId, input.organization));
+  });
+}
+
+function openLink(handle: Deps['db'] | Trx, token: string, now: Date) {
+  return across(handle, 'operator')
+    .table('setup_links')
+    .where('token_hash', sha256(token))
+    .whereNull('used_at')
+    .where('expires_at', '>', now);
+}
+
+function invalidToken(): AppError {
+  return new AppError('setup_token_invalid', 'The setup link is wrong, used or expired', {
+    fix: 'Restart the API: it prints a new link.',
   });
 }
 

@@ -2,6 +2,7 @@ import { across } from '../../db/across.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { toSource } from '../../lib/source.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { findOpenInvitation, joinByInvitation } from '../organizations/invitations.ts';
 import { openChallenge, refused, settleChallenge } from '../identity/challenges.ts';
@@ -9,6 +10,7 @@ import { codeMail } from '../identity/mails.ts';
 import { assertStrong } from '../identity/passwords.ts';
 import { actingAs } from '../identity/sessions.ts';
 import { throttle } from '../identity/throttle.ts';
+import { awaitsClaim } from './setup.ts';
 
 export interface SignUp {
   email: string;
@@ -26,11 +28,11 @@ export interface SignUp {
  * leave
  */
 export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string }> {
-  assertOpen(ctx, input.invitation);
+  await assertOpen(ctx, input.invitation);
   assertStrong(input.password, input.email);
-  await throttle(ctx, 'mail_source', ctx.actor.ipAddress);
+  await throttle(ctx, 'sign_up_source', toSource(ctx.actor.ipAddress));
   const invitation = input.invitation ? await findOpenInvitation(ctx, input.invitation, input.email) : undefined;
-  await throttle(ctx, 'mail', input.email);
+  await throttle(ctx, 'sign_up_mail', input.email);
   const passwordHash = await hashPassword(input.password);
   if (await across(ctx.db, 'person').table('users').where('email', input.email).first('id')) {
     throw new AppError('unauthorized', 'This address cannot be signed up', {
@@ -50,13 +52,21 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<{ session: string
   return { session: handle };
 }
 
-/** Whether sign-up is open (an invitation does not override `true`, closed). */
-function assertOpen(ctx: Ctx, invitation: string | undefined): void {
+/**
+ * Whether sign-up is open (an invitation does not override `true`, closed). Before the setup link is claimed it is not: the
+ * first account is its administrator's, and a stranger who was faster would end the link.
+ */
+async function assertOpen(ctx: Ctx, invitation: string | undefined): Promise<void> {
   const mode = ctx.config.DISABLE_REGISTRATION;
   if (mode === 'true') throw new AppError('registration_closed', 'Sign-up is closed on this installation');
   if (mode === 'invite_only' && !invitation) {
     throw new AppError('registration_invite_only', 'Sign-up needs an invitation', {
       fix: 'Ask a member of a workspace to invite this address.',
+    });
+  }
+  if (await awaitsClaim(ctx.db)) {
+    throw new AppError('registration_closed', 'This installation has not been set up yet', {
+      fix: 'Open the setup link that the API wrote to its log when it started.',
     });
   }
 }

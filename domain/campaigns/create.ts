@@ -3,11 +3,13 @@ import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps } from '../../db/models/campaign-step.ts';
 import { CampaignVariants } from '../../db/models/campaign-variant.ts';
 import { newId } from '../../lib/ids.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { checkedSettings } from '../records/outreach-settings.ts';
-import { buildSteps, copyWarnings, type NewStep } from './build-steps.ts';
+import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
 import { stepProblems } from '../engine/campaign/step-findings.ts';
@@ -41,23 +43,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
       ...settings
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
-    const checked = steps.map((step) => ({
-      kind: step.kind,
-      action: step.action,
-      path: `body.steps.${step.position}`,
-    }));
-    refuseProblems([
-      ...settingsProblems(settings, tx.now),
-      ...(await labelProblems(tx.org, 'tag', tags, 'body.email_tag_ids')),
-      ...(await labelProblems(tx.org, 'folder', folders, 'body.folder_ids')),
-      ...(await senderProblems(tx.org, ctx.actor, senders, 'body.senders')),
-      ...problems,
-      ...(await stepProblems(tx.org, checked)),
-      ...oneTimeProblems(kind, checked),
-      ...(variants.length > 0 && !steps.some((step) => step.kind === 'email')
-        ? [{ path: 'body.variants', message: 'need an email step to vary' }]
-        : []),
-    ]);
+    refuseProblems([...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems]);
     const stored = overrides && checkedSettings(overrides, 'body.advanced_overrides');
     await countNewCampaign(ctx, tx);
 
@@ -90,7 +76,36 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
   });
 }
 
-/** Writes the event and the audit row of a new campaign. */
+/**
+ * Faults of a new campaign beyond the shape of its fields and the graph of its steps; of as many fields as are given.
+ * @throws AppError forbidden when the caller's key may not use a mailbox of the pool
+ */
+export async function newCampaignProblems(
+  org: OrgScope,
+  actor: Actor,
+  input: Partial<CreateCampaign>,
+  now: Date,
+): Promise<Problem[]> {
+  const { kind = 'sequence', email_tag_ids: tags = [], folder_ids: folders = [], variants = [] } = input;
+  const steps = (input.steps ?? []).map((step, index) => ({
+    kind: step.kind ?? kindOf(step.action ?? null),
+    action: step.action ?? null,
+    path: `body.steps.${index}`,
+  }));
+  return [
+    ...settingsProblems(input, now),
+    ...(await labelProblems(org, 'tag', tags, 'body.email_tag_ids')),
+    ...(await labelProblems(org, 'folder', folders, 'body.folder_ids')),
+    ...(await senderProblems(org, actor, input.senders ?? [], 'body.senders')),
+    ...(await stepProblems(org, steps)),
+    ...oneTimeProblems(kind, steps),
+    ...(variants.length > 0 && !steps.some((step) => step.kind === 'email')
+      ? [{ path: 'body.variants', message: 'need an email step to vary' }]
+      : []),
+  ];
+}
+
+/** Tells of a new campaign: event and audit row. */
 export function announceCreated(tx: Tx, campaign: CampaignRow): void {
   tx.emit('campaign.created', { campaign_id: campaign.id, name: campaign.name, status: campaign.status });
   tx.audit({ action: 'create', entityType: 'campaign', entityId: campaign.id, changes: { name: campaign.name } });

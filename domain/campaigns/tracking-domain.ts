@@ -1,33 +1,54 @@
 import { Resolver } from 'node:dns/promises';
-import { AppError } from '../../lib/errors.ts';
-import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
-import { logCampaign } from '../engine/campaign/log.ts';
+import { across } from '../../db/across.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { logCampaign } from '../engine/campaign/log.ts';
 import { lockCampaign } from '../engine/control/status.ts';
+import { organizationOf, type Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
 
-/** The names a host's CNAME record points at; empty when it has none. */
-export type CnameLookup = (host: string) => Promise<readonly string[]>;
+/** Asks for DNS records; each empty when there are none. */
+export interface DomainRecords {
+  /** The names a host's CNAME record points at. */
+  cname(host: string): Promise<readonly string[]>;
+  /** The TXT records of a name, the parts of each joined. */
+  txt(name: string): Promise<readonly string[]>;
+}
+
+/** What DNS says of a tracking domain that points here. */
+export interface CheckedDomain {
+  domain: string;
+  /** Workspaces that the owner of the domain names in its TXT records. */
+  named: readonly string[];
+}
 
 const DNS_TIMEOUT_MS = 2500;
+const PROOF = 'heron-workspace=';
 
-/** Asks the system's name servers. Any failure counts as "no record": in both cases the caller must check their DNS. */
-export const lookupCname: CnameLookup = async (host) => {
-  try {
-    return await new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveCname(host);
-  } catch {
-    return [];
-  }
+/** Asks the system's name servers. Any failure reads as "no record": the caller is told to check its DNS either way. */
+export const systemRecords: DomainRecords = {
+  cname: (host) => new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveCname(host).catch(() => []),
+  txt: (name) =>
+    new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveTxt(name).then(
+      (records) => records.map((parts) => parts.join('')),
+      () => [],
+    ),
 };
 
 /**
- * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host. When it is not, its
- * verification is removed at once, in a transaction of its own. It calls DNS, so it runs before the request's transaction.
- * @returns the domain that was checked
- * @throws AppError not_found; bad_request when no domain is set or it points elsewhere
+ * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner gives it
+ * to this workspace: a CNAME alone would let any workspace of the installation take the domain of another one. The owner
+ * says so once, with a TXT record; the workspace then holds the domain. A domain that does not point here loses its
+ * mark at once, in a transaction of its own. Dials out, so it runs before the request's transaction.
+ * @throws AppError not_found; bad_request when no domain is set, it points elsewhere, or the proof is missing
  */
-export async function checkTrackingDomain(ctx: Ctx, campaignId: string, lookup: CnameLookup): Promise<string> {
+export async function checkTrackingDomain(
+  ctx: Ctx,
+  campaignId: string,
+  records: DomainRecords,
+): Promise<CheckedDomain> {
   const campaign = await findCampaign(reader(ctx), campaignId);
   const domain = campaign.tracking_domain;
   if (!domain) {
@@ -36,28 +57,51 @@ export async function checkTrackingDomain(ctx: Ctx, campaignId: string, lookup: 
     });
   }
   const target = canonical(new URL(ctx.config.TRACKING_DOMAIN).hostname);
-  const names = await lookup(domain);
-  if (names.some((name) => canonical(name) === target)) return domain;
+  const organizationId = organizationOf(ctx);
+  const [names, texts, holder] = await Promise.all([
+    records.cname(domain),
+    records.txt(`_heron.${domain}`),
+    reader(ctx).table('tracking_domains').where({ domain }).first('domain'),
+  ]);
+  const named = texts
+    .map((text) => text.trim().toLowerCase())
+    .filter((text) => text.startsWith(PROOF))
+    .map((text) => text.slice(PROOF.length))
+    .filter(isUuid);
+  const missing: string[] = [];
+  if (!names.some((name) => canonical(name) === target)) missing.push(`a CNAME record ${domain} -> ${target}`);
+  if (!holder && !named.includes(organizationId))
+    missing.push(`a TXT record _heron.${domain} with the value ${PROOF}${organizationId}`);
+  if (missing.length === 0) return { domain, named };
   await transact(ctx, async (tx) => {
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id, tracking_domain: domain })
       .update({ tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now });
   });
-  throw new AppError('bad_request', 'The tracking domain does not point to this installation', {
-    fix: `Create a CNAME record ${domain} -> ${target}.`,
-  });
+  throw new AppError(
+    'bad_request',
+    missing.length === 1 && missing[0]!.startsWith('a TXT')
+      ? 'Nothing shows that the tracking domain belongs to this workspace'
+      : 'The tracking domain does not point to this installation',
+    { fix: `Create ${missing.join(', and ')}.` },
+  );
 }
 
 /**
- * Marks a checked tracking domain as verified; links of later emails use it.
- * @throws AppError not_found; conflict when the domain was changed since the check
+ * Marks a checked tracking domain as verified; links of the campaign carry it from now on.
+ * @throws AppError not_found; conflict when the domain was changed since the check, or another workspace holds it
  */
-export async function markTrackingDomain(ctx: Ctx, campaignId: string, domain: string): Promise<CampaignRow> {
+export async function markTrackingDomain(
+  ctx: Ctx,
+  campaignId: string,
+  { domain, named }: CheckedDomain,
+): Promise<CampaignRow> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     if (campaign.tracking_domain !== domain)
       throw new AppError('conflict', 'The tracking domain was changed meanwhile; verify again');
+    await claimDomain(tx, domain, named);
     await tx.org
       .table('campaigns')
       .where({ id: campaign.id })
@@ -71,6 +115,32 @@ export async function markTrackingDomain(ctx: Ctx, campaignId: string, domain: s
     });
     return findCampaign(tx.org, campaign.id);
   });
+}
+
+/**
+ * Makes the workspace the one that holds a domain. One held by another goes over when its owner names this workspace and
+ * no longer that one; the other's campaigns and mailboxes lose their mark with it.
+ * @throws AppError conflict
+ */
+async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Promise<void> {
+  const { organizationId } = tx.org;
+  const all = across(tx.trx, 'credential');
+  await all
+    .insert('tracking_domains', { domain, organization_id: organizationId, created_at: tx.now })
+    .onConflict('domain')
+    .ignore();
+  const row = await all.table('tracking_domains').where({ domain }).forUpdate().first('organization_id');
+  const holder = row!.organization_id;
+  if (holder === organizationId) return;
+  if (!named.includes(organizationId) || named.includes(holder)) {
+    throw new AppError('conflict', 'Another workspace of this installation uses this tracking domain', {
+      fix: `The TXT records of _heron.${domain} must name this workspace alone: ${PROOF}${organizationId}.`,
+    });
+  }
+  await all.table('tracking_domains').where({ domain }).update({ organization_id: organizationId, created_at: tx.now });
+  const lost = { tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now };
+  for (const table of ['campaigns', 'mailboxes'] as const)
+    await all.table(table).where({ organization_id: holder, tracking_domain: domain }).update(lost);
 }
 
 function canonical(host: string): string {

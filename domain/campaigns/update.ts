@@ -1,6 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { Campaigns } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -36,12 +37,7 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { name, status, email_tags: tags, folders, ...settings } = input;
-    refuseProblems([
-      ...settingsProblems(settings, tx.now, campaign),
-      ...statusProblems(campaign, status),
-      ...(tags ? await labelProblems(tx.org, 'tag', tags, 'body.email_tags') : []),
-      ...(folders ? await labelProblems(tx.org, 'folder', folders, 'body.folders') : []),
-    ]);
+    refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
     const columns: Partial<CampaignRow> = {
       ...settingsColumns(settings, campaign),
       ...(name === undefined ? {} : { name }),
@@ -69,6 +65,21 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
     else if (campaign.status === 'active') await applyToRuns(tx, campaign.id, Object.keys(changes));
     return (await tx.org.query(Campaigns).findById(campaign.id))!;
   });
+}
+
+/** Faults of an edit beyond the shape of its fields; of as many fields as are given. */
+export async function campaignEditProblems(
+  org: OrgScope,
+  { status, email_tags: tags = [], folders = [], ...settings }: UpdateCampaign,
+  now: Date,
+  campaign: CampaignRow,
+): Promise<Problem[]> {
+  return [
+    ...settingsProblems(settings, now, campaign),
+    ...statusProblems(campaign, status),
+    ...(await labelProblems(org, 'tag', tags, 'body.email_tags')),
+    ...(await labelProblems(org, 'folder', folders, 'body.folders')),
+  ];
 }
 
 function statusProblems(campaign: CampaignRow, status: string | undefined): Problem[] {

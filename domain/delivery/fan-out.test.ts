@@ -4,6 +4,7 @@ import { json } from '../../db/connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
+import { eventually } from '../../test/harness/engine.ts';
 import { createMember } from '../../test/harness/factories.ts';
 import { createEndpoint, emitEvents, fanOut } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
@@ -124,6 +125,12 @@ test.serial(
     const revoked = await application(all, [{ user: userId, scopes: all, revoked: true }]);
     const declared = await application(all, [{ user: userId, scopes: all }], ['role.created']);
     const firehose = await application(all, [{ user: userId, scopes: all }], ['inbox.email_received']);
+    const viewer = await createMember(world.deps, tenant, 'Viewer');
+    await world.deps
+      .db('roles')
+      .where({ organization_id: organizationId, name: 'Viewer' })
+      .update({ permissions: ['view_contacts'] });
+    const demoted = await application(all, [{ user: viewer.userId, scopes: all }]);
     const union = await application(all, [
       { user: userId, scopes: ['READ_CONTACTS'] },
       { user: colleague.userId, scopes: ['READ_AUDIT_LOGS'] },
@@ -133,6 +140,7 @@ test.serial(
     await fanOut(world.deps);
     const types = async (id: string) => (await deliveriesOf(id)).map((row) => row.event_type);
     t.deepEqual(await types(granted), ['contact.created']);
+    t.deepEqual(await types(demoted), ['contact.created'], 'what the granter may no longer see does not flow');
     t.deepEqual(await types(exceeding), ['contact.created']);
     t.deepEqual(await types(revoked), []);
     t.deepEqual(await types(declared), ['role.created']);
@@ -337,4 +345,26 @@ test.serial('whoever follows the positions misses nothing, however emitters and 
     ),
     { numRuns: 15 },
   );
+});
+
+test.serial('an endpoint that is deleted in the middle of a turn fails it for nobody', async (t) => {
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const doomed = await createEndpoint(world.deps, tenant.organizationId, URL);
+  const standing = await createEndpoint(world.deps, other.organizationId, URL);
+  await emitEvents(world.deps, tenant.organizationId, 1, 'role.created');
+  await emitEvents(world.deps, other.organizationId, 1, 'role.created');
+  const deletion = await world.deps.db.transaction();
+  await deletion('webhook_endpoints').where({ id: doomed.id }).delete();
+  // The turn still sees the endpoint, and waits for the one who is deleting it.
+  const turn = assignPositions(world.deps, { open: undefined });
+  await eventually(async () => {
+    const { rows } = await world.deps.db.raw(
+      `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_endpoints%'`,
+    );
+    return rows.length > 0 ? true : undefined;
+  });
+  await deletion.commit();
+  t.is((await turn).positioned, 2);
+  t.is((await deliveriesOf(standing.id)).length, 1);
+  t.deepEqual(await deliveriesOf(doomed.id), []);
 });

@@ -1,5 +1,6 @@
 import { across } from '../../db/across.ts';
 import type { Trx } from '../../db/connection.ts';
+import { grantableWith } from '../../lib/grantable.ts';
 import { newId } from '../../lib/ids.ts';
 import { start, writeIntents } from '../../temporal/dispatch.ts';
 import { webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
@@ -61,7 +62,9 @@ interface Target {
   organization_id: string;
   application_id: string | null;
   event_types: string[];
-  granted: number | null;
+  /** Of an application's endpoint: the scopes it is registered for, and those each person granted with what their role allows now. */
+  registered: number | null;
+  grants: [scopes: number, role: string[]][] | null;
   failures: number;
 }
 
@@ -152,9 +155,10 @@ async function numberAndRead(trx: Trx, minute: Date, known: readonly string[]): 
        select distinct organization_id from positioned
      ), targets as materialized (
        select e.id, e.organization_id, e.application_id, coalesce(a.webhook_events, e.event_types) as event_types, e.consecutive_failures as failures,
-         case when a.id is null then null else a.scopes & coalesce((
-           select bit_or(g.scopes) from oauth_grants g
-           where g.application_id = a.id and g.organization_id = e.organization_id and g.revoked_at is null), 0) end as granted
+         a.scopes as registered,
+         (select json_agg(json_build_array(g.scopes, r.permissions)) from oauth_grants g
+          join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id join roles r on r.id = m.role_id
+          where g.application_id = a.id and g.organization_id = e.organization_id and g.revoked_at is null) as grants
        from organizations o
        join webhook_endpoints e on e.organization_id = o.organization_id and e.enabled and e.verified_at is not null
        left join oauth_applications a on a.id = e.application_id
@@ -196,7 +200,7 @@ function chooseDeliveries(
   const deliveries: Delivery[] = [];
   for (const event of events) {
     const listening = (byOrganization.get(event.organization_id) ?? []).filter((target) =>
-      isSubscribed({ eventTypes: target.event_types, grantedScopes: target.granted }, event.type),
+      isSubscribed({ eventTypes: target.event_types, grantedScopes: scopesGranted(target) }, event.type),
     );
     const admitted = new Set(
       throttle.admit(
@@ -211,7 +215,17 @@ function chooseDeliveries(
   return deliveries;
 }
 
-/** Chooses the batch of a delivery: an open one, a new one, or the endpoint's own. */
+/**
+ * What the people of a workspace let an application see now: nobody's grant counts for more than their role still allows.
+ * Null for an endpoint of the workspace itself.
+ */
+function scopesGranted({ registered, grants }: Target): number | null {
+  if (registered === null) return null;
+  const granted = (grants ?? []).reduce((mask, [scopes, role]) => mask | (scopes & grantableWith(role)), 0);
+  return registered & granted;
+}
+
+/** Says into which batch a delivery goes: one that is open, a new one, or the endpoint's own. */
 class BatchPicker {
   readonly #now: Date;
   /** New in this turn. */
@@ -265,13 +279,19 @@ interface Stored {
   maxAttempts: number;
 }
 
-/** Bodies, deliveries, counts, drops and open batches, in one statement. */
+/**
+ * Bodies, deliveries, counts, drops and open batches, in one statement. An endpoint that was deleted since it was chosen
+ * gets nothing: the turn is shared by all organizations and must not fail for it. Those that are still there stay until
+ * the commit.
+ */
 async function store(trx: Trx, { deliveries, throttle, batches, minute, now, maxAttempts }: Stored): Promise<void> {
   const { admitted, drops } = throttle;
   await engineSql(
     trx,
     'store',
-    `with bodies as (
+    `with standing as materialized (
+       select id from webhook_endpoints where id = any(:endpoints::uuid[] || :dropEndpoints::uuid[]) order by id for key share
+     ), bodies as (
        insert into webhook_payloads (event_id, organization_id, event_type, body, created_at)
        select id, organization_id, type,
          '{"id":"' || id::text || '","event_type":' || to_json(type)::text || ',"organization_id":"' || organization_id::text
@@ -286,14 +306,18 @@ async function store(trx: Trx, { deliveries, throttle, batches, minute, now, max
        on conflict (organization_id, minute, subject) do update set admitted = webhook_counts.admitted + excluded.admitted
      ), dropped as (
        insert into webhook_throttle_drops (id, organization_id, endpoint_id, event_type, reason, minute, dropped, last_event_id, created_at, updated_at)
-       select unnest(:dropIds::uuid[]), unnest(:dropOrganizations::uuid[]), unnest(:dropEndpoints::uuid[]), unnest(:dropTypes::text[]), unnest(:dropReasons::text[]),
-         :minute::timestamptz, unnest(:dropCounts::int[]), unnest(:dropEvents::uuid[]), :now::timestamptz, :now::timestamptz
+       select d.id, d.organization_id, d.endpoint_id, d.event_type, d.reason, :minute::timestamptz, d.dropped, d.last_event_id, :now::timestamptz, :now::timestamptz
+       from unnest(:dropIds::uuid[], :dropOrganizations::uuid[], :dropEndpoints::uuid[], :dropTypes::text[], :dropReasons::text[], :dropCounts::int[], :dropEvents::uuid[])
+         as d(id, organization_id, endpoint_id, event_type, reason, dropped, last_event_id)
+       where d.endpoint_id in (select id from standing)
        on conflict (endpoint_id, event_type, reason, minute) do update
          set dropped = webhook_throttle_drops.dropped + excluded.dropped, last_event_id = excluded.last_event_id, updated_at = excluded.updated_at
      ), made as (
        insert into webhook_deliveries (id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id, status, max_attempts, next_attempt_at, created_at, updated_at)
        select d.*, 'pending', :maxAttempts::int, :now::timestamptz, :now::timestamptz, :now::timestamptz
-       from unnest(:ids::uuid[], :organizations::uuid[], :endpoints::uuid[], :applications::uuid[], :events::uuid[], :types::text[], :batches::uuid[]) d
+       from unnest(:ids::uuid[], :organizations::uuid[], :endpoints::uuid[], :applications::uuid[], :events::uuid[], :types::text[], :batches::uuid[])
+         as d(id, organization_id, endpoint_id, application_id, event_id, event_type, batch_id)
+       where d.endpoint_id in (select id from standing)
      )
      select pg_notify('${BATCH_CHANNEL}', id) from unnest(:extended::text[]) as t(id)`,
     {

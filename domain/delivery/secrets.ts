@@ -1,7 +1,9 @@
 import { across } from '../../db/across.ts';
 import type { Db, Trx } from '../../db/connection.ts';
-import { newSecret, SECRET_PREFIX, type Keyring } from '../../lib/crypto.ts';
+import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
+import { type Keyring } from '../../lib/keyring.ts';
 import { newId } from '../../lib/ids.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** How long a replaced secret is kept at least, ms: far longer than the retries of a delivery that began with it. */
 const KEEP_REPLACED_MS = 7 * 24 * 3600_000;
@@ -20,13 +22,9 @@ export function secretOwner(endpoint: { id: string; application_id: string | nul
   return endpoint.application_id ? { applicationId: endpoint.application_id } : { endpointId: endpoint.id };
 }
 
-function sealContext(id: string): string {
-  return `webhook_secrets/${id}`;
-}
-
-/** A stored secret in plain (`whsec_…`); throws when it was copied from another row. */
+/** A stored secret in plain (`whsec_…`); throws when it was moved from another row. */
 export function openWebhookSecret(keyring: Keyring, secret: SealedSecret): string {
-  return keyring.open(secret.sealed, sealContext(secret.id)).toString();
+  return keyring.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString();
 }
 
 /** The newest secret of an owner: it signs first attempts. */
@@ -63,7 +61,7 @@ export async function issueSecret(trx: Db | Trx, keyring: Keyring, owner: Secret
   await across(trx, 'engine').insert('webhook_secrets', {
     id,
     ...columnsOf(owner),
-    sealed: keyring.seal(secret, sealContext(id)),
+    sealed: keyring.seal(secret, SEAL_PLACES.webhookSecret(id)),
     created_at: now,
   });
   return secret;

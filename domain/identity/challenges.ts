@@ -95,7 +95,23 @@ export async function settleChallenge<T>(
   }
 }
 
-/** The one error for every proof that fails. */
+/**
+ * A challenge that is still open, by its handle alone. Nothing is counted or used up.
+ * @throws AppError unauthorized (401) unknown, expired, used up or guessed at too often
+ */
+export async function findChallenge(ctx: Ctx, kind: ChallengeKind, handle: string): Promise<{ email: string }> {
+  const found = await across(ctx.db, 'credential')
+    .table('auth_challenges')
+    .where({ kind, handle_hash: sha256(handle) })
+    .whereNull('consumed_at')
+    .where('expires_at', '>', ctx.clock.now())
+    .where('attempts', '<', MAX_ATTEMPTS)
+    .first('email');
+  if (!found) throw refused();
+  return found;
+}
+
+/** The one answer to a proof that does not hold. */
 export function refused(): AppError {
   return new AppError('unauthorized', 'The code or link is wrong, used or expired', {
     fix: 'Start again to get a new one.',

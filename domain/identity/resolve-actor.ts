@@ -3,11 +3,11 @@ import type { Columns, Nullable } from '../../db/rows.ts';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
+import { grantableWith } from '../../lib/grantable.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Deps } from '../kernel/context.ts';
-import { grantableWith } from './scopes.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { verifySessionToken } from './session-token.ts';
 
@@ -71,7 +71,10 @@ export function createActorResolver(deps: Pick<Deps, 'db' | 'clock' | 'config' |
     if (token.startsWith(SECRET_PREFIX.apiKey)) return trusted(token, apiKeyCaller);
     if (token.startsWith(SECRET_PREFIX.accessToken)) return trusted(token, accessTokenCaller);
     const sessionId = await verifySessionToken(deps.config, deps.clock, token);
-    return sessionId ? sessionCaller(deps, sessionId) : null;
+    if (!sessionId) return null;
+    const caller = await sessionCaller(deps, sessionId);
+    const perMinute = deps.config.SESSION_REQUESTS_PER_MINUTE;
+    return caller && { ...caller, rate: { key: `session/${sessionId}`, perMinute } };
   }
 
   return {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { routes } from '../../api/routes.ts';
 import type { PermissionRule } from '../../api/http/route.ts';
+import { grantableWith } from '../../lib/grantable.ts';
 import {
   ALL_PERMISSIONS,
   maskOf,
@@ -9,7 +10,7 @@ import {
   SYSTEM_ROLES,
   type Permission,
 } from '../../lib/permissions.ts';
-import { grantableWith, readScopes, readScopeText, scopesOf, scopeText, SELF_REGISTERED_MAX } from './scopes.ts';
+import { readScopes, readScopeText, scopesOf, scopeText, SELF_REGISTERED_MAX } from './scopes.ts';
 
 function allows(held: readonly string[], rule: PermissionRule): boolean {
   if (typeof rule === 'string') return held.includes(rule);

@@ -11,11 +11,20 @@ const RULES = {
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts for this account' },
   /** Passwords tried from one source, for any account: lists of stolen passwords. */
   sign_in_source: { limit: 100, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts from this address' },
-  /** Sign-ups and resets asked for from one source. */
-  mail_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'requests for mail from this address' },
-  /** System mail to one address, so that others cannot fill its inbox. */
-  mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'mails to this address' },
-  /** Sign-in codes to one address; counted apart from the other mail, which anyone can ask for, so that others cannot lock the person out. */
+  /** Sign-ups asked for from one source. */
+  sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'sign-ups from this address' },
+  /** Resets asked for from one source. */
+  reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'requests for a new password from this address' },
+  /** Reset links tried from one source. */
+  reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: 'reset links tried from this address' },
+  // Each kind of mail to an address has a budget of its own: nobody's inbox is flooded through us, and whoever asks for
+  // sign-ups in another's name does not keep them from a new password or an invitation.
+  sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'sign-up codes to this address' },
+  reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'reset links to this address' },
+  /** Invitations of one organization to one address. */
+  invitation_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'invitations to this address' },
+  /** Invitations of all organizations to one address. */
+  invitation_mail_total: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'invitations to this address' },
   sign_in_mail: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'sign-in codes' },
   /** Invitations of one organization. */
   invitations: { limit: 200, windowMs: 60 * MINUTE_MS, what: 'invitations of this workspace' },
@@ -27,9 +36,18 @@ const RULES = {
   client_registrations: { limit: 20, windowMs: 60 * MINUTE_MS, what: 'registrations from this address' },
 } as const;
 
+/** Passwords for one account that may be wrong, wherever they come from, before each further one has to wait. */
+const FREE_GUESSES = 20;
+/** Wait (ms) after the first wrong password beyond those; it doubles from one to the next. */
+const FIRST_WAIT_MS = 1_000;
+/** Longest wait (ms). */
+const LONGEST_WAIT_MS = 15 * MINUTE_MS;
+/** Wrong passwords are forgotten when none came for this long (ms). */
+const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
+
 export type ThrottleRule = keyof typeof RULES;
 
-function keyOf(rule: ThrottleRule, subject: string): string {
+function keyOf(rule: ThrottleRule | 'account_guesses', subject: string): string {
   return sha256(`${rule}/${subject}`);
 }
 
@@ -59,7 +77,45 @@ export async function throttle(
   if (row!.attempts > limit) throw tooManyRequests(row!.window_ends.getTime() - now.getTime(), what);
 }
 
-/** Deletes the counted attempts of a subject after a correct proof. */
+/**
+ * Counts one password tried for an account, over all sources. After {@link FREE_GUESSES} each further one has to wait, the
+ * longer the more there were: whoever guesses from many addresses gets about a hundred a day. One that comes too early is
+ * refused and not counted. Counted at once and outside any transaction, as by {@link throttle}.
+ * @throws AppError rate_limit_exceeded (429) with Retry-After
+ */
+export async function slowDownGuesses({ db, clock }: Pick<Deps, 'db' | 'clock'>, account: string): Promise<void> {
+  const now = clock.now();
+  const key = keyOf('account_guesses', account);
+  const [counted] = await across(db, 'credential').sql<Columns<'auth_throttles', 'attempts'>>(
+    `insert into auth_throttles as t (key, attempts, window_ends) values (:key, 1, :now)
+     on conflict (key) do update set
+       attempts = case when t.window_ends <= :forgotten then 1 else t.attempts + 1 end,
+       window_ends = :now::timestamptz + make_interval(secs => case
+         when t.window_ends <= :forgotten or t.attempts < :free then 0
+         else least(:longest::float8, :first::float8 * power(2, least(t.attempts - :free, 30))) / 1000 end)
+     where t.window_ends <= :now
+     returning attempts`,
+    {
+      key,
+      now,
+      forgotten: new Date(now.getTime() - FORGET_AFTER_MS),
+      free: FREE_GUESSES,
+      first: FIRST_WAIT_MS,
+      longest: LONGEST_WAIT_MS,
+    },
+  );
+  if (counted) return;
+  const row = await across(db, 'credential').table('auth_throttles').where({ key }).first('window_ends');
+  const waitMs = (row?.window_ends ?? now).getTime() - now.getTime();
+  throw tooManyRequests(Math.max(waitMs, 1), 'sign-in attempts for this account');
+}
+
+/** Forgets the passwords tried for an account whose owner has proved who they are. */
+export async function forgiveGuesses({ db }: Pick<Deps, 'db'>, account: string): Promise<void> {
+  await across(db, 'credential').table('auth_throttles').where('key', keyOf('account_guesses', account)).delete();
+}
+
+/** Forgets the attempts of a subject that has proved itself. */
 export async function forgive({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
 }

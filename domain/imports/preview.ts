@@ -76,3 +76,31 @@ export async function firstRow(path: string, dialect: Dialect): Promise<string[]
   }
   return undefined;
 }
+
+/**
+ * Refuses a file with too many rows. Lines are counted first, which is quick and never too few; only a file that has too many
+ * of them is parsed for its rows.
+ * @param most rows, the header not counted
+ * @throws AppError bad_request
+ */
+export async function assertRows(path: string, dialect: Dialect, most: number): Promise<void> {
+  if ((await countLines(path)) <= most) return;
+  let rows = 0;
+  for await (const records of csvRecords(decodeText(createReadStream(path), dialect.encoding), dialect.delimiter)) {
+    rows += records.filter(({ values }) => !values?.every((value) => !value.trim())).length;
+    if (rows > most + 1) break;
+  }
+  if (rows > most + 1)
+    throw badRequest(`The file has more than ${most} rows`, [
+      { path: 'body.file', message: `At most ${most} rows; divide it` },
+    ]);
+}
+
+async function countLines(path: string): Promise<number> {
+  const counts = { '\n': 0, '\r': 0 };
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (const end of ['\n', '\r'] as const)
+      for (let at = bytes.indexOf(end); at >= 0; at = bytes.indexOf(end, at + 1)) counts[end] += 1;
+  }
+  return Math.max(counts['\n'], counts['\r']) + 1;
+}

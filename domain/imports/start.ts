@@ -8,11 +8,11 @@ import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
-import { transact } from '../kernel/transact.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { announceEnd } from './announce.ts';
 import { storeBlob } from './blob.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
-import { detectDialect, firstRow } from './preview.ts';
+import { assertRows, detectDialect, firstRow } from './preview.ts';
 
 /** A file on disk, and how to import it. */
 export interface ImportRequest {
@@ -28,14 +28,16 @@ export interface ImportRequest {
 
 /**
  * Stores the file and the job, and starts the run, in one transaction. Returns the job.
- * @throws AppError bad_request: an empty file, a column that is not in it, no column or several for the address,
- *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use
+ * @throws AppError bad_request: an empty file, one with too many rows, a column that is not in it, no column or several for the address,
+ *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use;
+ *   conflict when the workspace has as many imports, or bytes of them, under way as it may
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
   const { file } = request;
   const dialect = await detectDialect(file.path, request.delimiter);
   const first = await firstRow(file.path, dialect);
   if (!first) throw badRequest('The file has no rows', [{ path: 'body.file', message: 'Empty' }]);
+  await assertRows(file.path, dialect, ctx.config.IMPORT_MAX_ROWS);
   const hasHeader = request.hasHeader ?? looksLikeHeader(first);
   const columns = columnNames(first, hasHeader);
   const mapping = [...(request.mapping ?? suggestMapping(columns, hasHeader, hasHeader ? [] : [first]))];
@@ -48,6 +50,7 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
       campaigns: request.campaignId ? [{ path: 'body.options.campaign_id', ids: [request.campaignId] }] : [],
     });
     if (request.campaignId) await assertPoolAllowed(tx, await findCampaign(tx.org, request.campaignId));
+    await assertRoom(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
     const job = await tx.org.create(ContactImports, {
       id: newId(),
@@ -78,6 +81,25 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     });
     return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
   });
+}
+
+/**
+ * One after the other, so that many at once do not each find room for themselves.
+ * @throws AppError conflict past ORG_IMPORTS or ORG_IMPORT_BYTES
+ */
+async function assertRoom({ config }: Ctx, tx: Tx, bytes: number): Promise<void> {
+  await tx.org.lock(`imports/${tx.org.organizationId}`);
+  const [open] = await tx.org.sql<{ count: number; bytes: number }>(
+    `select count(*)::int as count, coalesce(sum(total_bytes), 0)::bigint as bytes from contact_imports
+     where organization_id = :org and status in ('queued', 'running')`,
+  );
+  const fix = 'Wait until one has ended, or cancel one with POST /v1/contacts/imports/:id/cancel.';
+  if (config.ORG_IMPORTS > 0 && open!.count >= config.ORG_IMPORTS)
+    throw new AppError('conflict', `The workspace has ${open!.count} imports under way, which is all it may have`, {
+      fix,
+    });
+  if (config.ORG_IMPORT_BYTES > 0 && open!.bytes + bytes > config.ORG_IMPORT_BYTES)
+    throw new AppError('conflict', 'The files of the imports under way are as large as they may be together', { fix });
 }
 
 function mappingProblems(mapping: readonly ColumnMapping[], columns: number): Problem[] {

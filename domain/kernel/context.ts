@@ -1,7 +1,7 @@
 import type { Db, Trx } from '../../db/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Config } from '../../lib/config/index.ts';
-import type { Keyring } from '../../lib/crypto.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { SystemMail } from '../../lib/mail/index.ts';

@@ -1,10 +1,11 @@
 import { json, type Handle, type Trx } from '../../db/connection.ts';
 import { translateDbError } from '../../db/errors.ts';
 import { OrgScope } from '../../db/tenancy.ts';
-import { sha256 } from '../../lib/crypto.ts';
+import { hmac, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 const KEEP_MS = 24 * 3600_000;
 /** How long (ms) a concurrent duplicate waits for the first request before it gets 409. */
@@ -21,13 +22,23 @@ export interface IdempotentRequest {
   actorId: string;
   operation: string;
   key: string;
+  /** Keyed with AUTH_SECRET: a body may hold a password, which could be guessed from a plain hash. */
   requestHash: string;
+  /** As releases before this one made it, without a key; good for what they stored, which is a day at most. */
+  plainHash: string;
 }
 
 /** Describes a write for its key: the caller, the operation and a hash of the whole request. */
 export function idempotentRequest(ctx: Ctx, operation: string, key: string, asked: unknown): IdempotentRequest {
   const actorId = ctx.actor.apiKeyId ?? ctx.actor.oauthGrantId ?? ctx.actor.userId ?? 'system';
-  return { actorId, operation, key, requestHash: sha256(JSON.stringify(asked)) };
+  const text = JSON.stringify(asked);
+  return {
+    actorId,
+    operation,
+    key,
+    requestHash: hmac(ctx.config.AUTH_SECRET, `heron/request/${text}`).toString('hex'),
+    plainHash: sha256(text),
+  };
 }
 
 /**
@@ -61,7 +72,7 @@ export async function performOnce<Prepared>(
 async function storedAnswer(ctx: Ctx, org: OrgScope, request: IdempotentRequest): Promise<StoredAnswer | undefined> {
   const row = await org.table('idempotency_keys').where(keyOf(request)).first();
   if (!row || row.expires_at <= ctx.clock.now()) return undefined;
-  if (row.request_hash !== request.requestHash) {
+  if (!safeEqual(row.request_hash, request.requestHash) && !safeEqual(row.request_hash, request.plainHash)) {
     throw new AppError('conflict', 'This Idempotency-Key was used with another request', {
       fix: 'Use a new key for a new request.',
     });
@@ -90,7 +101,7 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
     .onConflict()
     .ignore()
     .returning('key');
-  await org.limitLockWaits(0);
+  await org.limitLockWaits(null);
   return inserted.length > 0 ? undefined : storedAnswer(ctx, org, request);
 }
 
@@ -115,5 +126,5 @@ function keyOf({ actorId, operation, key }: IdempotentRequest) {
 }
 
 function sealContext(ctx: Ctx, request: IdempotentRequest): string {
-  return `idempotency_keys/${organizationOf(ctx)}/${request.actorId}/${request.operation}/${request.key}`;
+  return SEAL_PLACES.answer(organizationOf(ctx), request.actorId, request.operation, request.key);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../workflows/mailbox-check/contract.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** Which servers to dial, with the passwords. It is stored sealed, and only during the check. */
 export interface CheckRequest {
@@ -21,11 +22,6 @@ export interface CheckRequest {
 const REQUEST_MS = 120_000;
 /** How long (ms) a caller waits for the worker's answer. */
 const WAIT_MS = 45_000;
-
-/** What a sealed request is bound to: the row of its check. */
-export function checkContext(checkId: string): string {
-  return `mailbox_checks/${checkId}`;
-}
 
 /**
  * Has a worker dial the servers. The credentials are sealed in a row that is always deleted afterwards;
@@ -39,7 +35,7 @@ export async function dialServers(ctx: Ctx, request: CheckRequest): Promise<Mail
     await tx.org.table('mailbox_checks').where('expires_at', '<=', tx.now).delete();
     await tx.org.insert('mailbox_checks', {
       id: checkId,
-      request: ctx.keyring.seal(JSON.stringify(request), checkContext(checkId)),
+      request: ctx.keyring.seal(JSON.stringify(request), SEAL_PLACES.mailboxCheck(checkId)),
       created_at: tx.now,
       expires_at: new Date(tx.now.getTime() + REQUEST_MS),
     });

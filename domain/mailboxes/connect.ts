@@ -10,6 +10,7 @@ import { assertServersWork } from './check.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { view, type MailboxView } from './read.ts';
 import { wakeSync } from './sync-state.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** A mail service with its password, as the request gives it. */
 export type MailServiceInput = MailService & { password: string };
@@ -124,7 +125,7 @@ export async function storeServices(
   input: { smtp?: MailServiceInput | undefined; imap?: MailServiceInput | undefined },
 ): Promise<void> {
   const stored = JSON.parse(
-    ctx.keyring.open(mailbox.credentials, sealContext(mailbox.id)).toString('utf8'),
+    ctx.keyring.open(mailbox.credentials, SEAL_PLACES.mailbox(mailbox.id)).toString('utf8'),
   ) as Passwords;
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
@@ -157,10 +158,6 @@ interface Passwords {
   imap_password: string;
 }
 
-function sealContext(mailboxId: string): string {
-  return `mailboxes/${mailboxId}`;
-}
-
 function servicesOf(
   ctx: Ctx,
   mailboxId: string,
@@ -170,7 +167,7 @@ function servicesOf(
   return {
     smtp: withoutPassword(smtp),
     imap: imap && withoutPassword(imap),
-    credentials: ctx.keyring.seal(JSON.stringify(passwords), sealContext(mailboxId)),
+    credentials: ctx.keyring.seal(JSON.stringify(passwords), SEAL_PLACES.mailbox(mailboxId)),
   };
 }
 

@@ -4,7 +4,8 @@ import type { SmtpSender, SmtpTarget } from '../../lib/smtp/index.ts';
 import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { checkContext, type CheckRequest } from './check.ts';
+import { type CheckRequest } from './check.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** How long (ms) one server may take. */
 const SIDE_MS = 20_000;
@@ -20,7 +21,9 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
     .where('expires_at', '>', ctx.clock.now())
     .first('request');
   if (!row) throw notFound('Mailbox check');
-  const request = JSON.parse(ctx.keyring.open(row.request, checkContext(checkId)).toString('utf8')) as CheckRequest;
+  const request = JSON.parse(
+    ctx.keyring.open(row.request, SEAL_PLACES.mailboxCheck(checkId)).toString('utf8'),
+  ) as CheckRequest;
   const [sending, reading] = await Promise.all([
     request.smtp ? inTime(dialSmtp(smtp, request.smtp)) : null,
     request.imap ? inTime(dialImap(request.imap, ctx.config.ALLOW_PRIVATE_MAIL_HOSTS)) : null,

@@ -233,7 +233,8 @@ function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthA
   };
 }
 
-function fieldProblems(input: ApplicationInput): Problem[] {
+/** Faults of the fields of an application, each by itself. */
+export function fieldProblems(input: ApplicationInput): Problem[] {
   const problems: Problem[] = [];
   const add = (field: string, message: string | undefined) => {
     if (message) problems.push({ path: `body.${field}`, message });

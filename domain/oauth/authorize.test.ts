@@ -229,6 +229,44 @@ test('approving again replaces what was approved: older tokens carry no more tha
   );
 });
 
+test('an owner takes back what anybody in the workspace granted to an application; a member only their own', async (t) => {
+  const owner = await world.tenant('Owned');
+  const [one, two] = [await createMember(world.deps, owner, 'Member'), await createMember(world.deps, owner, 'Member')];
+  const member = (userId: string) => ({ userId, organizationId: owner.organizationId });
+  const elsewhere = await world.tenant('Elsewhere');
+  const [client, other] = [await createPublicClient(world.deps), await createPublicClient(world.deps)];
+  const tokens = [
+    await tokensOf(member(one.userId), client, ['READ_CONTACTS']),
+    await tokensOf(member(two.userId), client, ['READ_CONTACTS']),
+  ];
+  const kept = [
+    await tokensOf(elsewhere, client, ['READ_CONTACTS']),
+    await tokensOf(member(two.userId), other, ['READ_CONTACTS']),
+  ];
+  const shown = await listAuthorizedApps(world.deps, owner.userId);
+  t.deepEqual(
+    shown.map(({ client_id, people, for_all }) => [client_id, people, for_all]),
+    [
+      [other.clientId, 1, true],
+      [client.clientId, 2, true],
+    ],
+  );
+  t.is((await listAuthorizedApps(world.deps, one.userId)).length, 1, 'a member sees their own');
+
+  const [own] = await listAuthorizedApps(world.deps, one.userId);
+  await t.throwsAsync(revokeGrant(personCtx(world.deps, member(two.userId)), own!.grant_id), {
+    code: 'not_found',
+  } as never);
+  await t.throwsAsync(revokeGrant(personCtx(world.deps, elsewhere), own!.grant_id), { code: 'not_found' } as never);
+  await revokeGrant(personCtx(world.deps, member(one.userId)), own!.grant_id);
+  t.deepEqual([await tried(tokens[0]!), await tried(tokens[1]!)], [401, 200]);
+
+  const left = (await listAuthorizedApps(world.deps, owner.userId)).find((app) => app.client_id === client.clientId)!;
+  await revokeGrant(personCtx(world.deps, owner), left.grant_id);
+  t.is(await tried(tokens[1]!), 401);
+  t.deepEqual([await tried(kept[0]!), await tried(kept[1]!)], [200, 200]);
+});
+
 test('a person sees and takes back their own grants, in every workspace, each by itself', async (t) => {
   const first = await world.tenant('First');
   const second = await world.tenant('Second');
@@ -252,7 +290,7 @@ test('a person sees and takes back their own grants, in every workspace, each by
     ['Second', 'First'],
   );
 
-  await t.throwsAsync(revokeGrant(personCtx(world.deps, second), apps[0]!.grant_id), { code: 'not_found' });
+  await t.throwsAsync(revokeGrant(personCtx(world.deps, second), apps[1]!.grant_id), { code: 'not_found' });
   await t.throwsAsync(revokeGrant(personCtx(world.deps, first), 'not-an-id'), { code: 'not_found' });
   // They are in the first workspace and take back what they granted in the second.
   await revokeGrant(personCtx(world.deps, first), apps[0]!.grant_id);

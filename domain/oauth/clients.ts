@@ -8,6 +8,8 @@ const CLIENT_ID = /^sscid_[A-Za-z0-9_-]{1,64}$/;
 /** An application in the protocol. Most are public clients that registered themselves. */
 export interface Client {
   id: string;
+  /** The workspace that made it; null for clients that registered themselves. */
+  organization_id: string | null;
   client_id: string;
   /** Null for public clients. */
   client_secret_hash: string | null;
@@ -42,6 +44,7 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
     .where({ client_id: clientId })
     .first(
       'id',
+      'organization_id',
       'client_id',
       'client_secret_hash',
       'self_registered',
@@ -52,6 +55,15 @@ export async function findClient({ db }: Pick<Deps, 'db'>, clientId: string): Pr
       'redirect_uris',
       'scopes',
     ) as Promise<Client | undefined>;
+}
+
+/** The workspace that made an application; null for one that registered itself. */
+export async function findOwner(
+  { db }: Pick<Deps, 'db'>,
+  { organization_id: id }: Pick<Client, 'organization_id'>,
+): Promise<{ id: string; name: string } | null> {
+  if (id === null) return null;
+  return (await across(db, 'application').table('organizations').where({ id }).first('id', 'name')) ?? null;
 }
 
 /**

@@ -1,17 +1,18 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { Db, Trx } from '../../db/connection.ts';
+import { grantableWith } from '../../lib/grantable.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx, Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { syncGrantEndpoint } from '../webhooks/managed.ts';
-import { grantableWith, scopesOf } from '../identity/scopes.ts';
+import { scopesOf } from '../identity/scopes.ts';
 
 /** Applications shown to a person at most; the newest. */
 const LISTED = 500;
 
-/** An application that a person has granted access to one workspace. */
+/** One application a person lets into one workspace, or that somebody lets into a workspace they own. */
 export interface AuthorizedApp {
   grant_id: string;
   organization_id: string;
@@ -22,7 +23,11 @@ export interface AuthorizedApp {
   logo_url: string;
   website_url: string;
   self_registered: boolean;
-  /** Mask: the most that its tokens can carry now. */
+  /** People who let it in, as far as the person may end it for them. */
+  people: number;
+  /** The person owns the workspace: taking it back ends it for everybody there. */
+  for_all: boolean;
+  /** Mask: what its tokens can carry now, at most. */
   scopes: number;
   created_at: Date;
   updated_at: Date;
@@ -83,53 +88,80 @@ export async function upsertGrant(
   return row!.id;
 }
 
-/** The applications that a person has granted access to workspaces they are a member of, newest first. */
+/**
+ * The applications a person lets into workspaces they are a member of, and those anybody lets into workspaces they own,
+ * newest first. `grant_id` is the person's own grant where there is one.
+ */
 export async function listAuthorizedApps({ db }: Pick<Deps, 'db'>, userId: string): Promise<AuthorizedApp[]> {
   return across(db, 'person').sql<AuthorizedApp>(
-    `select g.id as grant_id, g.organization_id, o.name as organization_name, a.client_id, a.name, a.description, a.logo_url, a.website_url,
-       a.self_registered, g.scopes & a.scopes as scopes, g.created_at, g.updated_at, g.last_used_at
-     from oauth_grants g
+    `select (array_agg(g.id order by g.user_id = m.user_id desc, g.id desc))[1] as grant_id, g.organization_id, o.name as organization_name,
+       a.client_id, a.name, a.description, a.logo_url, a.website_url, a.self_registered, count(*)::int as people, bool_or(r.is_owner) as for_all,
+       bit_or(g.scopes) & a.scopes as scopes, min(g.created_at) as created_at, max(g.updated_at) as updated_at, max(g.last_used_at) as last_used_at
+     from memberships m
+     join roles r on r.id = m.role_id
+     join oauth_grants g on g.organization_id = m.organization_id and g.revoked_at is null and (g.user_id = m.user_id or r.is_owner)
      join oauth_applications a on a.id = g.application_id
      join organizations o on o.id = g.organization_id
-     join memberships m on m.organization_id = g.organization_id and m.user_id = g.user_id
-     where g.user_id = :userId and g.revoked_at is null
-     order by g.id desc limit ${LISTED}`,
+     where m.user_id = :userId
+     group by a.id, g.organization_id, o.id
+     order by max(g.id::text) desc limit ${LISTED}`,
     { userId },
   );
 }
 
 /**
- * Revokes a grant of the caller: every token of the grant is invalid within a second, in every process.
- * @throws AppError not_found, also for another person's grant and one already revoked
+ * A person takes back what they granted; an owner of the workspace takes back what anybody there granted to the
+ * application. Every token of those grants is invalid within a second, in every process.
+ * @throws AppError not_found, also for another's grant in a workspace the person does not own, and one already revoked
  */
 export async function revokeGrant(ctx: Ctx, grantId: string): Promise<void> {
   if (ctx.actor.kind !== 'session' || !ctx.actor.userId)
     throw new AppError('forbidden', 'Only a signed-in person can do this');
-  const grant = isUuid(grantId)
-    ? await across(ctx.db, 'person')
-        .table('oauth_grants')
-        .where({ id: grantId, user_id: ctx.actor.userId })
-        .whereNull('revoked_at')
-        .first('organization_id', 'application_id')
-    : undefined;
+  const [grant] = isUuid(grantId) ? await findRevocable(ctx, grantId, ctx.actor.userId) : [];
   if (!grant) throw notFound('Authorized app');
   // The person may have another workspace selected.
   const inWorkspace: Ctx = { ...ctx, actor: { ...ctx.actor, organizationId: grant.organization_id } };
   await transact(inWorkspace, async (tx) => {
-    if (!(await endGrant(tx, { id: grantId, applicationId: grant.application_id }, 'person')))
-      throw notFound('Authorized app');
+    const applicationId = grant.application_id;
+    if (!grant.is_owner) {
+      if (!(await endGrant(tx, { id: grantId, applicationId }, 'person'))) throw notFound('Authorized app');
+      return;
+    }
+    await lockApplication(tx, applicationId);
+    const all = await tx.org
+      .table('oauth_grants')
+      .where({ application_id: applicationId })
+      .whereNull('revoked_at')
+      .orderBy('id')
+      .select('id');
+    if (all.length === 0) throw notFound('Authorized app');
+    for (const { id } of all) await endGrant(tx, { id, applicationId }, 'owner');
   });
 }
 
+/** The grant of a revocation, when the person gave it or owns its workspace. */
+function findRevocable({ db }: Pick<Deps, 'db'>, grantId: string, userId: string) {
+  return across(db, 'person').sql<
+    Columns<'oauth_grants', 'organization_id' | 'application_id'> & { is_owner: boolean }
+  >(
+    `select g.organization_id, g.application_id, coalesce(r.is_owner, false) as is_owner
+     from oauth_grants g
+     left join memberships m on m.organization_id = g.organization_id and m.user_id = :userId
+     left join roles r on r.id = m.role_id
+     where g.id = :grantId and g.revoked_at is null and (g.user_id = :userId or r.is_owner)`,
+    { grantId, userId },
+  );
+}
+
 /**
- * Ends a grant of the transaction's workspace; its tokens end with it, as they are valid only while their grant is active.
- * @param by who ended it: the person, the application itself, or the end of the membership
+ * Ends a grant of the transaction's workspace; its tokens end with it, as they count only while their grant is active.
+ * @param by who wanted it: the person, an owner of the workspace, the application itself, or the end of the membership
  * @returns whether it was active
  */
 export async function endGrant(
   tx: Tx,
   grant: { id: string; applicationId: string },
-  by: 'person' | 'application' | 'membership',
+  by: 'person' | 'owner' | 'application' | 'membership',
 ): Promise<boolean> {
   await lockApplication(tx, grant.applicationId);
   const ended = await tx.org

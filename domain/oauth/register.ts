@@ -1,9 +1,9 @@
 import { across } from '../../db/across.ts';
-import ipaddr from 'ipaddr.js';
 import { newSecret, SECRET_PREFIX } from '../../lib/crypto.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { namesOf } from '../../lib/permissions.ts';
+import { toSource } from '../../lib/source.ts';
 import { throttle } from '../identity/throttle.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Client } from './clients.ts';
@@ -12,8 +12,6 @@ import { nameProblem, webUrlProblem } from './input.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import { readScopeText, scopeName, SELF_REGISTERED_MAX } from '../identity/scopes.ts';
 
-/** IPv6 sources count by their /64 network, as a customer usually has a whole one. */
-const SOURCE_BITS = 64;
 const UNNAMED = 'Unnamed application';
 
 /** The client metadata of RFC 7591 that is understood; other fields are ignored, as the RFC requires. */
@@ -34,7 +32,7 @@ export interface ClientMetadata {
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata (every fault at once); AppError rate_limit_exceeded
  */
 export async function registerClient(ctx: Ctx, metadata: ClientMetadata): Promise<Client & { created_at: Date }> {
-  await throttle(ctx, 'client_registrations', sourceOf(ctx.actor.ipAddress), ctx.config.OAUTH_REGISTRATIONS_PER_HOUR);
+  await throttle(ctx, 'client_registrations', toSource(ctx.actor.ipAddress), ctx.config.OAUTH_REGISTRATIONS_PER_HOUR);
   const redirectProblems: Problem[] = metadata.redirect_uris.flatMap((uri, index) => {
     const message = redirectUriProblem(uri, { privateUse: true });
     return message ? [{ path: `body.redirect_uris.${index}`, message }] : [];
@@ -100,12 +98,4 @@ function scopeProblems({ mask, unknown }: { mask: number; unknown: string[] }): 
     });
   if (mask === 0 && unknown.length === 0) problems.push({ path: 'body.scope', message: 'Names no scope' });
   return problems;
-}
-
-/** The subject under which requests of one source are counted. */
-function sourceOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SOURCE_BITS}`).toString();
 }

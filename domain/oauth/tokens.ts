@@ -1,12 +1,13 @@
 import { across } from '../../db/across.ts';
 import { createHash } from 'node:crypto';
 import { newSecret, safeEqual, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
+import { grantableWith } from '../../lib/grantable.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { assertAuthentic, isClientId, readClientCredentials, type ClientCredentials } from './clients.ts';
 import { OAuthError } from './errors.ts';
-import { grantableWith, readScopeText, scopeText } from '../identity/scopes.ts';
+import { readScopeText, scopeText } from '../identity/scopes.ts';
 import { isOwnResource } from './urls.ts';
 
 /** Lifetime of an access token, seconds. */

@@ -48,7 +48,8 @@ export async function listInvitations(ctx: Ctx, page: PageRequest): Promise<Page
  */
 export async function admitInvitation(ctx: Ctx, email: string): Promise<void> {
   await throttle(ctx, 'invitations', organizationOf(ctx));
-  await throttle(ctx, 'mail', email);
+  await throttle(ctx, 'invitation_mail', `${organizationOf(ctx)}/${email}`);
+  await throttle(ctx, 'invitation_mail_total', email);
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { Keyring } from '../../lib/crypto.ts';
+import type { Keyring } from '../../lib/keyring.ts';
 import type { SmtpTarget } from '../../lib/smtp/index.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
 
 /** A mail service of a mailbox as stored: everything but the password. */
 export interface MailService {
@@ -22,7 +23,7 @@ function openCredentials(
   keyring: Keyring,
   mailbox: Pick<SealedMailbox, 'id' | 'credentials'>,
 ): { smtp_password: string; imap_password: string } {
-  return JSON.parse(keyring.open(mailbox.credentials, `mailboxes/${mailbox.id}`).toString('utf8'));
+  return JSON.parse(keyring.open(mailbox.credentials, SEAL_PLACES.mailbox(mailbox.id)).toString('utf8'));
 }
 
 /** The server and account by which a mailbox sends. */

@@ -23,7 +23,7 @@ type SendRow = Columns<
 
 /** The send of a pixel's token; undefined when the token is not ours. */
 export function sendOfPixel(deps: Deps, token: string): string | undefined {
-  return readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'open', token);
+  return readTrackingToken(deps.keyring.tracking.accepted, 'open', token);
 }
 
 /**

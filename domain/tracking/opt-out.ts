@@ -16,7 +16,7 @@ export interface OptOutLink {
 
 /** The opt-out of a token, or undefined when the token is not ours or its email is not stored any more. */
 export async function findOptOut(deps: Deps, token: string): Promise<OptOutLink | undefined> {
-  const sendId = readTrackingToken(deps.config.CREDENTIALS_ENCRYPTION_KEY, 'unsubscribe', token);
+  const sendId = readTrackingToken(deps.keyring.tracking.accepted, 'unsubscribe', token);
   if (!sendId) return undefined;
   const [link] = await across(deps.db, 'credential').sql<OptOutLink>(
     `select s.id as "sendId", s.organization_id as "organizationId", o.name as "organizationName", s.recipient,

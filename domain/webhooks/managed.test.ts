@@ -87,8 +87,12 @@ test('a grant brings the endpoint, which is challenged and verified by itself; t
   const app = await application(t);
   t.deepEqual(await app.endpoints(), [], 'nobody has granted anything');
   const tenant = await world.tenant();
-  const member = { ...(await createMember(world.deps, tenant, 'Admin')), organizationId: tenant.organizationId };
-  await approve(world.deps, tenant, app.client);
+  const colleague = async () => ({
+    ...(await createMember(world.deps, tenant, 'Admin')),
+    organizationId: tenant.organizationId,
+  });
+  const [first, member] = [await colleague(), await colleague()];
+  await approve(world.deps, first, app.client);
   const [endpoint] = await verified(app, 1);
   t.like(endpoint, {
     organization_id: tenant.organizationId,
@@ -114,7 +118,7 @@ test('a grant brings the endpoint, which is challenged and verified by itself; t
     [endpoint.id],
     'one per workspace, however many people',
   );
-  await revokeGrant(personCtx(world.deps, tenant), await grantOf(tenant, app.client));
+  await revokeGrant(personCtx(world.deps, first), await grantOf(first, app.client));
   t.deepEqual(
     (await app.endpoints()).map((row) => row.id),
     [endpoint.id],
@@ -236,15 +240,12 @@ test('an endpoint the installation switched off comes back when its application 
 test('people who grant and revoke at once leave an endpoint exactly where a grant is left', async (t) => {
   const app = await application(t);
   const tenant = await world.tenant();
-  const people = [
-    tenant,
-    ...(await Promise.all(
-      Array.from({ length: 5 }, async () => ({
-        ...(await createMember(world.deps, tenant, 'Admin')),
-        organizationId: tenant.organizationId,
-      })),
-    )),
-  ];
+  const people = await Promise.all(
+    Array.from({ length: 6 }, async () => ({
+      ...(await createMember(world.deps, tenant, 'Admin')),
+      organizationId: tenant.organizationId,
+    })),
+  );
   await Promise.all(people.map((person) => approve(world.deps, person, app.client)));
   t.is((await app.endpoints()).length, 1);
   const [last, ...rest] = people;

@@ -72,9 +72,27 @@ function crossFaults(config: Partial<Config>): string[] {
       if (config[name as SettingName] === value)
         faults.push(`${name}: still the published default, which APP_ENV=prod refuses`);
     }
+    if (config.MAIL_TRANSPORT === 'log')
+      faults.push(
+        'MAIL_TRANSPORT: log writes sign-in codes and links to the log, which APP_ENV=prod refuses; set smtp',
+      );
     if (config.ALLOW_UNSAFE_WEBHOOK_URLS) faults.push('ALLOW_UNSAFE_WEBHOOK_URLS: refused when APP_ENV is prod');
   }
   return faults;
+}
+
+/** What an operator should know of a configuration that is accepted, one line each. */
+export function configWarnings(config: Config, env: Record<string, string | undefined> = process.env): string[] {
+  if (config.APP_ENV !== 'prod') return [];
+  const warnings: string[] = [];
+  if (!knownSettings(env).TRUSTED_PROXIES)
+    warnings.push(
+      'TRUSTED_PROXIES is not set: behind a proxy all callers count as one address in limits, key restrictions and the audit log. Name your proxies, or set none',
+    );
+  if (config.MAIL_TRANSPORT === 'log')
+    warnings.push('MAIL_TRANSPORT is log: sign-in codes and links are written to the log');
+  if (config.ALLOW_INSECURE_DEFAULTS) warnings.push('ALLOW_INSECURE_DEFAULTS is set: published secrets may be in use');
+  return warnings;
 }
 
 export interface SettingReport {

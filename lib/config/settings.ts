@@ -15,6 +15,7 @@ const url = z.url().transform((v) => v.replace(/\/+$/, ''));
 export const SENSITIVE = new Set([
   'AUTH_SECRET',
   'CREDENTIALS_ENCRYPTION_KEY',
+  'CREDENTIALS_PREVIOUS_KEYS',
   'PRIMARY_DB',
   'REDIS_URL',
   'SMTP_PASSWORD',
@@ -46,6 +47,13 @@ export const settingsSchema = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/i, 'needs exactly 64 hex characters')
     .default(PUBLISHED_DEFAULTS.CREDENTIALS_ENCRYPTION_KEY!),
+  /**
+   * Keys before CREDENTIALS_ENCRYPTION_KEY, comma separated, the newest first: they open what was sealed under them and keep
+   * links in mail that has left working, and seal nothing. See `heron rotate-keys`.
+   */
+  CREDENTIALS_PREVIOUS_KEYS: list
+    .refine((keys) => keys.every((key) => /^[0-9a-f]{64}$/i.test(key)), 'each needs exactly 64 hex characters')
+    .default([]),
   /** PostgreSQL connection string, version 15 or later. */
   PRIMARY_DB: z
     .string()
@@ -60,6 +68,12 @@ export const settingsSchema = z.object({
   DB_PREPARED_STATEMENTS: flag.default(true),
   /** Statements of an organization run in a database role that sees its rows alone. `heron migrate` makes the role. */
   ROW_SECURITY: flag.default(false),
+  /** Longest a statement of the api, tracking and realtime processes may run (ms); workers get ten times as long. 0 is unlimited. */
+  DB_STATEMENT_TIMEOUT_MS: count.default(30_000),
+  /** Longest a statement waits for a lock (ms); workers wait three times as long. 0 is unlimited. */
+  DB_LOCK_TIMEOUT_MS: count.default(15_000),
+  /** Longest an open transaction may stand idle (ms) before PostgreSQL ends it. 0 is unlimited. */
+  DB_IDLE_TRANSACTION_MS: count.default(120_000),
   /** Temporal frontend as host:port. */
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   /** Temporal namespace; it must exist with the search attributes OrganizationId, CampaignId, Kind, State (Keyword). */
@@ -90,6 +104,8 @@ export const settingsSchema = z.object({
   REALTIME_ORG_CONNECTIONS: count.default(500),
   /** Sockets one API key, OAuth grant or session may have open at one realtime process; 0 is unlimited. */
   REALTIME_KEY_CONNECTIONS: count.default(50),
+  /** Sockets one source address (an IPv6 one with its /64) may have open that have not signed in; 0 is unlimited. */
+  REALTIME_SOURCE_PENDING: count.default(20),
   /** How often (ms) an open socket hears from the gateway; one that does not answer until the next time is closed. */
   REALTIME_HEARTBEAT_MS: count.min(1000).default(25_000),
   /** Port on which a worker serves /health and /metrics; 0 picks a free one. */
@@ -104,8 +120,8 @@ export const settingsSchema = z.object({
   TRACKING_INSTANT_MS: count.default(10_000),
   /** Origins a browser may call the API from, comma separated. */
   CORS_ALLOW_ORIGINS: list.default([]),
-  /** Proxies whose X-Forwarded-For is believed: addresses or CIDR ranges, comma separated. */
-  TRUSTED_PROXIES: list.default([]),
+  /** Proxies whose X-Forwarded-For is believed: addresses or CIDR ranges, comma separated; `none` says that there is none. */
+  TRUSTED_PROXIES: list.transform((proxies) => (proxies[0] === 'none' ? [] : proxies)).default([]),
   /** How system mail (login codes, invitations) leaves: `log` writes it to the log, `smtp` sends it. */
   MAIL_TRANSPORT: z.enum(['log', 'smtp']).default('log'),
   /** Sender of system mail. */
@@ -158,6 +174,16 @@ export const settingsSchema = z.object({
     .string()
     .regex(/^rediss?:\/\//, 'needs a redis:// or rediss:// URL')
     .optional(),
+  /** Requests one signed-in session may make per minute; 0 is unlimited. */
+  SESSION_REQUESTS_PER_MINUTE: count.default(600),
+  /** Bytes of one file of contacts to import; 50 MB is what the contract of the API names. */
+  IMPORT_MAX_BYTES: count.min(1).default(50 * 1024 * 1024),
+  /** Rows of one file of contacts to import. */
+  IMPORT_MAX_ROWS: count.min(1).default(50_000),
+  /** Imports one organization may have queued or running at a time; 0 is unlimited. */
+  ORG_IMPORTS: count.default(5),
+  /** Bytes of files one organization may have stored for imports that have not ended; 0 is unlimited. */
+  ORG_IMPORT_BYTES: count.default(200 * 1024 * 1024),
   /** Write requests one organization may make per minute, over all its keys and people; 0 is unlimited. */
   ORG_WRITES_PER_MINUTE: count.default(600),
   /** OAuth clients one source address may register per hour (POST /v1/oauth/register); 0 is unlimited. */
@@ -212,7 +238,10 @@ export const settingsSchema = z.object({
    * name of TEMPORAL_TASK_QUEUE. Runs move to the build that an operator makes the current one.
    */
   WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
-  /** Bearer token for /metrics; without it metrics are served to loopback only. */
+  /**
+   * Bearer token for /metrics of api, tracking and realtime. Without it metrics are served to loopback only, and not at all
+   * when APP_ENV is prod: behind a proxy on the same machine everybody comes from loopback.
+   */
   METRICS_TOKEN: z.string().optional(),
   /** Least level that is logged. */
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

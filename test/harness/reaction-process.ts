@@ -6,7 +6,7 @@ import { connect } from '../../db/connection.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { loadConfig } from '../../lib/config/index.ts';
-import { createKeyring } from '../../lib/crypto.ts';
+import { createKeyring } from '../../lib/keyring.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -20,7 +20,7 @@ const deps: Deps = {
   config,
   clock: systemClock,
   log: silentLogger,
-  keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+  keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
   egress: createEgress({ allowUnsafe: false }),
   systemMail: { send: () => Promise.resolve(), close() {} },
   workflows: {

@@ -6,7 +6,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
-import { createKeyring } from '../../lib/crypto.ts';
+import { createKeyring } from '../../lib/keyring.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger, type Logger } from '../../lib/log.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
@@ -63,6 +63,9 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
     ALLOW_PRIVATE_MAIL_HOSTS: 'true',
     ORG_WRITES_PER_MINUTE: '0',
     ORG_CAMPAIGNS_PER_DAY: '0',
+    ORG_IMPORTS: '0',
+    ORG_IMPORT_BYTES: '0',
+    SESSION_REQUESTS_PER_MINUTE: '0',
     OAUTH_REGISTRATIONS_PER_HOUR: '0',
     LOG_LEVEL: 'silent',
     ...env,
@@ -84,7 +87,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock: options.clock ?? systemClock,
     config,
     log: options.log ?? silentLogger,
-    keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY),
+    keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     workflows: options.workflows ?? noWorkflows,

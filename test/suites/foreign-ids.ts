@@ -109,6 +109,7 @@ export const ROWS: Record<string, Factory> = {
     const { id: endpointId } = await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1');
     return createDelivery(world.deps, tenant.organizationId, endpointId);
   },
+  '/tasks/dlq/:id': async (place) => insert(place, 'dead_letters', { task_id: newId(), task_type: 'enrollment' }),
   '/suppressions/:id': async (place) =>
     insert(place, 'suppressions', { email: `${newId()}@example.com`, kind: 'email', source: 'manual' }),
 };

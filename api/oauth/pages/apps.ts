@@ -24,7 +24,8 @@ export const appsRoutes = [
     operationId: 'pages.revokeApp',
     path: APPS_PATH,
     summary: 'Takes back what was granted to an application',
-    description: 'Every token of the grant stops working.',
+    description:
+      'Every token of the grant stops working. A member takes back their own grant; an owner of the workspace ends what anybody there granted to the application.',
     fields: { grant_id: z.string().default('') },
     errors: ['not_found'],
     act: async (visit, { grant_id }) => {
@@ -48,16 +49,16 @@ async function appsPage(visit: Visit): Promise<StreamReply> {
     title: 'Authorized apps',
     wide: true,
     top: signOut,
-    body: html`<h1>Authorized apps</h1><p class="soft">These apps act for <strong>${user.email}</strong> in the workspace named with each.</p>${list}`,
+    body: html`<h1>Authorized apps</h1><p class="soft">These apps act for <strong>${user.email}</strong>, or for others in a workspace you own, in the workspace named with each.</p>${list}`,
   });
 }
 
 function item(visit: Visit, app: AuthorizedApp): Html {
   const website = websiteLink(app);
   const words = groupedScopes(namesOf(app.scopes)).flatMap(({ entries }) => entries);
-  const facts = html`<p class="soft">${app.organization_name} · since ${day(app.created_at)} · ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}</p>
+  const facts = html`<p class="soft">${app.organization_name} · since ${day(app.created_at)} · ${app.last_used_at ? html`last used ${day(app.last_used_at)}` : 'not used yet'}${app.people > 1 ? html` · ${app.people} people` : null}${website ? html` · ${website}` : null}${app.self_registered ? html` <span class="mark">Not verified</span>` : null}</p>
 <details><summary>${words.length === 1 ? 'One thing it may do' : `${words.length} things it may do`}</summary><ul>${words.map((entry) => html`<li>${scopeWords(entry)}</li>`)}</ul></details>`;
-  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="Revoke access of ${app.name} to ${app.organization_name}">Revoke</button></form>`;
+  const revoke = html`<form method="post" action="${APPS_PATH}">${hiddenFields(visit, '')}<input type="hidden" name="grant_id" value="${app.grant_id}"><button class="danger quiet" aria-label="Revoke access of ${app.name} to ${app.organization_name}">${app.for_all ? 'Revoke for the workspace' : 'Revoke'}</button></form>`;
   return html`<li>${appCard(app, html`<h2>${app.name}</h2>`, facts, revoke)}</li>`;
 }
 

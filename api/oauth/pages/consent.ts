@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { readProfile } from '../../../domain/auth/profile.ts';
-import type { Ctx } from '../../../domain/kernel/context.ts';
 import {
   approveAuthorization,
   denyAuthorization,
@@ -8,13 +7,14 @@ import {
   type AuthorizationRefusal,
   type AuthorizationRequest,
 } from '../../../domain/oauth/authorize.ts';
-import { findClient, type Client } from '../../../domain/oauth/clients.ts';
-import { grantableWith, scopeName } from '../../../domain/identity/scopes.ts';
+import { findClient, findOwner, type Client } from '../../../domain/oauth/clients.ts';
+import { scopeName } from '../../../domain/identity/scopes.ts';
 import {
   listMyOrganizations,
   selectOrganization,
   type MyOrganization,
 } from '../../../domain/organizations/organizations.ts';
+import { grantableWith } from '../../../lib/grantable.ts';
 import { AppError, notFound } from '../../../lib/errors.ts';
 import { maskOf, type Permission } from '../../../lib/permissions.ts';
 import type { StreamReply } from '../../http/route.ts';
@@ -54,7 +54,7 @@ export const consentRoutes = [
     show: async (visit, query) => {
       const request = requestText(query);
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
-      if (read.kind !== 'request') return refusedPage(visit.ctx, read, request);
+      if (read.kind !== 'request') return refusedPage(visit, read, request);
       return visit.signedIn ? consentPage(visit, request, read) : signInPage(visit, { request });
     },
   }),
@@ -68,7 +68,7 @@ export const consentRoutes = [
       const { request } = body;
       if (!visit.signedIn) return redirect(returnTo(request));
       const read = await readAuthorizationRequest(visit.ctx, new URLSearchParams(request));
-      if (read.kind !== 'request') return refusedPage(visit.ctx, read, request, leavingPage);
+      if (read.kind !== 'request') return refusedPage(visit, read, request, leavingPage);
       if (body.decision === 'deny') return leavingPage(read.application, denyAuthorization(read).location);
       // The workspace may have been changed in another tab: access is granted only to the workspace that the page showed.
       if (body.organization_id !== visit.ctx.actor.organizationId) {
@@ -112,12 +112,13 @@ function explained(error: AppError): AppError {
 }
 
 /**
- * The answer to a faulty authorization request. Applications of a workspace get the error by redirect. A client that
- * registered itself does not: anyone can register one and would have an open redirector, so there the person decides.
- * @param leave how the browser goes to an application of a workspace
+ * A request that cannot be asked about. An application of a workspace the person belongs to is told by redirect. Any other
+ * is not: anybody can register a client or found a workspace, and would turn this server into a redirector to anywhere,
+ * so there the person decides.
+ * @param leave how the browser goes to an application of the person's own workspace
  */
 async function refusedPage(
-  ctx: Ctx,
+  visit: Visit,
   refusal: AuthorizationRefusal,
   request: string,
   leave: (app: Client, location: string) => StreamReply = (_app, location) => redirect(location),
@@ -130,17 +131,23 @@ async function refusedPage(
 <p class="soft">The app that sent you here made a mistake. You have not been signed in to it, and nothing was sent to it.</p>`,
     );
   }
-  const app = await findClient(ctx, new URLSearchParams(request).get('client_id') ?? '');
+  const app = await findClient(visit.ctx, new URLSearchParams(request).get('client_id') ?? '');
   if (!app) throw notFound('Application');
-  if (!app.self_registered) return leave(app, refusal.location);
+  if (await isOwn(visit, app)) return leave(app, refusal.location);
   const problem = new URL(refusal.location).searchParams.get('error_description') ?? '';
   return messagePage(
     400,
     'This request does not work',
     html`<div class="note bad" role="alert">${problem}.</div>
-<p>The app calls itself <strong>${app.name}</strong>. It registered itself and has not been verified. Going back to it leads to ${destination(refusal.location)}.</p>
+<p>The app calls itself <strong>${app.name}</strong>. ${app.self_registered ? 'It registered itself and nobody has checked who it is.' : 'It is not an app of your own workspace, and nobody has checked who it is.'} Going back to it leads to ${destination(refusal.location)}.</p>
 <p><a class="button" href="${refusal.location}" rel="noreferrer">Go back to the app</a></p>`,
   );
+}
+
+/** Whether an application was made by a workspace the person belongs to. */
+async function isOwn({ ctx, signedIn }: Visit, { organization_id: owner }: Client): Promise<boolean> {
+  if (!signedIn || owner === null) return false;
+  return (await listMyOrganizations(ctx)).some(({ id }) => id === owner);
 }
 
 /**
@@ -164,7 +171,11 @@ async function consentPage(
   ticked?: readonly Permission[],
 ): Promise<StreamReply> {
   const { application, redirectUri } = read;
-  const [{ user }, workspaces] = await Promise.all([readProfile(visit.ctx), listMyOrganizations(visit.ctx)]);
+  const [{ user }, workspaces, owner] = await Promise.all([
+    readProfile(visit.ctx),
+    listMyOrganizations(visit.ctx),
+    findOwner(visit.ctx, application),
+  ]);
   const workspace = workspaces.find((row) => row.id === visit.ctx.actor.organizationId);
   const grantable = workspace ? grantableWith(workspace.permissions) : 0;
   const website = websiteLink(application);
@@ -177,14 +188,25 @@ ${application.description ? html`<p>${application.description}</p>` : null}`,
 )}
 ${
   application.self_registered
-    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself. Its name has not been verified. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
-    : html`<p class="soft">Afterwards you are sent to ${destination(redirectUri)}.</p>`
+    ? html`<div class="note warn"><p><strong>Not verified.</strong> This app registered itself, and nobody has checked that it is who it says. Go on only if you have just started this yourself and know where you are sent:</p><p>${destination(redirectUri)}</p></div>`
+    : ownerNote(owner, workspace, redirectUri)
 }
 ${refused ? html`<div class="note bad" role="alert">${refused.message}.${refused.fix ? html` ${refused.fix}` : null}</div>` : null}
 ${workspaceChoice(visit, request, workspaces, workspace)}
 ${workspace ? decisionForm(visit, request, read, workspace, grantable, ticked) : null}
 <form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, request)}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`;
   return page({ title: `${application.name} asks for access`, status: refused?.status ?? 200, body });
+}
+
+/** Whose application it is; a warning when it is not the workspace that would give access. */
+function ownerNote(
+  owner: { id: string; name: string } | null,
+  workspace: MyOrganization | undefined,
+  redirectUri: string,
+): Html {
+  if (owner === null || owner.id === workspace?.id)
+    return html`<p class="soft">An app of ${owner === null ? 'a workspace that is gone' : html`<strong>${owner.name}</strong>`}. Afterwards you are sent to ${destination(redirectUri)}.</p>`;
+  return html`<div class="note warn"><p><strong>From another workspace.</strong> This app belongs to the workspace <strong>${owner.name}</strong>, and nobody has checked that it is who it says. What you approve, that workspace gets. Go on only if you know it and where you are sent:</p><p>${destination(redirectUri)}</p></div>`;
 }
 
 function workspaceChoice(

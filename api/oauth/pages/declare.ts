@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Ctx } from '../../../domain/kernel/context.ts';
 import type { ErrorCode } from '../../../lib/errors.ts';
 import { asAppError } from '../../http/errors.ts';
-import { route, type AnyRoute, type StreamReply } from '../../http/route.ts';
+import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../../http/route.ts';
 import { html } from './html.ts';
 import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';
@@ -40,7 +40,14 @@ interface Declaration {
 const browsers = { atRoot: true, area: 'pages', scope: 'public', permission: null, organization: false } as const;
 const success = { status: 200, body: 'stream', contentType: 'text/html' } as const;
 
-/** A page, or an image in one: a GET that changes nothing. The page itself checks its query, so that faults are shown as a page. */
+const inWords = { description: 'A page that says what is wrong', contentType: 'text/html' };
+/** What every page may answer besides: on to another address, or why not, in words. */
+const otherAnswers: Record<number, OtherAnswer> = {
+  303: { description: 'On to the next page, or back to the application' },
+  ...Object.fromEntries([400, 401, 403, 404, 409, 429, 500].map((status) => [status, inWords])),
+};
+
+/** A page, or a picture in one: a GET that changes nothing. Its query documents itself and is checked by the page, which refuses in words. */
 export function shownPage<Q extends z.ZodType>(
   spec: Declaration & {
     query?: Q;
@@ -54,6 +61,7 @@ export function shownPage<Q extends z.ZodType>(
     ...declaration,
     method: 'get',
     success: { ...success, contentType },
+    otherAnswers,
     handler: (ctx, { headers, query, params }) =>
       answered(ctx, headers, (visit) => show(visit, query, tokenIn(params))),
   });
@@ -77,6 +85,7 @@ export function sentForm<S extends z.ZodRawShape>(
     bodyLimit: FORM_BYTES,
     body: form(fields),
     success,
+    otherAnswers,
     errors: ['forbidden', ...(spec.errors ?? [])],
     handler: (ctx, { headers, body, params }) =>
       answered(ctx, headers, async (visit) => {

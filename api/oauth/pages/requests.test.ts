@@ -1,8 +1,11 @@
 import test from 'ava';
+import { browserSession } from '../../../domain/identity/browser-session.ts';
+import type { TokenPair } from '../../../domain/identity/sessions.ts';
 import { createApp, authorizeAddress, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
 import { startReceiver, type Receiver, type ReceiverAnswer } from '../../../test/harness/receiver.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
+import { cookieNames } from './cookies.ts';
 import { html } from './html.ts';
 
 const browserTest = browserTests(test);
@@ -27,7 +30,14 @@ test.after.always(async () => {
   await world?.close();
 });
 
-const asked = (address: string) => fetch(address, { redirect: 'manual' });
+const asked = (address: string, cookie = '') => fetch(address, { redirect: 'manual', headers: { cookie } });
+
+/** What the browser of a person who is signed in sends. */
+async function cookieOf({ userId }: { userId: string }): Promise<string> {
+  const session = await world.deps.db('sessions').where({ user_id: userId }).first('id');
+  const { value } = await browserSession(world.deps, { sessionId: session.id, userId } as TokenPair);
+  return `${cookieNames(world.deps.config).session}=${value}`;
+}
 
 test("a request of an unknown client, or for an address that is not the client's, goes nowhere", async (t) => {
   const tenant = await world.tenant();
@@ -54,8 +64,8 @@ test("a request of an unknown client, or for an address that is not the client's
   }
 });
 
-test("a faulty request of a workspace's application is told to it; one of a self-registered client waits for the person", async (t) => {
-  const tenant = await world.tenant();
+test("a faulty request of the person's own application is told to it; with any other the person decides", async (t) => {
+  const [tenant, stranger] = [await world.tenant(), await world.tenant()];
   const owned = await createApp(world, tenant, CALLBACK);
   const selfMade = await createApp(world, tenant, CALLBACK, { self_registered: true, name: '<b>Anybody</b>' });
   const faults: [Record<string, string | undefined>, string][] = [
@@ -66,7 +76,7 @@ test("a faulty request of a workspace's application is told to it; one of a self
     [{ resource: 'https://evil.example/api' }, 'invalid_target'],
   ];
   for (const [fields, error] of faults) {
-    const told = await asked(authorizeAddress(world, owned, CALLBACK, fields));
+    const told = await asked(authorizeAddress(world, owned, CALLBACK, fields), await cookieOf(tenant));
     t.is(told.status, 303, error);
     const location = new URL(told.headers.get('location')!);
     t.is(location.origin + location.pathname, CALLBACK);
@@ -75,13 +85,32 @@ test("a faulty request of a workspace's application is told to it; one of a self
       [error, 'af0ifjsldkj', world.url],
     );
 
-    const shown = await asked(authorizeAddress(world, selfMade, CALLBACK, fields));
-    const text = await shown.text();
-    t.is(shown.status, 400, error);
-    t.is(shown.headers.get('location'), null);
-    t.notRegex(text, /http-equiv="refresh"|<b>Anybody/);
-    t.regex(text, new RegExp(`href="https://app\\.example\\.com/callback\\?error=${error}&amp;`));
+    for (const [client, cookie] of [
+      [selfMade, ''],
+      [selfMade, await cookieOf(tenant)],
+      [owned, ''],
+      [owned, await cookieOf(stranger)],
+    ] as const) {
+      const shown = await asked(authorizeAddress(world, client, CALLBACK, fields), cookie);
+      const text = await shown.text();
+      t.is(shown.status, 400, error);
+      t.is(shown.headers.get('location'), null);
+      t.notRegex(text, /http-equiv="refresh"|<b>Anybody/);
+      t.regex(text, new RegExp(`href="https://app\\.example\\.com/callback\\?error=${error}&amp;`));
+    }
   }
+});
+
+test('the consent page says whose application it is, and warns when it is of another workspace', async (t) => {
+  const [tenant, stranger] = [await world.tenant('Northwind & Sons'), await world.tenant('Elsewhere')];
+  const client = await createApp(world, tenant, CALLBACK);
+  const page = async (person: { userId: string }) =>
+    (await asked(authorizeAddress(world, client, CALLBACK), await cookieOf(person))).text();
+  const own = await page(tenant);
+  t.regex(own, /An app of <strong>Northwind &amp; Sons<\/strong>/);
+  t.notRegex(own, /From another workspace/);
+  const foreign = await page(stranger);
+  t.regex(foreign, /From another workspace.*<strong>Northwind &amp; Sons<\/strong>/);
 });
 
 test('a template escapes what it is given', (t) => {

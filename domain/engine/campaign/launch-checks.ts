@@ -4,6 +4,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { resolveSenders } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
+import { stepsWithoutSubject } from './subjects.ts';
 
 export interface LaunchOptions {
   now: Date;
@@ -87,6 +88,13 @@ async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Pro
     return new AppError('empty_step_body', 'An email step has no text', {
       problems: steps!.empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
       fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
+    });
+  }
+  const nameless = await stepsWithoutSubject(org, campaign.id);
+  if (nameless.length > 0) {
+    return new AppError('campaign_invalid', 'An email that begins a conversation has no subject', {
+      problems: nameless.map((id) => ({ path: `steps.${id}.subject`, message: 'needed, also in each active variant' })),
+      fix: 'Write subject with PATCH /v1/campaigns/:id/steps/:sid.',
     });
   }
   return null;

@@ -299,8 +299,7 @@ function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubs
   const contact = row.contact!;
   const copy = variant ?? row.step!;
   const base = trackingBase(ctx, campaign, mailbox);
-  // Not AUTH_SECRET: that may be replaced, and links in mail that has left must work on.
-  const secret = ctx.config.CREDENTIALS_ENCRYPTION_KEY;
+  const secret = ctx.keyring.tracking.current;
   const optOut = unsubscribeUrl(base, trackingToken(secret, 'unsubscribe', send.id));
   return {
     sendId: send.id,
@@ -362,7 +361,7 @@ function trackingBase(ctx: Ctx, campaign: Json, mailbox: Json): string {
 }
 
 /** The id of a message's nth link ticket: the same on every build, and not guessable. */
-function ticketId(secret: string, sendId: string, index: number): string {
+function ticketId(secret: Buffer | string, sendId: string, index: number): string {
   const hex = hmac(secret, `heron/ticket/${sendId}/${index}`).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

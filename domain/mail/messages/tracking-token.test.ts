@@ -9,9 +9,9 @@ const SECRET = 'a secret of this installation, long enough';
 test('a token opens for its purpose and secret only', (t) => {
   const id = newId();
   const token = trackingToken(SECRET, 'unsubscribe', id);
-  t.is(readTrackingToken(SECRET, 'unsubscribe', token), id);
-  t.is(readTrackingToken(SECRET, 'open', token), undefined);
-  t.is(readTrackingToken(`${SECRET}.`, 'unsubscribe', token), undefined);
+  t.is(readTrackingToken([SECRET], 'unsubscribe', token), id);
+  t.is(readTrackingToken([SECRET], 'open', token), undefined);
+  t.is(readTrackingToken([`${SECRET}.`], 'unsubscribe', token), undefined);
   t.regex(token, /^[A-Za-z0-9_-]{44}$/, 'it needs no escaping in a URL');
 });
 
@@ -21,11 +21,11 @@ test('no other text is a token, least of all one that differs in a single charac
       const token = trackingToken(SECRET, 'open', id);
       if (token[at] === character) return;
       const changed = token.slice(0, at) + character + token.slice(at + 1);
-      const read = readTrackingToken(SECRET, 'open', changed);
+      const read = readTrackingToken([SECRET], 'open', changed);
       // The last character of each half carries unused bits: another spelling of the same bytes at most.
       t.true(read === undefined || read === id);
     }),
   );
   for (const text of ['', 'x', randomBytes(33).toString('base64url'), '../../etc/passwd', newId()])
-    t.is(readTrackingToken(SECRET, 'open', text), undefined);
+    t.is(readTrackingToken([SECRET], 'open', text), undefined);
 });

@@ -9,19 +9,23 @@ const MAC_BYTES = 16;
  * A token for a tracking URL: the id in 22 characters and a 128-bit HMAC of it. Ids of sends stand in Message-IDs,
  * which others than the recipient can read; without the HMAC they open nothing.
  */
-export function trackingToken(secret: string, purpose: TokenPurpose, id: string): string {
+export function trackingToken(secret: Buffer | string, purpose: TokenPurpose, id: string): string {
   return Buffer.from(id.replace(/-/g, ''), 'hex').toString('base64url') + mac(secret, purpose, id);
 }
 
-/** The id in a token, or undefined when the token was not made here for this purpose. */
-export function readTrackingToken(secret: string, purpose: TokenPurpose, token: string): string | undefined {
+/** The id in a token, or undefined when the token was not made for this purpose with one of these secrets. */
+export function readTrackingToken(
+  secrets: readonly (Buffer | string)[],
+  purpose: TokenPurpose,
+  token: string,
+): string | undefined {
   if (!/^[A-Za-z0-9_-]{44}$/.test(token)) return undefined;
   const hex = Buffer.from(token.slice(0, 22), 'base64url').toString('hex');
   if (hex.length !== 32) return undefined;
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-  return safeEqual(token.slice(22), mac(secret, purpose, id)) ? id : undefined;
+  return secrets.some((secret) => safeEqual(token.slice(22), mac(secret, purpose, id))) ? id : undefined;
 }
 
-function mac(secret: string, purpose: TokenPurpose, id: string): string {
+function mac(secret: Buffer | string, purpose: TokenPurpose, id: string): string {
   return hmac(secret, `heron/tracking/${purpose}/${id}`).subarray(0, MAC_BYTES).toString('base64url');
 }

@@ -1,0 +1,105 @@
+import test from 'ava';
+import { createKeyring } from '../../lib/keyring.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { createMailbox } from '../../test/harness/factories.ts';
+import { createEndpoint } from '../../test/harness/webhooks.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+import { readTrackingToken, trackingToken } from '../mail/messages/tracking-token.ts';
+import { rotateKeys, SEALED_COLUMNS } from './rotate-keys.ts';
+
+const NEW = '5a'.repeat(32);
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+test.serial('every column that can hold a seal is known', async (t) => {
+  const { rows } = await world.deps.db.raw(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and data_type = 'bytea'`,
+  );
+  const files = 'blob_chunks.bytes';
+  t.deepEqual(
+    rows.map(({ name }: { name: string }) => name).sort(),
+    [...SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`), files].sort(),
+  );
+});
+
+test.serial('after a rotation the new key alone opens everything, and links of sent mail still count', async (t) => {
+  const { db, config, keyring: before } = world.deps;
+  const { organizationId, apiKey: token } = await world.tenant();
+  const mailboxes = [];
+  for (let n = 0; n < 205; n += 1)
+    mailboxes.push(
+      await createMailbox(world.deps, organizationId, `m${n}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
+    );
+  const endpoint = await createEndpoint(world.deps, organizationId, 'https://receiver.example.com/hook');
+  const created = await call(world, 'POST', '/v1/categories', {
+    token,
+    body: { title: 'Fair' },
+    headers: { 'idempotency-key': 'once' },
+  });
+  t.is(created.status, 200, created.text);
+  const link = trackingToken(before.tracking.current, 'unsubscribe', mailboxes[0]!);
+  const legacyLink = trackingToken(config.CREDENTIALS_ENCRYPTION_KEY, 'unsubscribe', mailboxes[0]!);
+
+  const keyring = createKeyring(NEW, [config.CREDENTIALS_ENCRYPTION_KEY]);
+  const [lost] = await rotateKeys({ db, keyring: createKeyring(NEW) }, { dryRun: true });
+  t.deepEqual(
+    lost,
+    { column: 'mailboxes.credentials', resealed: 0, unreadable: 205 },
+    'without the key before nothing opens',
+  );
+  const planned = await rotateKeys({ db, keyring }, { dryRun: true });
+  const done = await rotateKeys({ db, keyring });
+  t.deepEqual(done, planned);
+  t.deepEqual(
+    done.map(({ column, resealed, unreadable }) => [column, resealed, unreadable]),
+    [
+      ['mailboxes.credentials', 205, 0],
+      ['mailbox_checks.request', 0, 0],
+      ['app_connections.secret', 0, 0],
+      ['webhook_secrets.sealed', 1, 0],
+      ['idempotency_keys.body', 1, 0],
+    ],
+  );
+  t.true(
+    (await rotateKeys({ db, keyring })).every(({ resealed }) => resealed === 0),
+    'once is enough',
+  );
+
+  const after = createKeyring(NEW);
+  for (const { id, credentials } of await db('mailboxes').select('id', 'credentials'))
+    t.truthy(JSON.parse(after.open(credentials, SEAL_PLACES.mailbox(id)).toString()).smtp_password);
+  const secret = await db('webhook_secrets').where({ endpoint_id: endpoint.id }).first();
+  t.is(after.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString(), endpoint.secret);
+  world.deps.keyring = after;
+  const again = await call(world, 'POST', '/v1/categories', {
+    token,
+    body: { title: 'Fair' },
+    headers: { 'idempotency-key': 'once' },
+  });
+  t.deepEqual(again.body, created.body, 'a stored answer is repeated');
+  for (const made of [link, legacyLink]) {
+    t.is(readTrackingToken(keyring.tracking.accepted, 'unsubscribe', made), mailboxes[0]);
+    t.is(readTrackingToken(after.tracking.accepted, 'unsubscribe', made), undefined);
+  }
+});
+
+test.serial('a stored request hash is keyed: a password in a body cannot be guessed from it', async (t) => {
+  const { apiKey: token, organizationId } = await world.tenant();
+  await call(world, 'POST', '/v1/categories', { token, body: { title: 'x' }, headers: { 'idempotency-key': 'k' } });
+  const row = await world.deps.db('idempotency_keys').where({ organization_id: organizationId }).first();
+  const other = await createWorld({ env: { AUTH_SECRET: 'another secret of thirty-two chars' } });
+  t.teardown(() => other.close());
+  const elsewhere = await other.tenant();
+  await call(other, 'POST', '/v1/categories', {
+    token: elsewhere.apiKey,
+    body: { title: 'x' },
+    headers: { 'idempotency-key': 'k' },
+  });
+  const otherRow = await other.deps.db('idempotency_keys').first();
+  t.not(row.request_hash, otherRow.request_hash);
+});

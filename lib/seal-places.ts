@@ -1,0 +1,12 @@
+/**
+ * What each kind of sealed value is bound to, and where it is stored. Whoever seals a new kind adds it here, so that
+ * `heron rotate-keys` finds it.
+ */
+export const SEAL_PLACES = {
+  mailbox: (id: string) => `mailboxes/${id}`,
+  mailboxCheck: (id: string) => `mailbox_checks/${id}`,
+  appConnection: (id: string) => `app_connections/${id}`,
+  webhookSecret: (id: string) => `webhook_secrets/${id}`,
+  answer: (organizationId: string, actorId: string, operation: string, key: string) =>
+    `idempotency_keys/${organizationId}/${actorId}/${operation}/${key}`,
+} as const;

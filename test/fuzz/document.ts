@@ -1,0 +1,65 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+interface DocumentedAnswer {
+  content?: Record<string, { schema: object }>;
+}
+interface Operation {
+  operationId: string;
+  responses: Record<string, DocumentedAnswer>;
+}
+
+/** What was received for a request, as far as the document speaks of it. */
+export interface Received {
+  status: number;
+  contentType: string;
+  text: string;
+}
+
+/** Holds answers against an OpenAPI document, by a validator that is not ours. */
+export class DocumentCheck {
+  readonly #operations = new Map<string, Operation>();
+  readonly #validators = new Map<object, ValidateFunction>();
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: false });
+
+  constructor(document: object) {
+    const { paths, components } = document as {
+      paths: Record<string, Record<string, Operation>>;
+      components: { schemas: Record<string, object> };
+    };
+    (formats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
+    for (const [name, schema] of Object.entries(components.schemas))
+      this.#ajv.addSchema(schema, `#/components/schemas/${name}`);
+    for (const methods of Object.values(paths))
+      for (const operation of Object.values(methods)) this.#operations.set(operation.operationId, operation);
+  }
+
+  /** What the document does not say of an answer; empty when it is as documented. */
+  faultsOf(operationId: string, { status, contentType, text }: Received): string[] {
+    const documented = this.#operations.get(operationId)?.responses[status];
+    if (!documented) return [`status ${status} is not documented`];
+    const { content } = documented;
+    if (!content) return text === '' ? [] : [`${status} has a body that is not documented`];
+    const media = content[contentType.split(';')[0]!.trim()];
+    // A page, a picture or a file: the document names what it usually is.
+    if (!media)
+      return contentType.startsWith('image/')
+        ? []
+        : [`${status} is ${contentType || 'without a type'}, not ${Object.keys(content).join(', ')}`];
+    if (!contentType.includes('json')) return [];
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return [`${status} is not JSON`];
+    }
+    const validate = this.#validatorOf(media.schema);
+    return validate(body) ? [] : [`${status} does not fit its schema: ${this.#ajv.errorsText(validate.errors)}`];
+  }
+
+  #validatorOf(schema: object): ValidateFunction {
+    const known = this.#validators.get(schema) ?? this.#ajv.compile(schema);
+    this.#validators.set(schema, known);
+    return known;
+  }
+}

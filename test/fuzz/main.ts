@@ -1,0 +1,24 @@
+/**
+ * `npm run fuzz -- --minutes 10 --seed 7`: hostile requests for every operation, longer than in `npm test`. Prints which
+ * statuses each operation answered, what took over a second, and what should not have been; exits with 1 for the last.
+ * Needs a PostgreSQL: with HERON_TEST_PG it uses that, else it starts one.
+ */
+import { parseArgs } from 'node:util';
+import { startBacking } from '../../local/backing.ts';
+import { fuzz } from './run.ts';
+import { reportText } from './text.ts';
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } } });
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+console.error(`seed ${seed}`);
+const backing = process.env.HERON_TEST_PG
+  ? undefined
+  : await startBacking({ persistent: false, log: (line) => console.error(line) });
+if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
+try {
+  const report = await fuzz({ seed, forMs: Number(values.minutes) * 60_000 });
+  console.log(reportText(report));
+  process.exitCode = report.finds.length > 0 ? 1 : 0;
+} finally {
+  await backing?.stop();
+}
