@@ -53,6 +53,7 @@ const GUARDED = [
   'step_runs',
   'suppressions',
   'tracked_links',
+  'tracking_domains',
   'users',
   'waits',
   'webhook_attempts',

@@ -23,12 +23,15 @@ import { createWorld, type World } from '../harness/world.ts';
 
 const PEOPLE = 4;
 const LATE = 2;
+/** How long the contacts wait for their event. */
+const TIMEOUT_MINUTES = 60;
 
 let world: World;
 let mail: MailWorld;
 let receiver: Receiver;
 let servers: TemporalServer[];
 let folder: string;
+const engines: Engine[] = [];
 test.before(async () => {
   servers = await Promise.all([startOwnTemporal({ bare: true }), startOwnTemporal({ bare: true })]);
   [world, mail, receiver, folder] = await Promise.all([
@@ -45,6 +48,8 @@ test.before(async () => {
   ]);
 });
 test.after.always(async () => {
+  // A worker that a failed test left would keep the process alive.
+  await Promise.allSettled(engines.map((engine) => engine.stop()));
   await world?.close();
   await mail?.stop();
   await receiver?.stop();
@@ -56,10 +61,20 @@ test.after.always(async () => {
 async function workOn(server: TemporalServer): Promise<Engine> {
   world.deps.config.TEMPORAL_ADDRESS = server.address;
   const engine = await startEngine(world);
+  engines.push(engine);
   const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: taskQueue } = world.deps.config;
   await prepareNamespace(engine.temporal, { namespace, taskQueue }, world.deps.log);
   world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, world.deps.log, world.deps.db);
   return engine;
+}
+
+/** Open waits of a campaign end `inMs` from now, as if they had begun as long ago as the step says. */
+async function endWaits(campaignId: string, inMs: number): Promise<void> {
+  const deadline = new Date(Date.now() + inMs);
+  await world.deps
+    .db('waits')
+    .where({ campaign_id: campaignId, state: 'open' })
+    .update({ deadline, opened_at: new Date(deadline.getTime() - TIMEOUT_MINUTES * 60_000) });
 }
 
 async function beginEverything(engine: Engine) {
@@ -80,7 +95,12 @@ async function beginEverything(engine: Engine) {
     {
       name: 'Paid?',
       kind: 'action',
-      action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
+      action: {
+        type: 'wait_for_event',
+        wait_event_name: 'order.paid',
+        timeout_minutes: TIMEOUT_MINUTES,
+        on_timeout: 'continue',
+      },
     },
     { name: 'Follow-up', body_plain: 'Still there?' },
   ]);
@@ -165,9 +185,7 @@ test.serial(
     await enroll(world.deps, organizationId, campaignId, late);
     await db.raw('drop trigger fail_import on contacts');
     receiver.respond(204);
-    await db('waits')
-      .where({ campaign_id: campaignId })
-      .update({ deadline: new Date(Date.now() + 2_000) });
+    await endWaits(campaignId, 2_000);
     const second = await workOn(servers[1]!);
     const found = await reconcile(world.deps);
     const missing = Object.fromEntries(found.map(({ family, missing: count }) => [family, count]));
@@ -181,7 +199,7 @@ test.serial(
     await eventually(
       async () => (await db('waits').where({ campaign_id: campaignId }).whereIn('contact_id', late)).length === LATE,
     );
-    await db('waits').where({ campaign_id: campaignId, state: 'open' }).update({ deadline: new Date() });
+    await endWaits(campaignId, 0);
     for (const contactId of late)
       await second.temporal.workflow.getHandle(`enrollment/${campaignId}/${contactId}`).signal('nudge');
     await eventually(() => db('campaigns').where({ id: campaignId, status: 'completed' }).first(), 60_000);

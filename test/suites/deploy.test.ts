@@ -309,7 +309,7 @@ test('heron enrollment tells the story from the database, by either id', async (
   const later = await heron(['enrollment', `enrollment/${campaignId}/${contactId}`], env);
   t.true(later.stdout.includes(`event ${eventId} at `));
   t.regex(later.stdout, /2\. step 2 of 2 \(Hello\), email\n.*\n +email: reserved, slot /);
-  t.regex(later.stdout, /Held since .* until somebody resumes it \(manual: asked to\)/);
+  t.regex(later.stdout, /Held since .* until a person resumes it \(manual: asked to\)/);
   t.false(later.stdout.includes('private@example.org'), 'ids, no addresses');
 
   const story = JSON.parse((await heron(['enrollment', enrollmentId!, '--json'], env)).stdout);
