@@ -186,7 +186,7 @@ let sources = 0;
 async function send(round: Round, spec: AnyRoute, request: Request): Promise<void> {
   const { world, report, check } = round;
   const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) =>
-    encodeURIComponent(request.params[name] ?? newId()),
+    pathSegment(request.params[name] ?? newId()),
   );
   const query = new URLSearchParams(request.query ?? request.reaching.query).toString();
   const { body, type } = encoded(spec, request);
@@ -225,6 +225,11 @@ async function send(round: Round, spec: AnyRoute, request: Request): Promise<voi
   const short = shown.length > 400 ? `${shown.slice(0, 400)}… (${shown.length} characters)` : shown;
   for (const what of faults) report.finds.push({ operation: spec.operationId, what, request: short });
   if (ms > SLOW_MS) report.slow.push({ operation: spec.operationId, ms: Math.round(ms), request: short });
+}
+
+/** A parameter as it stands in a path. An empty one, or dots, would name another path. */
+function pathSegment(value: string): string {
+  return ['', '.', '..'].includes(value) ? '%20' : encodeURIComponent(value);
 }
 
 /** An empty or hostile parameter may lead to another path: what answers there is not this operation. */

@@ -1,3 +1,4 @@
+import type { ImportOptions } from '../../db/json-columns.ts';
 import { json } from '../../db/connection.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -22,6 +23,17 @@ export interface Place {
   tenant: Tenant;
   parents: Record<string, string>;
 }
+
+const IMPORT_OPTIONS: ImportOptions = {
+  encoding: 'utf-8',
+  delimiter: ',',
+  has_header: true,
+  columns: ['email'],
+  mapping: [{ index: 0, target: 'email' }],
+  categories: [],
+  campaign_id: null,
+  update_existing: false,
+};
 
 type Factory = (place: Place) => Promise<string>;
 
@@ -98,7 +110,11 @@ export const ROWS: Record<string, Factory> = {
     ]),
   '/contacts/:id': async (place) => contact(place),
   '/contacts/imports/:id': async (place) =>
-    insert(place, 'contact_imports', { status: 'queued', filename: 'leads.csv' }),
+    insert(place, 'contact_imports', {
+      status: 'queued',
+      filename: 'leads.csv',
+      options: json(IMPORT_OPTIONS),
+    }),
   '/folders/:id': async (place) => label(place, 'folder'),
   '/tags/:id': async (place) => label(place, 'tag'),
   '/categories/:id': async (place) => label(place, 'category'),
