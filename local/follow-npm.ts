@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { isAlive } from './alive.ts';
 
 /** How often (ms) it is looked whether npm, which started this process, is still there. */
 const LOOK_MS = 1_000;
@@ -24,13 +25,4 @@ function npmAbove(parent: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'ppid=,args=', '-p', String(parent)], { encoding: 'utf8' });
   const [, above, command = ''] = /^\s*(\d+)\s+(.*)/.exec(stdout ?? '') ?? [];
   return / -c /.test(command) && Number(above) > 1 ? Number(above) : parent;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

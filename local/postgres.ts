@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort, spawnServer, type ServerProcess } from './servers.ts';
 import { assertReachable, findBinaries, serverAccount, type Account, type Binaries } from './postgres-binaries.ts';
+import { isAlive } from './alive.ts';
 
 const run = promisify(execFile);
 
@@ -233,15 +234,6 @@ async function releaseStaleLock(dataDir: string): Promise<void> {
     throw new Error(`PostgreSQL already runs on ${dataDir} (pid ${pid}). Stop it, or choose another folder.`);
   }
   await rm(lock);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 async function commandOf(pid: number): Promise<string> {

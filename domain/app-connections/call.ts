@@ -1,7 +1,7 @@
 import { json } from '../../db/connection.ts';
 import { EgressError } from '../../lib/egress/index.ts';
 import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
-import { matchingBranch } from '../engine/campaign/graph.ts';
+import { factsAfter, matchingBranch } from '../engine/campaign/graph.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -168,15 +168,7 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
 
 /** Whether the step has a branch for a failing app. */
 function routesErrors({ step, action, contact, enrollment }: ActionCall): boolean {
-  const facts = {
-    outcome: 'error' as const,
-    opened: false,
-    clicked: false,
-    replied: false,
-    contact: { ...contact },
-    app: enrollment.app_values,
-    event: null,
-  };
+  const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
   return matchingBranch({ ...step, action }, facts) !== null;
 }
 

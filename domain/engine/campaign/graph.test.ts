@@ -4,6 +4,7 @@ import { buildSteps } from '../../campaigns/build-steps.ts';
 import {
   conditionsSchema,
   defaultConditions,
+  factsAfter,
   firstStep,
   graphProblems,
   matchingBranch,
@@ -20,16 +21,7 @@ import { stepInputSchema } from '../../campaigns/input.ts';
 const OUTCOMES: Outcome[] = ['sent', 'skipped', 'elapsed', 'event', 'timeout', 'success', 'error', 'done'];
 
 function facts(over: Partial<Facts> = {}): Facts {
-  return {
-    outcome: 'sent',
-    opened: false,
-    clicked: false,
-    replied: false,
-    contact: { custom_fields: {} },
-    app: {},
-    event: null,
-    ...over,
-  };
+  return { ...factsAfter('sent'), ...over };
 }
 
 function step(id: string, branches: Branch[] = [], over: Partial<GraphStep> = {}): GraphStep {

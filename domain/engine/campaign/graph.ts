@@ -78,6 +78,19 @@ export interface Facts {
   event: Record<string, unknown> | null;
 }
 
+/** What is known of a contact of whom only the outcome of the step is: no reaction, no values. */
+export function factsAfter(outcome: Outcome): Facts {
+  return {
+    outcome,
+    opened: false,
+    clicked: false,
+    replied: false,
+    contact: { custom_fields: {} },
+    app: {},
+    event: null,
+  };
+}
+
 /** Where a campaign begins: its step with the lowest position. */
 export function firstStep<S extends GraphStep>(steps: readonly S[]): S | null {
   return steps.reduce<S | null>((first, step) => (first && first.position <= step.position ? first : step), null);
@@ -130,17 +143,7 @@ export function defaultConditions(action: StepAction | null, to: string | null):
 /** The step a contact normally goes to: what replaces a step that is taken out of the graph. */
 export function normalSuccessor(step: GraphStep): string | null {
   const outcome: Outcome = step.kind === 'email' ? 'sent' : (NORMAL_OUTCOMES[step.action?.type ?? ''] ?? 'done');
-  return (
-    matchingBranch(step, {
-      outcome,
-      opened: false,
-      clicked: false,
-      replied: false,
-      contact: { custom_fields: {} },
-      app: {},
-      event: null,
-    })?.to ?? null
-  );
+  return matchingBranch(step, factsAfter(outcome))?.to ?? null;
 }
 
 const NORMAL_OUTCOMES: Record<string, Outcome> = { app_action: 'success', wait_for_event: 'event', wait: 'elapsed' };

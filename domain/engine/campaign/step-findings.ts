@@ -11,6 +11,7 @@ import type { StepAction } from './actions.ts';
 import {
   firstStep,
   graphProblems,
+  factsAfter,
   matchingBranch,
   type GraphStep,
   type Outcome,
@@ -105,16 +106,7 @@ function taken(step: GraphStep, outcome: Outcome): boolean {
     ...branch,
     when: (branch.when ?? []).filter(({ field }) => field === 'node_outcome'),
   }));
-  const facts = {
-    outcome,
-    opened: false,
-    clicked: false,
-    replied: false,
-    contact: { custom_fields: {} },
-    app: {},
-    event: null,
-  };
-  return matchingBranch({ ...step, conditions: { branches: open } }, facts) !== null;
+  return matchingBranch({ ...step, conditions: { branches: open } }, factsAfter(outcome)) !== null;
 }
 
 /** Ids of the steps that can follow a step, near or far. */
