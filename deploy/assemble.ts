@@ -22,7 +22,7 @@ const IDLE_CONNECTIONS = 1_024;
 /** Processes with a caller who waits. */
 const SERVING = new Set(['api', 'tracking', 'realtime']);
 
-/** What PostgreSQL ends by itself: least where somebody waits, more for workers, nothing for an operator's command. */
+/** Time limits of statements, set per role: shortest where a person waits, longer for workers, none for an operator's command. */
 function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {
   const { DB_STATEMENT_TIMEOUT_MS: statementMs, DB_LOCK_TIMEOUT_MS: lockMs, DB_IDLE_TRANSACTION_MS: idle } = config;
   if (SERVING.has(service)) return { timeouts: { statementMs, lockMs, idleTransactionMs: idle } };

@@ -8,7 +8,7 @@ import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { replayDeadLetter, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
 
-/** An email of which nobody knows whether it left. Ids alone; the address is left out. */
+/** An email that may or may not have left. Ids alone; the address is left out. */
 export interface UncertainEmail {
   id: string;
   organization_id: string;

@@ -3,7 +3,8 @@ import type { Tx } from '../../kernel/transact.ts';
 
 /**
  * Contacts who wait for an event at a step that has changed wait for its new name, until its new deadline. One whose wait
- * is being settled at this moment is passed over; one that begins to wait at this moment finds out when it is told.
+ * is being settled at this moment is passed over; one that begins to wait at this moment is corrected when its run,
+ * which the edit signals, reads the step again.
  */
 export async function moveWaits(tx: Tx, stepId: string, action: StepAction | null): Promise<void> {
   if (action?.type !== 'wait_for_event') return;
