@@ -1,5 +1,5 @@
-import { Tokenizer, TokenizerMode } from 'parse5';
-import type { Token } from 'parse5';
+import { Tokenizer, type Token } from 'parse5';
+import { setTokenizerMode } from '../raw-text.ts';
 
 /**
  * The text of an HTML body, read token by token: the work grows with the length of the source alone, however deep its
@@ -41,16 +41,6 @@ const BLOCKS = new Set(
 );
 /** Blocks that stand apart from their neighbours by an empty line. */
 const SPACED = new Set(['p', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'ul', 'ol', 'pre']);
-const RAW_TEXT = new Map<string, Tokenizer['state']>([
-  ['title', TokenizerMode.RCDATA],
-  ['textarea', TokenizerMode.RCDATA],
-  ['style', TokenizerMode.RAWTEXT],
-  ['xmp', TokenizerMode.RAWTEXT],
-  ['iframe', TokenizerMode.RAWTEXT],
-  ['noembed', TokenizerMode.RAWTEXT],
-  ['noframes', TokenizerMode.RAWTEXT],
-  ['script', TokenizerMode.SCRIPT_DATA],
-]);
 
 /** Elements that hold what is quoted, the line above it, or a signature, by class (Gmail, Thunderbird, Yahoo, Proton …). */
 const QUOTE_CLASS =
@@ -83,8 +73,7 @@ export function htmlToPlain(html: string, { quotes, onStep }: HtmlTextOptions = 
   const startTag = (token: Token.TagToken): void => {
     onStep?.();
     const name = token.tagName;
-    const mode = RAW_TEXT.get(name);
-    if (mode !== undefined) tokenizer.state = mode;
+    setTokenizerMode(tokenizer, name);
     if (cut) return;
     const quoting = quotes === 'mark' ? quotingOf(token) : null;
     if (quoting === 'from') {

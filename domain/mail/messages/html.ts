@@ -1,6 +1,6 @@
 import { compile } from 'html-to-text';
-import { Tokenizer, TokenizerMode } from 'parse5';
-import type { Token, TokenHandler } from 'parse5';
+import { Tokenizer, type Token, type TokenHandler } from 'parse5';
+import { setTokenizerMode } from '../raw-text.ts';
 import { escapeHtml } from './text.ts';
 
 /** A link found in a text, with the stretch of source a rewriting replaces. */
@@ -29,27 +29,13 @@ export function findHtmlLinks(html: string): FoundLink[] {
       ...collector.handler,
       onStartTag(token) {
         collector.onStartTag(token);
-        const mode = RAW_TEXT_MODES.get(token.tagName);
-        if (mode !== undefined) tokenizer.state = mode;
+        setTokenizerMode(tokenizer, token.tagName);
       },
     },
   );
   tokenizer.write(html, true);
   return collector.links();
 }
-
-/** Elements whose content is text even where it looks like markup. */
-const RAW_TEXT_MODES = new Map<string, Tokenizer['state']>([
-  ['title', TokenizerMode.RCDATA],
-  ['textarea', TokenizerMode.RCDATA],
-  ['style', TokenizerMode.RAWTEXT],
-  ['xmp', TokenizerMode.RAWTEXT],
-  ['iframe', TokenizerMode.RAWTEXT],
-  ['noembed', TokenizerMode.RAWTEXT],
-  ['noframes', TokenizerMode.RAWTEXT],
-  ['script', TokenizerMode.SCRIPT_DATA],
-  ['plaintext', TokenizerMode.PLAINTEXT],
-]);
 
 function createLinkCollector(): {
   readonly handler: Omit<TokenHandler, 'onStartTag'>;
