@@ -73,7 +73,7 @@ export async function withContext<T>(
         helpers.push(started);
         return started;
       },
-      versions: () => versionsOf(assembly),
+      versions: () => readVersions(assembly),
     });
   } finally {
     await Promise.all(helpers.map((helper) => helper.stop()));
@@ -82,7 +82,7 @@ export async function withContext<T>(
   }
 }
 
-async function versionsOf({ deps, temporal }: TestAssembly): Promise<Record<string, string>> {
+async function readVersions({ deps, temporal }: TestAssembly): Promise<Record<string, string>> {
   const { rows } = (await deps.db.raw('show server_version')) as { rows: { server_version: string }[] };
   const { serverVersion } = await temporal.workflowService.getSystemInfo({});
   return {

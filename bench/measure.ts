@@ -45,14 +45,14 @@ const MS_PER_TICK = 10;
 
 /** CPU time (ms) a process has used so far, with its children if wanted; undefined where the system does not tell. */
 export function cpuMs(pid: number, { children = false } = {}): number | undefined {
-  const own = statOf(String(pid));
+  const own = readStat(String(pid));
   if (!own) return undefined;
   // Behind the name: 11 and 12 are its own time, 13 and 14 that of children that have ended.
   let ticks = Number(own[11]) + Number(own[12]);
   if (children) {
     ticks += Number(own[13]) + Number(own[14]);
     for (const entry of readdirSync('/proc')) {
-      const fields = /^\d+$/.test(entry) ? statOf(entry) : undefined;
+      const fields = /^\d+$/.test(entry) ? readStat(entry) : undefined;
       if (fields && Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12]);
     }
   }
@@ -70,7 +70,7 @@ export function rssMiB(pid: number): number | undefined {
 }
 
 /** Fields of /proc/<pid>/stat behind the name, which may hold spaces: state first, parent second. */
-function statOf(pid: string): string[] | undefined {
+function readStat(pid: string): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -25,12 +25,12 @@ export async function run(context: BenchContext): Promise<BenchResult> {
     log,
   } = context;
   const tenant = await createTenant(deps, 'Bench');
-  const chainOf = async (): Promise<Chain> => {
+  const createChain = async (): Promise<Chain> => {
     const { refreshToken, client } = await createAccessToken({ deps, url: stack.urls.api }, tenant, ['READ_CONTACTS']);
     return { clientId: client.clientId, refreshToken };
   };
-  const chains = async (): Promise<Chain[]> => Promise.all(Array.from({ length: CONNECTIONS }, chainOf));
-  const statements = await refreshStatements(context, await chainOf());
+  const chains = async (): Promise<Chain[]> => Promise.all(Array.from({ length: CONNECTIONS }, createChain));
+  const statements = await refreshStatements(context, await createChain());
   const bare = await context.helper('bare-refresh', { STATEMENTS: JSON.stringify(statements) });
 
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });

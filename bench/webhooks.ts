@@ -306,7 +306,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
         while ((await received()) < count && performance.now() < deadline) await sleep(10);
         return (count / (performance.now() - startedAt)) * 1000;
       });
-      const numbers = await numberOf(first);
+      const numbers = await readNumbers(first);
       const waits: number[] = [];
       for (const [id, at] of await ask<[string, number, number][]>('dump')) {
         const n = numbers.get(id);
@@ -379,7 +379,7 @@ async function openDesk(context: BenchContext): Promise<Desk> {
   }
 
   /** The number each event carries, by its id. */
-  async function numberOf(first: number): Promise<Map<string, number>> {
+  async function readNumbers(first: number): Promise<Map<string, number>> {
     const rows = (await db('domain_events')
       .where({ type: EVENT })
       .whereRaw(`(data ->> 'number')::int >= ?`, [first])

@@ -244,7 +244,7 @@ async function name(setting: string, address: string, isProduction: boolean): Pr
   const { hostname, protocol } = new URL(address);
   const host = hostname.replace(/^\[|\]$/g, '');
   const isLiteral = isIP(host) !== 0 || host === 'localhost' || host.endsWith('.localhost');
-  const addresses = isLiteral ? [host] : await addressesOf(host);
+  const addresses = isLiteral ? [host] : await resolveAddresses(host);
   if (addresses.length === 0)
     return fault(
       'dns',
@@ -269,7 +269,7 @@ async function name(setting: string, address: string, isProduction: boolean): Pr
   return { part: 'dns', state: 'ok', detail: `${setting}: ${host} is ${addresses.join(', ')}` };
 }
 
-async function addressesOf(host: string): Promise<string[]> {
+async function resolveAddresses(host: string): Promise<string[]> {
   const answers = await Promise.all([resolve4(host).catch(() => []), resolve6(host).catch(() => [])]);
   return answers.flat();
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
-import { claimStateFile, resolveTemporalCli, startTemporalServer, versionOf } from './temporal/index.ts';
+import { claimStateFile, resolveTemporalCli, startTemporalServer, readVersions } from './temporal/index.ts';
 import { lockFolder } from './folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
 
@@ -115,7 +115,7 @@ async function startTemporal(
 ): Promise<{ managed: Managed; address: string; uiUrl: string | undefined; replaced: boolean }> {
   const cli = await resolveTemporalCli(options.log);
   const dbFile = options.persistent ? join(dataDir, 'temporal', 'temporal.db') : undefined;
-  const state = dbFile ? await claimStateFile(dbFile, (await versionOf(cli.path)).server) : undefined;
+  const state = dbFile ? await claimStateFile(dbFile, (await readVersions(cli.path)).server) : undefined;
   if (state?.replaced)
     options.log(
       `Temporal: its state was written by ${state.writtenBy ? `server ${state.writtenBy}` : 'an unknown version'}; it was moved to ${state.movedTo}, and runs are started again from PostgreSQL`,

@@ -230,13 +230,13 @@ async function releaseStaleLock(dataDir: string): Promise<void> {
   const lock = join(dataDir, 'postmaster.pid');
   const pid = Number((await readFile(lock, 'utf8').catch(() => '')).split('\n', 1)[0]);
   if (!pid || !isAlive(pid)) return;
-  if ((await commandOf(pid)).includes('postgres')) {
+  if ((await readCommand(pid)).includes('postgres')) {
     throw new Error(`PostgreSQL already runs on ${dataDir} (pid ${pid}). Stop it, or choose another folder.`);
   }
   await rm(lock);
 }
 
-async function commandOf(pid: number): Promise<string> {
+async function readCommand(pid: number): Promise<string> {
   // An unreadable answer counts as a running server: refusing is safer than two servers on one directory.
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
     run('ps', ['-o', 'command=', '-p', String(pid)]).then(

@@ -47,7 +47,7 @@ const STARTED = 1;
 const SIGNALED = 26;
 const CANCEL_REQUESTED = 20;
 
-async function eventsOf(name: string): Promise<number[]> {
+async function readHistory(name: string): Promise<number[]> {
   const history = await temporal.workflow.getHandle(family.id({ name })).fetchHistory();
   return history
     .events!.map(({ eventType }) => eventType as number)
@@ -80,9 +80,9 @@ test.serial('starts, signals and cancels arrive, those of one workflow in their 
   const relay = await relayWith(temporal);
   await emptied();
   await relay.stop();
-  t.deepEqual(await eventsOf(a.name), [STARTED]);
-  t.deepEqual(await eventsOf(b.name), [STARTED, SIGNALED, CANCEL_REQUESTED, SIGNALED, SIGNALED]);
-  await t.throwsAsync(eventsOf(c.name), undefined, 'a cancel opens nothing');
+  t.deepEqual(await readHistory(a.name), [STARTED]);
+  t.deepEqual(await readHistory(b.name), [STARTED, SIGNALED, CANCEL_REQUESTED, SIGNALED, SIGNALED]);
+  await t.throwsAsync(readHistory(c.name), undefined, 'a cancel opens nothing');
 });
 
 test.serial('a signal without a start reaches an open run, and opens none', async (t) => {
@@ -95,8 +95,8 @@ test.serial('a signal without a start reaches an open run, and opens none', asyn
   const relay = await relayWith(temporal);
   await emptied();
   await relay.stop();
-  t.deepEqual(await eventsOf(open.name), [STARTED, SIGNALED]);
-  await t.throwsAsync(eventsOf(closed.name), undefined, 'nothing was opened');
+  t.deepEqual(await readHistory(open.name), [STARTED, SIGNALED]);
+  await t.throwsAsync(readHistory(closed.name), undefined, 'nothing was opened');
   const run = await temporal.workflow.getHandle(family.id(open)).describe();
   t.deepEqual(run.memo, { plan: 'Small' });
   t.like(run.priority, { priorityKey: 3, fairnessKey: 'installation' });
@@ -146,7 +146,7 @@ test.serial('rows written by the release before are carried', async (t) => {
   const relay = await relayWith(temporal);
   await emptied();
   await relay.stop();
-  t.deepEqual(await eventsOf(name), [STARTED, SIGNALED, CANCEL_REQUESTED]);
+  t.deepEqual(await readHistory(name), [STARTED, SIGNALED, CANCEL_REQUESTED]);
 });
 
 test.serial('what is written later wakes the relay, and the same word twice in a row is said once', async (t) => {
@@ -155,7 +155,7 @@ test.serial('what is written later wakes the relay, and the same word twice in a
   await write(...Array.from({ length: 20 }, () => signal(family, a, 'look again', { id: '1' })));
   await emptied();
   await relay.stop();
-  t.deepEqual(await eventsOf(a.name), [STARTED, SIGNALED]);
+  t.deepEqual(await readHistory(a.name), [STARTED, SIGNALED]);
 });
 
 test.serial('an intent Temporal will never take waits by itself', async (t) => {
@@ -170,7 +170,7 @@ test.serial('an intent Temporal will never take waits by itself', async (t) => {
   t.is(row.workflow_id, family.id(poison));
   t.true(row.attempts >= 1);
   t.truthy(row.last_error);
-  t.deepEqual([await eventsOf(a.name), await eventsOf(b.name)], [[STARTED], [STARTED]]);
+  t.deepEqual([await readHistory(a.name), await readHistory(b.name)], [[STARTED], [STARTED]]);
 });
 
 test.serial(
@@ -197,8 +197,8 @@ test.serial(
     const relay = await relayWith(temporal);
     await emptied();
     await relay.stop();
-    t.deepEqual(await eventsOf(names[0]!.name), [STARTED]);
-    t.deepEqual(await eventsOf(names[59]!.name), [STARTED]);
+    t.deepEqual(await readHistory(names[0]!.name), [STARTED]);
+    t.deepEqual(await readHistory(names[59]!.name), [STARTED]);
   },
 );
 
@@ -224,8 +224,8 @@ test.serial('a relay that dies after Temporal took an intent repeats it without 
   await emptied();
   await relay.stop();
   await dying.destroy();
-  t.deepEqual(await eventsOf(a.name), [STARTED]);
-  const [first, ...signals] = await eventsOf(b.name);
+  t.deepEqual(await readHistory(a.name), [STARTED]);
+  const [first, ...signals] = await readHistory(b.name);
   t.is(first, STARTED);
   t.true(signals.length >= 1 && signals.every((type) => type === SIGNALED));
 });

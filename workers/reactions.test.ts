@@ -3,7 +3,7 @@ import type { TestDeps } from '../test/harness/database.ts';
 import { declareSubscriber, type Subscriber } from '../domain/reactions/subscriber.ts';
 import { createMetrics, type Metrics } from '../lib/metrics.ts';
 import { eventually } from '../test/harness/engine.ts';
-import { createEffects, effectsOf, eventsInOrder, recordEffects } from '../test/harness/reactions.ts';
+import { createEffects, readEffects, eventsInOrder, recordEffects } from '../test/harness/reactions.ts';
 import { emitEvents } from '../test/harness/webhooks.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startFanOut } from './fanout.ts';
@@ -36,7 +36,7 @@ async function start(
 }
 
 const applied = (deps: TestDeps, name: string, organizationId: string, count: number) =>
-  eventually(async () => (await effectsOf(deps.db, name, organizationId)).length >= count);
+  eventually(async () => (await readEffects(deps.db, name, organizationId)).length >= count);
 
 test.serial('events are applied as they come, by several processes, each once and in order', async (t) => {
   const tenants = await Promise.all([1, 2, 3].map(() => world.tenant()));
@@ -55,7 +55,7 @@ test.serial('events are applied as they come, by several processes, each once an
     for (const { organizationId } of tenants) {
       await applied(world.deps, name, organizationId, 60);
       t.deepEqual(
-        await effectsOf(world.deps.db, name, organizationId),
+        await readEffects(world.deps.db, name, organizationId),
         await eventsInOrder(world.deps.db, organizationId, ['role.created']),
       );
     }
@@ -93,7 +93,7 @@ test.serial('a reaction that hangs holds up its organization, no other one and n
   // What comes meanwhile is entered, though the stream is taken.
   await emitEvents(world.deps, stuck.organizationId, 2, 'role.created');
   await applied(world.deps, 'brisk', stuck.organizationId, 4);
-  t.deepEqual(await effectsOf(world.deps.db, 'hanging', stuck.organizationId), []);
+  t.deepEqual(await readEffects(world.deps.db, 'hanging', stuck.organizationId), []);
   release();
   await applied(world.deps, 'hanging', stuck.organizationId, 4);
   await running.stop();

@@ -48,8 +48,8 @@ async function watched(
   return { world, id, stop: () => sync.stop() };
 }
 
-const rowsOf = (world: World, id: string) => world.deps.db('inbound_messages').where({ mailbox_id: id }).orderBy('id');
-const holds = (world: World, id: string, n: number) => eventually(async () => (await rowsOf(world, id)).length >= n);
+const readRows = (world: World, id: string) => world.deps.db('inbound_messages').where({ mailbox_id: id }).orderBy('id');
+const holds = (world: World, id: string, n: number) => eventually(async () => (await readRows(world, id)).length >= n);
 
 test('a server without IDLE is polled, its Junk folder too', async (t) => {
   const { deliver, endpoint } = await poorServer(t);
@@ -62,7 +62,7 @@ test('a server without IDLE is polled, its Junk folder too', async (t) => {
   await holds(world, id, 3);
   await stop();
   t.deepEqual(
-    (await rowsOf(world, id)).map(({ folder, subject }) => [folder, subject]),
+    (await readRows(world, id)).map(({ folder, subject }) => [folder, subject]),
     [
       ['INBOX', 'one'],
       ['Bulk mail', 'junk'],
@@ -112,12 +112,12 @@ test('a server that says NO to everything for a while loses no message', async (
   await eventually(
     async () => (await world.deps.db('mailbox_sync').where({ mailbox_id: id, folder: 'INBOX' }).first()).failures >= 6,
   );
-  t.deepEqual(await rowsOf(world, id), []);
+  t.deepEqual(await readRows(world, id), []);
   refuses = false;
   await holds(world, id, 2);
   await stop();
   t.deepEqual(
-    (await rowsOf(world, id)).map(({ subject, error }) => [subject, error]),
+    (await readRows(world, id)).map(({ subject, error }) => [subject, error]),
     [
       ['one', null],
       ['two', null],
@@ -133,8 +133,8 @@ test('Junk is read while mail keeps coming into the INBOX', async (t) => {
   try {
     await holds(world, id, 5);
     deliver('Bulk mail', 'junk');
-    await eventually(async () => (await rowsOf(world, id)).some(({ folder }) => folder === 'Bulk mail'));
-    t.true((await rowsOf(world, id)).length < n, 'and the INBOX is not read to its end yet');
+    await eventually(async () => (await readRows(world, id)).some(({ folder }) => folder === 'Bulk mail'));
+    t.true((await readRows(world, id)).length < n, 'and the INBOX is not read to its end yet');
   } finally {
     clearInterval(flood);
     await stop();
@@ -151,7 +151,7 @@ test('a message the server cannot hand over is noted after a few tries, passed b
   const { world, id, stop } = await watched(t, endpoint);
   await holds(world, id, 3);
   t.deepEqual(
-    (await rowsOf(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
+    (await readRows(world, id)).map(({ uid, subject, error }) => [uid, subject, error]),
     [
       [1, 'one', null],
       [2, '', 'The server could not hand the message over'],
@@ -169,7 +169,7 @@ test('a message the server cannot hand over is noted after a few tries, passed b
   await eventually(async () => (await second())?.subject === 'two');
   await stop();
   t.like(await second(), { error: null, retry_at: null });
-  t.is((await rowsOf(world, id)).length, 3);
+  t.is((await readRows(world, id)).length, 3);
 });
 
 test('a server that is away is tried again', async (t) => {

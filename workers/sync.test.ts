@@ -49,10 +49,10 @@ const subjectsIn = async (world: World, mailboxId: string): Promise<string[]> =>
   );
 const holds = (world: World, mailboxId: string, n: number) =>
   until(async () => (await subjectsIn(world, mailboxId)).length >= n);
-const placeOf = (world: World, mailboxId: string) =>
+const readPosition = (world: World, mailboxId: string) =>
   world.deps.db('mailbox_sync').where({ mailbox_id: mailboxId, folder: 'INBOX' }).first();
 const synced = (world: World, mailboxId: string) =>
-  until(async () => (await placeOf(world, mailboxId)).uid_validity !== null);
+  until(async () => (await readPosition(world, mailboxId)).uid_validity !== null);
 
 test('new mail is recorded in order, as it comes, and a reply has its effects', async (t) => {
   const s = await scene(t);
@@ -84,7 +84,7 @@ test('new mail is recorded in order, as it comes, and a reply has its effects', 
   await sync.stop();
   t.deepEqual(await subjectsIn(world, id), ['one', 'two', 'Re: three']);
   t.is((await world.deps.db('enrollments').where({ id: enrollmentId }).first()).state, 'replied');
-  t.like(await placeOf(world, id), { last_uid: 3, owner: null, lease_until: null });
+  t.like(await readPosition(world, id), { last_uid: 3, owner: null, lease_until: null });
   t.is((await world.deps.db('sync_workers')).length, 0);
 });
 
@@ -111,12 +111,12 @@ test('after a renumbering nothing is recorded twice and nothing is missed', asyn
   box.deliver(plain('two'));
   const sync = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 2);
-  const before = (await placeOf(s.world, id)).uid_validity;
+  const before = (await readPosition(s.world, id)).uid_validity;
   // The client is cut off by the renumbering; what comes meanwhile must be found again by other numbers.
   box.renumber();
   box.deliver(plain('three'));
   await holds(s.world, id, 3);
-  await until(async () => (await placeOf(s.world, id)).uid_validity !== before);
+  await until(async () => (await readPosition(s.world, id)).uid_validity !== before);
   box.deliver(plain('four'));
   await holds(s.world, id, 4);
   await sync.stop();
@@ -144,7 +144,7 @@ test('a message the database refuses is noted and passed by', async (t) => {
       ['after', 'other', null],
     ],
   );
-  t.is((await placeOf(s.world, id)).last_uid, 3);
+  t.is((await readPosition(s.world, id)).last_uid, 3);
 });
 
 test('a refused sign-in holds the mailbox and tells once; new credentials end the hold at once', async (t) => {
@@ -153,7 +153,7 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
   const { id, box } = await connect(s, 'sam@ours.test');
   box.setPassword('changed');
   const sync = await startSync(world.deps, QUICK);
-  await until(async () => (await placeOf(world, id)).failures > 0);
+  await until(async () => (await readPosition(world, id)).failures > 0);
   t.like(await world.deps.db('mailboxes').where({ id }).first(), {
     imap_hold_code: 'imap_auth_failed',
     status: 'active',
@@ -165,7 +165,7 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
     .db('domain_events')
     .where({ organization_id: tenant.organizationId, type: 'email_account.error' });
   t.is(told.length, 1);
-  t.true((await placeOf(world, id)).retry_at > new Date(Date.now() + 3600_000));
+  t.true((await readPosition(world, id)).retry_at > new Date(Date.now() + 3600_000));
   await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null });
   box.setPassword('secret');
   box.deliver(plain('one'));
@@ -181,7 +181,7 @@ test('a mailbox that is switched off is let go, and taken up again when it is sw
   const sync = await startSync(s.world.deps, QUICK);
   await synced(s.world, id);
   await s.world.deps.db('mailboxes').where({ id }).update({ status: 'inactive' });
-  await until(async () => (await placeOf(s.world, id)).owner === null);
+  await until(async () => (await readPosition(s.world, id)).owner === null);
   box.deliver(plain('while off'));
   await s.world.deps.db('mailboxes').where({ id }).update({ status: 'active' });
   await holds(s.world, id, 1);
@@ -260,7 +260,7 @@ test('a place set by hand is where reading goes on', async (t) => {
   const first = await startSync(s.world.deps, QUICK);
   await holds(s.world, id, 3);
   await first.stop();
-  const { uid_validity: validity } = await placeOf(s.world, id);
+  const { uid_validity: validity } = await readPosition(s.world, id);
   await s.world.deps.db('inbound_messages').where({ mailbox_id: id }).delete();
   await startFolderAt(s.world.system(s.tenant.organizationId), id, 'INBOX', validity, 1);
   const second = await startSync(s.world.deps, QUICK);

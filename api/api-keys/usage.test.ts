@@ -38,7 +38,7 @@ const problemsOf = (answer: Answer): string[] =>
   answer.body.problems.map((problem: { path: string }) => problem.path).sort();
 
 /** The requests of a key as recorded, the oldest first. */
-async function logsOf(tenant: Tenant, keyId: string): Promise<Record<string, string | number>[]> {
+async function readLogs(tenant: Tenant, keyId: string): Promise<Record<string, string | number>[]> {
   await world.usage.flush();
   return (await get(tenant.sessionToken, `/${keyId}/logs?limit=200`)).body.data.reverse();
 }
@@ -214,7 +214,7 @@ test('every request of a known key is recorded, whatever becomes of it', async (
     statuses.push((await call(limited, method, path, { ...from(address), body })).status);
   }
   t.deepEqual(statuses, [200, 404, 400, 403, 403, 200, 429]);
-  const logs = await logsOf(tenant, apiKeyId);
+  const logs = await readLogs(tenant, apiKeyId);
   t.deepEqual(
     logs.map((log) => log.response_code),
     statuses,
@@ -270,7 +270,7 @@ test("what is nobody's, or a person's, is not recorded", async (t) => {
     'before the body is read',
   );
   t.is((await call(world, 'GET', '/v1/no-such-endpoint', { token: tenant.apiKey })).status, 404);
-  for (const id of [apiKeyId, tenant.apiKeyId]) t.deepEqual(await logsOf(tenant, id), []);
+  for (const id of [apiKeyId, tenant.apiKeyId]) t.deepEqual(await readLogs(tenant, id), []);
   t.deepEqual((await get(tenant.sessionToken, '/usage/summary')).body, {
     active_keys: 1,
     revoked_keys: 0,

@@ -10,13 +10,13 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
-const keyOf = async (desk: Desk, options: { permissions?: number; allowedMailboxes?: string[] }): Promise<string> =>
+const createKey = async (desk: Desk, options: { permissions?: number; allowedMailboxes?: string[] }): Promise<string> =>
   (await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, options)).apiKey;
 
 test('a key that is restricted to mailboxes sends from no others, by whatever pool takes them in', async (t) => {
   const desk = await openDesk(world);
   const [own, other] = [await desk.mailbox(), await desk.mailbox()];
-  const key = await keyOf(desk, { permissions: ALL_PERMISSIONS, allowedMailboxes: [own] });
+  const key = await createKey(desk, { permissions: ALL_PERMISSIONS, allowedMailboxes: [own] });
   const status = async (method: string, path: string, body?: object) =>
     (await desk.call(method, path, body, key)).status;
   const senders = (id: string) => ({ senders: [{ email_account_id: id }] });
@@ -56,7 +56,7 @@ test('an edit that asks for a start parks nothing without the right to send', as
   const desk = await openDesk(world);
   const { campaign, contacts } = await desk.ready();
   await world.deps.db('contacts').where({ id: contacts[0]! }).update({ verification_status: 'invalid' });
-  const key = await keyOf(desk, { permissions: maskOf(['READ_CAMPAIGNS', 'WRITE_CAMPAIGNS']) });
+  const key = await createKey(desk, { permissions: maskOf(['READ_CAMPAIGNS', 'WRITE_CAMPAIGNS']) });
   const edit = (body: object, token?: string) => desk.call('PATCH', `/campaigns/${campaign.id}`, body, token);
   t.is((await edit({ status: 'active' }, key)).status, 403);
   t.is((await edit({}, key)).status, 200);

@@ -128,9 +128,9 @@ async function setup(
 const limits = () => new TargetLimits({ total: 20, perTarget: 10 });
 const call = (given: Setup, within = limits()) =>
   callApp(world.system(given.tenant.organizationId), given.runId, within);
-const runOf = (given: Setup) => world.deps.db('step_runs').where({ id: given.runId }).first();
-const leadOf = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();
-const intentsOf = (given: Setup) =>
+const readRun = (given: Setup) => world.deps.db('step_runs').where({ id: given.runId }).first();
+const readLead = (given: Setup) => world.deps.db('enrollments').where({ id: given.enrollmentId }).first();
+const readIntents = (given: Setup) =>
   world.deps.db('outbox').where({ workflow_id: `enrollment/${given.campaignId}/${given.contactId}` });
 
 test.serial(
@@ -175,14 +175,14 @@ test.serial(
       inputs: { greeting: 'Hello Ada in London', nested: [{ plan: 'pro "plus"' }, 3, true, null] },
       requested_at: NOON.toISOString(),
     });
-    t.like(await runOf(given), {
+    t.like(await readRun(given), {
       state: 'completed',
       outcome: 'success',
       attempts: 1,
       output: { code: 'SPRING-7', lines: [1, { a: null }] },
       output_key: 'offer',
     });
-    t.deepEqual((await leadOf(given)).app_values, {
+    t.deepEqual((await readLead(given)).app_values, {
       plan: { name: 'pro "plus"' },
       offer: { code: 'SPRING-7', lines: [1, { a: null }] },
     });
@@ -203,14 +203,14 @@ test.serial(
     });
     const given = await setup(url);
     for (let attempt = 1; attempt <= 4; attempt += 1) t.is((await call(given)).outcome, 'retry');
-    t.like(await runOf(given), { state: 'running', attempts: 4 });
+    t.like(await readRun(given), { state: 'running', attempts: 4 });
     t.is((await call(given)).outcome, 'error');
     t.is(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
-    const run = await runOf(given);
+    const run = await readRun(given);
     t.like(run, { state: 'blocked', outcome: null, attempts: 5 });
     t.like(run.error, { code: 'app_action_failed', message: 'The app answered 502.' });
     t.true(run.error.fix.length > 0);
-    t.true((await leadOf(given)).blocked);
+    t.true((await readLead(given)).blocked);
     const [log] = await world.deps
       .db('campaign_logs')
       .where({ campaign_id: given.campaignId, event_type: 'step_blocked' });
@@ -286,10 +286,10 @@ for (const [what, [answer, message]] of Object.entries(wrongAnswers)) {
     const given = await setup(url);
     t.is((await call(given)).outcome, 'error');
     t.is(requests.length, 1);
-    const run = await runOf(given);
+    const run = await readRun(given);
     t.is(run.state, 'blocked');
     t.regex(run.error.message, message);
-    t.deepEqual((await leadOf(given)).app_values, {});
+    t.deepEqual((await readLead(given)).app_values, {});
   });
 }
 
@@ -306,8 +306,8 @@ test.serial('a branch for the outcome error takes the contact on instead of bloc
     conditions: { branches: [{ to: null, when: [{ field: 'node_outcome', operator: 'equals', value: 'error' }] }] },
   });
   t.is((await call(given)).outcome, 'error');
-  t.like(await runOf(given), { state: 'completed', outcome: 'error' });
-  t.false((await leadOf(given)).blocked);
+  t.like(await readRun(given), { state: 'completed', outcome: 'error' });
+  t.false((await readLead(given)).blocked);
 });
 
 test.serial('an answer that comes after the contact has finished changes nothing', async (t) => {
@@ -320,8 +320,8 @@ test.serial('an answer that comes after the contact has finished changes nothing
   });
   given = await setup(url);
   t.deepEqual(await call(given), { outcome: 'stale' });
-  t.like(await runOf(given), { state: 'skipped', output: null });
-  t.deepEqual((await leadOf(given)).app_values, {});
+  t.like(await readRun(given), { state: 'skipped', output: null });
+  t.deepEqual((await readLead(given)).app_values, {});
 });
 
 test.serial('of two calls at the same time one is kept', async (t) => {
@@ -333,7 +333,7 @@ test.serial('of two calls at the same time one is kept', async (t) => {
   const given = await setup(url);
   const outcomes = (await Promise.all([call(given), call(given), call(given)])).map(({ outcome }) => outcome).sort();
   t.is(outcomes.filter((outcome) => outcome === 'success').length, 1);
-  t.deepEqual((await leadOf(given)).app_values.offer, (await runOf(given)).output);
+  t.deepEqual((await readLead(given)).app_values.offer, (await readRun(given)).output);
   t.true(requests.every((request) => request.headers['idempotency-key'] === given.runId));
 });
 
@@ -367,9 +367,9 @@ test.serial('a retry runs a blocked run again with all its attempts, once, and w
     retryStepRun(ctx, given.campaignId, given.runId),
   ]);
   t.deepEqual([first.status, second.status].sort(), ['fulfilled', 'rejected']);
-  t.like(await runOf(given), { state: 'running', attempts: 0, error: null });
-  t.false((await leadOf(given)).blocked);
-  t.is((await intentsOf(given)).length, 1);
+  t.like(await readRun(given), { state: 'running', attempts: 0, error: null });
+  t.false((await readLead(given)).blocked);
+  t.is((await readIntents(given)).length, 1);
   works = true;
   t.is((await call(given)).outcome, 'success');
   const error = await t.throwsAsync(retryStepRun(ctx, given.campaignId, given.runId));
@@ -384,7 +384,7 @@ test.serial('an address that is not allowed is no retry', async (t) => {
     (await callApp({ ...world.system(given.tenant.organizationId), egress }, given.runId, limits())).outcome,
     'error',
   );
-  t.like(await runOf(given), { state: 'blocked', attempts: 1 });
+  t.like(await readRun(given), { state: 'blocked', attempts: 1 });
 });
 
 test('inputs keep their types; only text is rendered', (t) => {
@@ -424,7 +424,7 @@ test.serial('a call to an app that has as many as it may comes again later, and 
   t.is(second.outcome, 'busy');
   t.true((second as { retryInMs: number }).retryInMs > 0);
   t.is(requests.length, 1);
-  t.like(await runOf(given), { state: 'running', attempts: 0 });
+  t.like(await readRun(given), { state: 'running', attempts: 0 });
   answer();
   t.is((await first).outcome, 'success');
 });

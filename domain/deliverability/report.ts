@@ -34,7 +34,7 @@ export interface ReportedEvent {
  */
 export async function reportEvent(ctx: Ctx, event: ReportedEvent): Promise<void> {
   await transact(ctx, async (tx) => {
-    const subject = await subjectOf(tx, event);
+    const subject = await findSubject(tx, event);
     const reason = storableText(event.reason ?? '', 500);
     const [stored] = await tx.org.sql(
       `insert into deliverability_events (id, organization_id, event_type, recipient_email, campaign_id, send_id, contact_id, provider, reason, idempotency_key, metadata, created_at)
@@ -108,7 +108,7 @@ async function engaged(tx: Tx, subject: Subject, type: 'open' | 'click'): Promis
     });
 }
 
-async function subjectOf(tx: Tx, event: ReportedEvent): Promise<Subject> {
+async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
   const email = event.recipient_email;
   if (event.campaign_id && !(await exists(tx, 'campaigns', event.campaign_id))) throw notFound('Campaign');
   if (event.contact_id && !(await exists(tx, 'contacts', event.contact_id))) throw notFound('Contact');

@@ -18,7 +18,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 const URL = 'https://receiver.example.com/hook';
-const deliveriesOf = (endpointId: string) =>
+const readDeliveries = (endpointId: string) =>
   world.deps.db('webhook_deliveries').where({ endpoint_id: endpointId }).orderBy('id');
 
 test.serial('an event goes to the endpoints that are on, verified and listening, with one body for all', async (t) => {
@@ -39,7 +39,7 @@ test.serial('an event goes to the endpoints that are on, verified and listening,
   clock.advance(1_000);
   t.is(await fanOut(world.deps), 2);
   for (const { id } of [first, second])
-    t.like((await deliveriesOf(id))[0], {
+    t.like((await readDeliveries(id))[0], {
       event_id: eventId,
       event_type: 'role.created',
       status: 'pending',
@@ -47,7 +47,7 @@ test.serial('an event goes to the endpoints that are on, verified and listening,
       max_attempts: 8,
       organization_id: organizationId,
     });
-  for (const { id } of deaf) t.deepEqual(await deliveriesOf(id), []);
+  for (const { id } of deaf) t.deepEqual(await readDeliveries(id), []);
   const payloads = await world.deps.db('webhook_payloads').where({ organization_id: organizationId });
   t.is(payloads.length, 1);
   t.deepEqual(JSON.parse(payloads[0].body), {
@@ -138,7 +138,7 @@ test.serial(
     for (const type of ['contact.created', 'role.created', 'inbox.email_received'])
       await emitEvents(world.deps, organizationId, 1, type);
     await fanOut(world.deps);
-    const types = async (id: string) => (await deliveriesOf(id)).map((row) => row.event_type);
+    const types = async (id: string) => (await readDeliveries(id)).map((row) => row.event_type);
     t.deepEqual(await types(granted), ['contact.created']);
     t.deepEqual(await types(demoted), ['contact.created'], 'what the granter may no longer see does not flow');
     t.deepEqual(await types(exceeding), ['contact.created']);
@@ -146,7 +146,7 @@ test.serial(
     t.deepEqual(await types(declared), ['role.created']);
     t.deepEqual(await types(firehose), ['inbox.email_received']);
     t.deepEqual(await types(union), ['contact.created', 'role.created']);
-    t.true(((await deliveriesOf(granted))[0] as { application_id: string }).application_id !== null);
+    t.true(((await readDeliveries(granted))[0] as { application_id: string }).application_id !== null);
   },
 );
 
@@ -160,8 +160,8 @@ test.serial(
     await fanOut(world.deps);
     const more = await emitEvents(world.deps, organizationId, 4, 'role.created');
     await fanOut(world.deps);
-    t.is((await deliveriesOf(one.id)).length, 5);
-    t.is((await deliveriesOf(two.id)).length, 5);
+    t.is((await readDeliveries(one.id)).length, 5);
+    t.is((await readDeliveries(two.id)).length, 5);
     const drops = () =>
       world.deps
         .db('webhook_throttle_drops')
@@ -184,7 +184,7 @@ test.serial(
     const three = await createEndpoint(world.deps, organizationId, URL);
     await emitEvents(world.deps, organizationId, 3, 'role.created');
     await fanOut(world.deps);
-    t.is((await deliveriesOf(three.id)).length, 1);
+    t.is((await readDeliveries(three.id)).length, 1);
     t.deepEqual(
       (await drops()).filter((row) => row.reason === 'event_type_rate').map((row) => [row.endpoint_id, row.dropped]),
       [one, two, three].map(({ id }) => [id, 2]),
@@ -192,7 +192,7 @@ test.serial(
     clock.advance(60_000);
     await emitEvents(world.deps, organizationId, 1, 'role.created');
     await fanOut(world.deps);
-    t.is((await deliveriesOf(three.id)).length, 2);
+    t.is((await readDeliveries(three.id)).length, 2);
   },
 );
 
@@ -273,10 +273,10 @@ test.serial('a fan-out that dies before its commit leaves everything to the next
   const ids = await emitEvents(world.deps, organizationId, 2, 'role.created');
   const broken = { ...world.deps, config: { ...world.deps.config, WEBHOOK_MAX_ATTEMPTS: Number.NaN } };
   await t.throwsAsync(assignPositions(broken, { open: undefined }));
-  t.deepEqual(await deliveriesOf(id), []);
+  t.deepEqual(await readDeliveries(id), []);
   await fanOut(world.deps);
   t.deepEqual(
-    (await deliveriesOf(id)).map((row) => row.event_id),
+    (await readDeliveries(id)).map((row) => row.event_id),
     ids,
   );
 });
@@ -365,6 +365,6 @@ test.serial('an endpoint that is deleted in the middle of a turn fails it for no
   });
   await deletion.commit();
   t.is((await turn).positioned, 2);
-  t.is((await deliveriesOf(standing.id)).length, 1);
-  t.deepEqual(await deliveriesOf(doomed.id), []);
+  t.is((await readDeliveries(standing.id)).length, 1);
+  t.deepEqual(await readDeliveries(doomed.id), []);
 });

@@ -194,7 +194,7 @@ test('a person approves no more than was asked for and their role lets them hand
   t.deepEqual([grant.user_id, grant.scopes], [viewer.userId, maskOf(['READ_CONTACTS'])]);
 });
 
-async function tokensOf(
+async function createToken(
   tenant: { userId: string; organizationId: string },
   client: TestClient,
   scopes: readonly Permission[] = ['READ_CONTACTS'],
@@ -219,8 +219,8 @@ const tried = async (accessToken: string, path = '/v1/contacts') => {
 test('approving again replaces what was approved: older tokens carry no more than the newest approval', async (t) => {
   const tenant = await world.tenant();
   const client = await createPublicClient(world.deps);
-  const older = await tokensOf(tenant, client, ['READ_CONTACTS', 'READ_CAMPAIGNS']);
-  const newer = await tokensOf(tenant, client, ['READ_CONTACTS']);
+  const older = await createToken(tenant, client, ['READ_CONTACTS', 'READ_CAMPAIGNS']);
+  const newer = await createToken(tenant, client, ['READ_CONTACTS']);
   t.deepEqual([await tried(older), await tried(older, '/v1/campaigns'), await tried(newer)], [200, 403, 200]);
   const apps = await listAuthorizedApps(world.deps, tenant.userId);
   t.deepEqual(
@@ -236,12 +236,12 @@ test('an owner takes back what anybody in the workspace granted to an applicatio
   const elsewhere = await world.tenant('Elsewhere');
   const [client, other] = [await createPublicClient(world.deps), await createPublicClient(world.deps)];
   const tokens = [
-    await tokensOf(member(one.userId), client, ['READ_CONTACTS']),
-    await tokensOf(member(two.userId), client, ['READ_CONTACTS']),
+    await createToken(member(one.userId), client, ['READ_CONTACTS']),
+    await createToken(member(two.userId), client, ['READ_CONTACTS']),
   ];
   const kept = [
-    await tokensOf(elsewhere, client, ['READ_CONTACTS']),
-    await tokensOf(member(two.userId), other, ['READ_CONTACTS']),
+    await createToken(elsewhere, client, ['READ_CONTACTS']),
+    await createToken(member(two.userId), other, ['READ_CONTACTS']),
   ];
   const shown = await listAuthorizedApps(world.deps, owner.userId);
   t.deepEqual(
@@ -281,9 +281,9 @@ test('a person sees and takes back their own grants, in every workspace, each by
     created_at: world.deps.clock.now(),
   });
   const client = await createPublicClient(world.deps);
-  const here = await tokensOf(first, client);
-  const there = await tokensOf({ userId: first.userId, organizationId: second.organizationId }, client);
-  const theirs = await tokensOf(second, client);
+  const here = await createToken(first, client);
+  const there = await createToken({ userId: first.userId, organizationId: second.organizationId }, client);
+  const theirs = await createToken(second, client);
   const apps = await listAuthorizedApps(world.deps, first.userId);
   t.deepEqual(
     apps.map(({ organization_name }) => organization_name),
@@ -314,8 +314,8 @@ test('whoever leaves a workspace ends what they granted there, also for when the
   const tenant = await world.tenant();
   const member = { ...(await createMember(world.deps, tenant, 'Member')), organizationId: tenant.organizationId };
   const client = await createPublicClient(world.deps);
-  const accessToken = await tokensOf(member, client);
-  const owners = await tokensOf(tenant, client);
+  const accessToken = await createToken(member, client);
+  const owners = await createToken(tenant, client);
   const owner = personCtx(world.deps, tenant);
   const all = new Set([
     'manage_team',

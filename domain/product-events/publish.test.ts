@@ -70,7 +70,7 @@ const publish = ({ organizationId, contactId }: Waiting, occurred?: number, name
     data: { total: 7 },
     ...(occurred === undefined ? {} : { occurredAt: at(occurred) }),
   });
-const stateOf = async (id: string) => (await world.deps.db('waits').where({ id }).first()).state as string;
+const readState = async (id: string) => (await world.deps.db('waits').where({ id }).first()).state as string;
 
 test.serial(
   'an event resumes what waits for it: occurred after the wait began, before its deadline, by name',
@@ -84,7 +84,7 @@ test.serial(
     ]);
     const { event, resumed } = await publish(given, -5);
     t.deepEqual(resumed.map((run) => run.run_id).sort(), [given.waits[0]!.runId, given.waits[1]!.runId].sort());
-    t.deepEqual(await Promise.all(given.waits.map(({ id }) => stateOf(id))), [
+    t.deepEqual(await Promise.all(given.waits.map(({ id }) => readState(id))), [
       'resumed',
       'resumed',
       'open',
@@ -116,12 +116,12 @@ test.serial('an event of another contact or workspace resumes nothing', async (t
     await waiting([{ opened: -10, deadline: 60 }]),
   ];
   await publish(other);
-  t.is(await stateOf(mine.waits[0]!.id), 'open');
+  t.is(await readState(mine.waits[0]!.id), 'open');
   await t.throwsAsync(
     publishEvent(world.system(other.organizationId), { name: 'order.paid', contactId: mine.contactId, data: {} }),
     { message: /No contact/ },
   );
-  t.is(await stateOf(mine.waits[0]!.id), 'open');
+  t.is(await readState(mine.waits[0]!.id), 'open');
 });
 
 /** What may happen to a wait while an event arrives. */

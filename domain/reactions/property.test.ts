@@ -2,7 +2,7 @@ import test from 'ava';
 import { rawDb } from '../../test/harness/database.ts';
 import fc from 'fast-check';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { createEffects, effectsOf, eventsInOrder, recordEffects } from '../../test/harness/reactions.ts';
+import { createEffects, readEffects, eventsInOrder, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { assignPositions } from '../delivery/fan-out.ts';
@@ -163,7 +163,7 @@ test('per subscriber and organization, what was applied is what was committed, i
         for (const { organizationId } of tenants) {
           const committed = await eventsInOrder(deps.db, organizationId, types);
           const poisoned = committed.filter((id) => faults.poisoned.has(`${name}/${id}`));
-          const done = await effectsOf(deps.db, name, organizationId);
+          const done = await readEffects(deps.db, name, organizationId);
           if (subscriber.afterParking === 'wait') {
             const stop = poisoned[0] ? committed.indexOf(poisoned[0]) : committed.length;
             t.deepEqual(done, committed.slice(0, stop));
@@ -186,7 +186,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       for (const subscriber of subscribers)
         for (const { organizationId } of tenants) {
           const committed = await eventsInOrder(deps.db, organizationId, subscriber.types);
-          const done = await effectsOf(deps.db, subscriber.name, organizationId);
+          const done = await readEffects(deps.db, subscriber.name, organizationId);
           t.deepEqual(
             subscriber.afterParking === 'wait' ? done : done.toSorted(),
             subscriber.afterParking === 'wait' ? committed : committed.toSorted(),

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Handle } from '../../db/connection.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { rawDb } from '../../test/harness/database.ts';
-import { createEffects, effectsOf, eventsInOrder, react, recordEffects } from '../../test/harness/reactions.ts';
+import { createEffects, readEffects, eventsInOrder, react, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import type { EventType } from '../kernel/events.ts';
@@ -70,8 +70,8 @@ const register = async (...subscribers: Subscriber[]): Promise<Subscriber[]> => 
 const emit = (organizationId: string, count: number, type: EventType = 'role.created') =>
   emitEvents(world.deps, organizationId, count, type);
 const effects = (subscriber: Subscriber, organizationId: string) =>
-  effectsOf(world.deps.db, subscriber.name, organizationId);
-const statusOf = async ({ name }: Subscriber) => (await reactionStatus(world.deps)).find((each) => each.name === name)!;
+  readEffects(world.deps.db, subscriber.name, organizationId);
+const readStatus = async ({ name }: Subscriber) => (await reactionStatus(world.deps)).find((each) => each.name === name)!;
 
 test.serial('a payload has the type of its event, and other types and fields do not compile', (t) => {
   declareSubscriber({
@@ -115,7 +115,7 @@ test.serial('a subscriber gets the events it takes, in commit order, once, each 
     );
   }
   t.is((await effects(kept!, one.organizationId)).length, 6);
-  t.like(await statusOf(kept!), { lag_events: 0, lag_seconds: 0, failing_organizations: 0, parked_events: 0 });
+  t.like(await readStatus(kept!), { lag_events: 0, lag_seconds: 0, failing_organizations: 0, parked_events: 0 });
 });
 
 test.serial('what a verb asks PostgreSQL is bounded in time, and only inside its transaction', async (t) => {
@@ -168,7 +168,7 @@ test.serial(
     poison.add(more[5]!);
     await react(world.deps, [kept]);
     t.deepEqual(await effects(kept, organizationId), [...ids, ...more.slice(0, 5)]);
-    t.like(await statusOf(kept), { failing_organizations: 1, parked_events: 0, lag_events: 3 });
+    t.like(await readStatus(kept), { failing_organizations: 1, parked_events: 0, lag_events: 3 });
     poison.clear();
     clock.advance(1_000);
     await react(world.deps, [kept]);
@@ -220,7 +220,7 @@ test.serial(
       await turn();
     }
     t.deepEqual(await effects(failing, bad.organizationId), [first, second, third]);
-    t.like(await statusOf(failing), { failing_organizations: 0, lag_events: 0, parked_events: 0 });
+    t.like(await readStatus(failing), { failing_organizations: 0, lag_events: 0, parked_events: 0 });
   },
 );
 
@@ -247,7 +247,7 @@ test.serial('after its attempts an event is parked and later ones pass; a replay
   const [kept] = (await register(keeper())) as [Subscriber];
   const { ids, parkedId } = await park(kept, organizationId);
   t.deepEqual(await effects(kept, organizationId), [ids[0], ids[2]]);
-  t.like(await statusOf(kept), { parked_events: 1, failing_organizations: 0, waiting_organizations: 0, lag_events: 0 });
+  t.like(await readStatus(kept), { parked_events: 1, failing_organizations: 0, waiting_organizations: 0, lag_events: 0 });
   const checks = async () => {
     const { body } = await call(world, 'GET', '/v1/system/readiness', { token: apiKey });
     return body.checks.find((check: { name: string }) => check.name === 'parked_events');
@@ -277,7 +277,7 @@ test.serial('where an event means nothing without the one before, later ones wai
   await react(world.deps, [kept]);
   t.deepEqual(await effects(kept, organizationId), [ids[0]]);
   t.deepEqual(await effects(kept, good.organizationId), theirs);
-  t.like(await statusOf(kept), { waiting_organizations: 1, lag_events: 3, lag_seconds: 0 });
+  t.like(await readStatus(kept), { waiting_organizations: 1, lag_events: 3, lag_seconds: 0 });
   poison.clear();
   await replayParkedEvent(world.deps, [kept], parkedId);
   await react(world.deps, [kept]);
@@ -360,7 +360,7 @@ test.serial(
     await alive();
     await sweepExpired(world.deps);
     t.deepEqual(await world.deps.db('reaction_subscribers').pluck('name'), [kept.name]);
-    t.falsy(await statusOf(gone));
+    t.falsy(await readStatus(gone));
     t.deepEqual(await left(), [ids[1], late], 'one is parked, one has no position');
     await react(world.deps, []);
     await sweepExpired(world.deps);
@@ -391,7 +391,7 @@ test.serial('readiness says when events get no position and when a subscriber is
     event_stream: { ok: true },
     reactions: { ok: false, detail: `${kept.name} is 61 s behind` },
   });
-  t.like(await statusOf(kept), { lag_events: 1, lag_seconds: 61 });
+  t.like(await readStatus(kept), { lag_events: 1, lag_seconds: 61 });
   await react(world.deps, [kept]);
   t.like(await checks(), { reactions: { ok: true } });
 });

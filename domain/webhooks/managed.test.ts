@@ -69,7 +69,7 @@ async function application(t: ExecutionContext, fields: object = {}): Promise<In
   };
 }
 
-const grantOf = async (tenant: { userId: string; organizationId: string }, client: TestClient): Promise<string> =>
+const findGrant = async (tenant: { userId: string; organizationId: string }, client: TestClient): Promise<string> =>
   (
     await world.deps
       .db('oauth_grants')
@@ -118,7 +118,7 @@ test('a grant brings the endpoint, which is challenged and verified by itself; t
     [endpoint.id],
     'one per workspace, however many people',
   );
-  await revokeGrant(personCtx(world.deps, first), await grantOf(first, app.client));
+  await revokeGrant(personCtx(world.deps, first), await findGrant(first, app.client));
   t.deepEqual(
     (await app.endpoints()).map((row) => row.id),
     [endpoint.id],
@@ -250,15 +250,15 @@ test('people who grant and revoke at once leave an endpoint exactly where a gran
   t.is((await app.endpoints()).length, 1);
   const [last, ...rest] = people;
   await Promise.all(
-    rest.map(async (person) => revokeGrant(personCtx(world.deps, person), await grantOf(person, app.client))),
+    rest.map(async (person) => revokeGrant(personCtx(world.deps, person), await findGrant(person, app.client))),
   );
   t.is((await app.endpoints()).length, 1);
   await Promise.all([
-    revokeGrant(personCtx(world.deps, last!), await grantOf(last!, app.client)),
+    revokeGrant(personCtx(world.deps, last!), await findGrant(last!, app.client)),
     approve(world.deps, rest[0]!, app.client),
   ]);
   t.is((await app.endpoints()).length, 1);
-  await revokeGrant(personCtx(world.deps, rest[0]!), await grantOf(rest[0]!, app.client));
+  await revokeGrant(personCtx(world.deps, rest[0]!), await findGrant(rest[0]!, app.client));
   t.deepEqual(await app.endpoints(), []);
 });
 

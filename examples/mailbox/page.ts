@@ -37,7 +37,7 @@ async function answer(inbox: Inbox, request: IncomingMessage, response: ServerRe
   if (request.method === 'GET' && pathname === '/') return send(response, 200, 'text/html; charset=utf-8', page(inbox));
   const letter = inbox.find(Number(/^\/letters\/(\d+)\/reply$/.exec(pathname)?.[1]));
   if (request.method !== 'POST' || !letter) return send(response, 404, 'text/plain', 'No such letter.\n');
-  const words = new URLSearchParams(await bodyOf(request)).get('text')?.trim();
+  const words = new URLSearchParams(await readBody(request)).get('text')?.trim();
   if (!words) return send(response, 400, 'text/plain', 'The field text is missing.\n');
   await inbox.answer(letter, words);
   response.writeHead(303, { Location: '/' }).end();
@@ -49,7 +49,7 @@ function isFromHere({ headers }: IncomingMessage): boolean {
   return isLocal && (headers.origin === undefined || headers.origin === `http://${headers.host}`);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

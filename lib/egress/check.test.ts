@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createEgress, EgressError } from './index.ts';
 
-const kindOf = async (work: Promise<unknown>): Promise<string> =>
+const outcome = async (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'passed',
     (error: unknown) => (error instanceof EgressError ? `${error.kind} in ${error.phase}` : String(error)),
@@ -18,10 +18,10 @@ test('a URL is checked by itself and by every address of its host, without conne
     lookup: async (host) => (asked.push(host), addresses[host] ?? []),
   });
   t.teardown(() => egress.close());
-  t.is(await kindOf(egress.check('https://a.example.com/x', 1000)), 'passed');
-  t.is(await kindOf(egress.check('https://mixed.example.com/', 1000)), 'blocked in dns');
-  t.is(await kindOf(egress.check('https://nobody.example.com/', 1000)), 'dns in dns');
-  t.is(await kindOf(egress.check('https://93.184.216.34/', 1000)), 'passed');
+  t.is(await outcome(egress.check('https://a.example.com/x', 1000)), 'passed');
+  t.is(await outcome(egress.check('https://mixed.example.com/', 1000)), 'blocked in dns');
+  t.is(await outcome(egress.check('https://nobody.example.com/', 1000)), 'dns in dns');
+  t.is(await outcome(egress.check('https://93.184.216.34/', 1000)), 'passed');
   t.deepEqual(asked, ['a.example.com', 'mixed.example.com', 'nobody.example.com']);
   for (const url of [
     'http://a.example.com/',
@@ -31,7 +31,7 @@ test('a URL is checked by itself and by every address of its host, without conne
     'https://u:p@a.example.com/',
     'nonsense',
   ]) {
-    t.is(await kindOf(egress.check(url, 1000)), 'blocked in check', url);
+    t.is(await outcome(egress.check(url, 1000)), 'blocked in check', url);
   }
   t.is(asked.length, 3, 'what is refused by itself is not looked up');
 });
@@ -39,5 +39,5 @@ test('a URL is checked by itself and by every address of its host, without conne
 test('a name server that does not answer is not waited for longer than said', async (t) => {
   const egress = createEgress({ allowUnsafe: false, lookup: () => new Promise(() => {}) });
   t.teardown(() => egress.close());
-  t.is(await kindOf(egress.check('https://slow.example.com/', 50)), 'timeout in dns');
+  t.is(await outcome(egress.check('https://slow.example.com/', 50)), 'timeout in dns');
 });

@@ -29,7 +29,7 @@ async function failure(
   return error;
 }
 
-async function bodyOf(message: IncomingMessage): Promise<string> {
+async function readBody(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
@@ -38,7 +38,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
 test('sends the body byte for byte, with the Host of the URL, to the address that was checked', async (t) => {
   const seen: Record<string, string | undefined>[] = [];
   const receiver = await httpReceiver(t, (message, response) => {
-    void bodyOf(message).then((body) => {
+    void readBody(message).then((body) => {
       const { host, 'content-type': type } = message.headers;
       seen.push({ host, body, type, path: message.url });
       response.writeHead(202, { 'x-a': 'b', 'set-cookie': ['1', '2'] }).end('done');
@@ -347,7 +347,7 @@ test('measures every attempt, with its outcome', async (t) => {
 test.serial('a kept connection that dies before it is written to is replaced; nothing is sent twice', async (t) => {
   const bodies: string[] = [];
   const receiver = await httpReceiver(t, (message, response) => {
-    void bodyOf(message).then((body) => {
+    void readBody(message).then((body) => {
       bodies.push(body);
       response.end();
     });

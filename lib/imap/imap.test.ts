@@ -22,7 +22,7 @@ async function user(): Promise<{ box: MailWorldMailbox; target: ImapTarget }> {
   return { box, target: { ...box.imap, security: 'none', username: email, password: 'secret' } };
 }
 
-async function portOf(t: { teardown(fn: () => void): void }, greeting: string): Promise<number> {
+async function listenWith(t: { teardown(fn: () => void): void }, greeting: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     if (greeting) socket.write(greeting);
@@ -68,15 +68,15 @@ test('failures say what kind they are and how far it came', async (t) => {
   t.deepEqual(await failure({ security: 'tls' }), ['unreachable', 'tls']);
   t.deepEqual(await failure({ host: 'no-such-host.invalid' }), ['unreachable', 'dns']);
   t.deepEqual(await failure({ host: '127.0.0.1' }, { ...OPTIONS, allowPrivate: false }), ['unreachable', 'connect']);
-  t.deepEqual(await failure({ port: await portOf(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
+  t.deepEqual(await failure({ port: await listenWith(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
     'unreachable',
     'greeting',
   ]);
-  t.deepEqual(await failure({ port: await portOf(t, '') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
+  t.deepEqual(await failure({ port: await listenWith(t, '') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
     'unreachable',
     'greeting',
   ]);
-  t.deepEqual(await failure({ port: await portOf(t, '* BYE closed for today\r\n') }), ['unreachable', 'connect']);
+  t.deepEqual(await failure({ port: await listenWith(t, '* BYE closed for today\r\n') }), ['unreachable', 'connect']);
 });
 
 test('a connection that breaks later does not end the process', async (t) => {

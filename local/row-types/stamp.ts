@@ -39,9 +39,9 @@ async function currentStamp(root: string, directory: string): Promise<Stamp> {
   const sources: Record<string, string> = {};
   for (const source of SOURCES)
     for (const file of source.endsWith('.ts') ? [source] : await typescriptIn(root, source))
-      sources[file] = await hashOf([join(root, file)]);
+      sources[file] = await hashFiles([join(root, file)]);
   const types = (await typescriptIn(directory, '.')).map((file) => join(directory, file));
-  return { sources, types: await hashOf(types) };
+  return { sources, types: await hashFiles(types) };
 }
 
 async function typescriptIn(root: string, folder: string): Promise<string[]> {
@@ -55,7 +55,7 @@ async function typescriptIn(root: string, folder: string): Promise<string[]> {
 }
 
 /** Line ends count as one: a checkout may have turned them. */
-async function hashOf(files: readonly string[]): Promise<string> {
+async function hashFiles(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) hash.update((await readFile(file, 'utf8')).replaceAll('\r\n', '\n')).update('\0');
   return hash.digest('hex').slice(0, 16);

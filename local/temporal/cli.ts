@@ -88,7 +88,7 @@ async function fetchCli(log: (line: string) => void, environment: CliEnvironment
 async function findOnPath(log: (line: string) => void, environment: CliEnvironment): Promise<TemporalCli | undefined> {
   for (const directory of environment.searchPath) {
     const path = join(directory, PROGRAM);
-    const refusal = await refusalOf(path);
+    const refusal = await findFault(path);
     if (refusal === undefined) {
       log(`Temporal: using ${path}, found on PATH`);
       return { path, source: 'path' };
@@ -109,7 +109,7 @@ async function findInCache(
   const byPreference = versions.toSorted((a, b) => compareVersions(b, a));
   for (const version of new Set([TEMPORAL_CLI_VERSION, ...byPreference])) {
     const path = join(environment.cacheDir, version, PROGRAM);
-    const refusal = await refusalOf(path);
+    const refusal = await findFault(path);
     if (refusal === undefined) {
       log(`Temporal: using ${path}, cached by an earlier start`);
       return { path, source: 'cache' };
@@ -121,14 +121,14 @@ async function findInCache(
 }
 
 /** Why a program is not usable as the CLI, or undefined when it is. */
-async function refusalOf(path: string): Promise<string | undefined> {
+async function findFault(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.X_OK);
   } catch {
     return 'missing';
   }
   try {
-    const { server } = await versionOf(path);
+    const { server } = await readVersions(path);
     const [major = 0, minor = 0] = server.split('.').map(Number);
     const old = major < OLDEST_SERVER[0] || (major === OLDEST_SERVER[0] && minor < OLDEST_SERVER[1]);
     return old ? `its server ${server} is older than ${OLDEST_SERVER.join('.')}` : undefined;
@@ -138,7 +138,7 @@ async function refusalOf(path: string): Promise<string | undefined> {
 }
 
 /** The versions of a CLI and of the server inside it. */
-export async function versionOf(path: string): Promise<{ cli: string; server: string }> {
+export async function readVersions(path: string): Promise<{ cli: string; server: string }> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
   const match = /temporal version (\S+) \(Server (\d+\.\d+[^,)\s]*)/.exec(stdout);
   if (!match) throw new Error('it does not say which Temporal server it holds');
@@ -148,7 +148,7 @@ export async function versionOf(path: string): Promise<{ cli: string; server: st
 /** Moves a program to its place in the cache in one step, so no process ever runs half a file. */
 async function keep(made: string, cacheDir: string): Promise<string> {
   await chmod(made, 0o755);
-  const path = join(cacheDir, (await versionOf(made)).cli, PROGRAM);
+  const path = join(cacheDir, (await readVersions(made)).cli, PROGRAM);
   await mkdir(dirname(path), { recursive: true });
   await rename(made, path);
   return path;

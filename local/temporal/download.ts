@@ -57,7 +57,7 @@ async function runDownload(downloadDir: string, onSize: (bytes: number) => void)
   let size = 0;
   let movedAt = Date.now();
   const watch = setInterval(() => {
-    void sizeOf(downloadDir).then((now) => {
+    void measureFolder(downloadDir).then((now) => {
       if (now !== size) movedAt = Date.now();
       size = now;
       onSize(now);
@@ -76,7 +76,7 @@ async function runDownload(downloadDir: string, onSize: (bytes: number) => void)
   if (code !== 0) throw new Error(complaint.trim() || `the download ended with code ${code}`);
 }
 
-async function sizeOf(directory: string): Promise<number> {
+async function measureFolder(directory: string): Promise<number> {
   let total = 0;
   for (const name of await readdir(directory).catch(() => [] as string[])) {
     total += await stat(join(directory, name)).then(

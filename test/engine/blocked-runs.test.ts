@@ -55,7 +55,7 @@ async function breakWrites(
   };
 }
 
-const letterOf = (workflowId: string, status: 'pending' | 'replayed') =>
+const waitForLetter = (workflowId: string, status: 'pending' | 'replayed') =>
   eventually(
     () =>
       world.deps.db('dead_letters').whereRaw(`payload ->> 'workflow_id' = ?`, [workflowId]).where({ status }).first(),
@@ -64,7 +64,7 @@ const letterOf = (workflowId: string, status: 'pending' | 'replayed') =>
 const isRunning = async (workflowId: string) =>
   (await engine.temporal.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
 
-async function campaignOf(name: string, steps: Parameters<typeof createCampaign>[2]) {
+async function enrollOne(name: string, steps: Parameters<typeof createCampaign>[2]) {
   const { organizationId } = tenant;
   const email = `${name}@sender.example.com`;
   const box = await mail.addMailbox({ email, password: 'secret' });
@@ -81,7 +81,7 @@ test.serial(
   'a contact whose decision keeps failing is blocked with the reason, and goes on when an operator retries it',
   async (t) => {
     t.timeout(PATIENCE_MS * 3);
-    const { organizationId, campaignId, contactId, enrollmentId } = await campaignOf('decision', [
+    const { organizationId, campaignId, contactId, enrollmentId } = await enrollOne('decision', [
       {
         kind: 'action',
         action: { type: 'wait_for_event', wait_event_name: 'paid', timeout_minutes: 60, on_timeout: 'continue' },
@@ -90,7 +90,7 @@ test.serial(
     const repair = await breakWrites('waits', 'insert', `new.campaign_id = '${campaignId}'`);
     await engine.launch(organizationId, campaignId);
     const workflowId = `enrollment/${campaignId}/${contactId}`;
-    const letter = await letterOf(workflowId, 'pending');
+    const letter = await waitForLetter(workflowId, 'pending');
     t.like(letter, {
       task_type: 'enrollment_run',
       task_id: enrollmentId,
@@ -121,19 +121,19 @@ test.serial(
       blocked: false,
       waiting_for: 'step 1 of 1: waiting for paid',
     });
-    await letterOf(workflowId, 'replayed');
+    await waitForLetter(workflowId, 'replayed');
     t.false(await retryRun(world.deps, workflowId), 'nothing is blocked any more');
   },
 );
 
 test.serial('a launcher that keeps failing is blocked, and the sweep retries it', async (t) => {
   t.timeout(PATIENCE_MS * 3);
-  const { organizationId, campaignId, enrollmentId } = await campaignOf('launcher', [
+  const { organizationId, campaignId, enrollmentId } = await enrollOne('launcher', [
     { subject: 'S', body_plain: 'b' },
   ]);
   const repair = await breakWrites('sends', 'insert', `new.campaign_id = '${campaignId}'`);
   await engine.launch(organizationId, campaignId);
-  const letter = await letterOf(`campaign/${campaignId}`, 'pending');
+  const letter = await waitForLetter(`campaign/${campaignId}`, 'pending');
   t.like(letter, { task_type: 'campaign_launch', task_id: campaignId });
   t.regex((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, REASON);
   const shown = await shownAs(`/v1/campaigns/${campaignId}`);
@@ -152,7 +152,7 @@ test.serial('a launcher that keeps failing is blocked, and the sweep retries it'
     PATIENCE_MS,
   );
   t.is((await world.deps.db('campaigns').where({ id: campaignId }).first()).blocked_reason, null);
-  await letterOf(`campaign/${campaignId}`, 'replayed');
+  await waitForLetter(`campaign/${campaignId}`, 'replayed');
 });
 
 test.serial('an import that keeps failing is blocked, and goes on behind its checkpoint', async (t) => {
@@ -163,7 +163,7 @@ test.serial('an import that keeps failing is blocked, and goes on behind its che
   body.append('file', new Blob([`email\n${rows.join('\n')}\n`]), 'people.csv');
   body.append('options', '{}');
   const { id } = (await call(world, 'POST', '/v1/contacts/import', { token: tenant.apiKey, body })).body;
-  await letterOf(`contact-import/${id}`, 'pending');
+  await waitForLetter(`contact-import/${id}`, 'pending');
   const job = () => world.deps.db('contact_imports').where({ id }).first();
   const stuck = await job();
   t.like(stuck, { status: 'running', total: 1000 });
@@ -199,7 +199,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   t.like(failed, { status: 'failed', attempt_count: 1 });
   t.regex(failed.blocked_reason, REASON);
   const workflowId = `webhook-delivery/${failed.id}`;
-  await letterOf(workflowId, 'pending');
+  await waitForLetter(workflowId, 'pending');
   t.like((await shownAs('/v1/webhooks/deliveries', own.apiKey)).data[0], {
     blocked_reason: failed.blocked_reason,
     temporal_url: linkTo(workflowId),

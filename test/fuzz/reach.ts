@@ -35,7 +35,7 @@ export interface Reaching {
 type Make = (ground: Ground) => Promise<Reaching> | Reaching;
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });
-const roleOf = async ({ world, tenant }: Ground, name = 'Viewer') =>
+const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
   (await world.deps.db('roles').where({ organization_id: tenant.organizationId, name }).first('id')).id as string;
 
 /** Requests the schema alone does not lead to; by operation. */
@@ -68,7 +68,7 @@ const REACHING: Record<string, Make> = {
     await post(ground.world, '/v1/auth/reset-password', { email });
     return { body: { session: mailedToken(ground.world, email), password: PASSWORD } };
   },
-  'invitations.create': async (ground) => ({ body: { email: freshEmail(), role_id: await roleOf(ground) } }),
+  'invitations.create': async (ground) => ({ body: { email: freshEmail(), role_id: await findRole(ground) } }),
   'invitations.accept': async (ground) => {
     const token = newSecret();
     const { deps } = ground.world;
@@ -78,14 +78,14 @@ const REACHING: Record<string, Make> = {
       id: newId(),
       organization_id: host.organizationId,
       email: user.email,
-      role_id: await roleOf({ ...ground, tenant: host }),
+      role_id: await findRole({ ...ground, tenant: host }),
       token_hash: sha256(token),
       created_at: deps.clock.now(),
       expires_at: new Date(deps.clock.now().getTime() + 3600_000),
     });
     return { body: { token } };
   },
-  'members.update': async (ground) => ({ body: { role_id: await roleOf(ground, 'Admin') } }),
+  'members.update': async (ground) => ({ body: { role_id: await findRole(ground, 'Admin') } }),
   'roles.create': () => ({ body: { name: newId(), permissions: ['view_contacts'] } }),
   'api-keys.create': () => ({ body: { name: 'Key', permissions: 1 } }),
   'oauth.token': async ({ world, tenant }) => {

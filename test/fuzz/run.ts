@@ -94,7 +94,7 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
   await world.deps.db('auth_throttles').delete();
   const first = spec.operationId === 'auth.setup' ? await reachingRequest(spec, { world } as never) : undefined;
   const tenant = first ? undefined : await world.tenant();
-  const params = tenant ? await paramsOf(spec, world, tenant) : {};
+  const params = tenant ? await createParams(spec, world, tenant) : {};
   const ground = tenant && (await makeGround(world, tenant, params));
   const reaching = first ?? (await reachingRequest(spec, ground!));
   const token = tenant && (await ownCredential(world, spec, tenant, seed));
@@ -116,7 +116,7 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
 }
 
 /** Ids of rows that are there; links that are mailed to a person carry a secret, which is made up here. */
-async function paramsOf(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
+async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
   const parameters = parametersOf(spec.path);
   const mailed = parameters.filter(({ prefix }) => !(prefix in ROWS));
   if (mailed.length === 0) return makeRows(spec.path, world, tenant);

@@ -27,7 +27,7 @@ const ORGANIZATIONS = 10;
  */
 export async function fillSchema(db: RawDb, rows: number, only?: readonly string[]): Promise<string[]> {
   const tables = new Map<string, Column[]>();
-  for (const column of await columnsOf(db)) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+  for (const column of await readColumns(db)) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
   const filled = [...tables.keys()].filter((table) => !only || only.includes(table));
   for (const table of filled) {
     await db.transaction(async (trx) => {
@@ -102,7 +102,7 @@ function keyOf(table: string, n: string, type: string): string {
   return type === 'uuid' ? `md5('${table}' || ${n})::uuid` : type === 'text' ? `'${table} ' || ${n}` : n;
 }
 
-async function columnsOf(db: RawDb): Promise<Column[]> {
+async function readColumns(db: RawDb): Promise<Column[]> {
   const { rows } = (await db.raw(
     `select c.relname as table, a.attname as column, t.typname as type, not a.attnotnull as nullable,
        a.atthasdef or a.attidentity <> '' or a.attgenerated <> '' as made,

@@ -37,7 +37,7 @@ export async function recordEffects(tx: Tx, subscriber: string, events: readonly
 }
 
 /** What a subscriber has done in an organization, in the order in which it was done. */
-export function effectsOf(db: RawDb, subscriber: string, organizationId: string): Promise<string[]> {
+export function readEffects(db: RawDb, subscriber: string, organizationId: string): Promise<string[]> {
   return db('effects').where({ subscriber, organization_id: organizationId }).orderBy('seq').pluck('event_id');
 }
 

@@ -22,7 +22,7 @@ interface Job {
  * with the engine. Emails count as due when the engine's rows say their contact came to them.
  */
 export async function couldHaveSent(db: RawDb, { spec, built, ledger, letters }: Outcome): Promise<number> {
-  const jobs = await jobsOf(db, { spec, built, ledger, letters });
+  const jobs = await readJobs(db, { spec, built, ledger, letters });
   const zones = jobs.map((job) => spec.leads[job.lead]!.timezone);
   const free = spec.mailboxes.map(() => -Infinity);
   const mailboxDays = new Map<string, number>();
@@ -132,7 +132,7 @@ function restsUntil(kind: string, until: number): number {
   return kind === 'outage' ? until + 64 * MINUTE : until;
 }
 
-async function jobsOf(
+async function readJobs(
   db: RawDb,
   { spec, built, ledger, letters }: Pick<Outcome, 'spec' | 'built' | 'ledger' | 'letters'>,
 ): Promise<Job[]> {

@@ -38,12 +38,12 @@ test.beforeEach(() => {
 });
 
 /** Waits until the browser is back at the application and gives what it brought. */
-async function answerOf(page: Page): Promise<URL> {
+async function waitForAnswer(page: Page): Promise<URL> {
   await page.waitForURL((url) => url.origin === app.url);
   return new URL(page.url());
 }
 
-async function grantsOf(userId: string): Promise<{ organization_id: string; scopes: number }[]> {
+async function readGrants(userId: string): Promise<{ organization_id: string; scopes: number }[]> {
   return world.deps
     .db('oauth_grants')
     .where({ user_id: userId })
@@ -109,7 +109,7 @@ browserTest('sign in, consent, code, tokens: a client nobody here wrote goes all
   );
   await page.getByRole('button', { name: 'Approve' }).click();
 
-  const answer = oauth.validateAuthResponse(server, { client_id: client.clientId }, await answerOf(page), state);
+  const answer = oauth.validateAuthResponse(server, { client_id: client.clientId }, await waitForAnswer(page), state);
   t.is(answer.get('iss'), world.url);
   t.is(answer.get('state'), state);
   t.is(app.requests[0]!.headers.referer, undefined, 'the application learns nothing of the page before');
@@ -140,12 +140,12 @@ browserTest('deny: the application hears it, and nothing is granted', async (t) 
   await page.goto(authorizeAddress(world, client, callback, { state: 'a b&c=d' }));
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Deny' }).click();
-  const { searchParams } = await answerOf(page);
+  const { searchParams } = await waitForAnswer(page);
   t.deepEqual(
     [searchParams.get('error'), searchParams.get('state'), searchParams.get('iss'), searchParams.get('code')],
     ['access_denied', 'a b&c=d', world.url, null],
   );
-  t.deepEqual(await grantsOf(tenant.userId), []);
+  t.deepEqual(await readGrants(tenant.userId), []);
 });
 
 browserTest('another workspace is chosen: the grant is for it, and only for what the role there allows', async (t) => {
@@ -162,8 +162,8 @@ browserTest('another workspace is chosen: the grant is for it, and only for what
   t.true(await page.getByLabel('Create, change and delete campaigns').isDisabled());
   t.true(await page.getByLabel('See campaigns').isChecked());
   await page.getByRole('button', { name: 'Approve' }).click();
-  await answerOf(page);
-  t.deepEqual(await grantsOf(tenant.userId), [
+  await waitForAnswer(page);
+  t.deepEqual(await readGrants(tenant.userId), [
     { organization_id: other.organizationId, scopes: maskOf(['READ_CAMPAIGNS']) },
   ]);
 });
@@ -184,11 +184,11 @@ browserTest('a workspace changed in another tab is not granted what the person s
   await tab.getByText('In Second it could').waitFor();
   await page.getByRole('button', { name: 'Approve' }).click();
   t.regex(await page.getByRole('alert').innerText(), /workspace has been changed/);
-  t.deepEqual(await grantsOf(tenant.userId), []);
+  t.deepEqual(await readGrants(tenant.userId), []);
   await page.getByRole('button', { name: 'Approve' }).click();
-  await answerOf(page);
+  await waitForAnswer(page);
   t.deepEqual(
-    (await grantsOf(tenant.userId)).map((grant) => grant.organization_id),
+    (await readGrants(tenant.userId)).map((grant) => grant.organization_id),
     [other.organizationId],
   );
 });
@@ -209,13 +209,13 @@ browserTest('fewer scopes than asked for; none at all is not an approval', async
   await page.getByRole('button', { name: 'Approve' }).click();
   t.regex(await page.getByRole('alert').innerText(), /Nothing was approved/);
   t.is(await page.getByRole('checkbox', { checked: true }).count(), 0, 'what was left out stays out');
-  t.deepEqual(await grantsOf(tenant.userId), []);
+  t.deepEqual(await readGrants(tenant.userId), []);
   await page.getByLabel('Publish product events').check();
   await page.getByLabel('See mailboxes').check();
   await page.getByRole('button', { name: 'Approve' }).click();
-  await answerOf(page);
+  await waitForAnswer(page);
   t.deepEqual(
-    (await grantsOf(tenant.userId)).map((grant) => namesOf(grant.scopes)),
+    (await readGrants(tenant.userId)).map((grant) => namesOf(grant.scopes)),
     [['READ_EMAILS', 'WRITE_EVENTS']],
   );
 });
@@ -227,8 +227,8 @@ browserTest('every scope there is can be approved at once', async (t) => {
   await page.goto(authorizeAddress(world, client, callback, { scope: undefined }));
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Approve' }).click();
-  await answerOf(page);
-  t.is((await grantsOf(tenant.userId))[0]!.scopes, 2 ** 31 - 1);
+  await waitForAnswer(page);
+  t.is((await readGrants(tenant.userId))[0]!.scopes, 2 ** 31 - 1);
 });
 
 browserTest('an application may go on to wherever it wants from its redirect URI', async (t) => {
@@ -257,8 +257,8 @@ browserTest('an application that lost a scope while the person was reading is to
     .where('id', client.id)
     .update({ scopes: maskOf(['READ_CONTACTS']) });
   await page.getByRole('button', { name: 'Approve' }).click();
-  t.is((await answerOf(page)).searchParams.get('error'), 'invalid_scope');
-  t.deepEqual(await grantsOf(tenant.userId), []);
+  t.is((await waitForAnswer(page)).searchParams.get('error'), 'invalid_scope');
+  t.deepEqual(await readGrants(tenant.userId), []);
 });
 
 browserTest(
@@ -308,7 +308,7 @@ browserTest('what an application calls itself is text, wherever it stands', asyn
   await page.getByRole('heading', { name: evil }).waitFor();
   await clean('consent');
   await page.getByRole('button', { name: 'Approve' }).click();
-  t.is((await answerOf(page)).searchParams.get('state'), evil);
+  t.is((await waitForAnswer(page)).searchParams.get('state'), evil);
   await page.goto(`${world.url}/account/apps`);
   await page.getByRole('heading', { name: evil }).waitFor();
   await clean('authorized apps');
@@ -323,7 +323,7 @@ browserTest('revoking under authorized apps ends the tokens', async (t) => {
   await page.goto(authorizeAddress(world, client, callback, { code_challenge: challenge }));
   await signInOn(page, tenant.email);
   await page.getByRole('button', { name: 'Approve' }).click();
-  const code = (await answerOf(page)).searchParams.get('code')!;
+  const code = (await waitForAnswer(page)).searchParams.get('code')!;
   const form = (fields: Record<string, string>) =>
     token(world, { client_id: client.clientId, client_secret: client.secret, ...fields });
   const { body: tokens } = await form({

@@ -6,7 +6,7 @@ import { route, type AnyRoute, type OtherAnswer, type StreamReply } from '../../
 import { html } from './html.ts';
 import { messagePage } from './layout.ts';
 import { returnTo } from './return-to.ts';
-import { assertOwnForm, visitOf, type Visit } from './visit.ts';
+import { assertOwnForm, readVisit, type Visit } from './visit.ts';
 
 /** A form is a few short fields and the authorization request it continues. */
 const FORM_BYTES = 32 * 1024;
@@ -109,7 +109,7 @@ async function answered(
   work: (visit: Visit) => Promise<StreamReply>,
 ): Promise<StreamReply> {
   try {
-    const visit = await visitOf(ctx, headers);
+    const visit = await readVisit(ctx, headers);
     const reply = await work(visit).catch((error: unknown) => refusal(ctx, error));
     return { ...reply, cookies: visit.cookies };
   } catch (error) {

@@ -43,7 +43,7 @@ export const logoRoutes = [
       if (!visit.signedIn) throw new AppError('unauthorized', 'No one is signed in here');
       const app = await findClient(visit.ctx, client_id);
       if (!app || logoSource(app) === null) throw notFound('Logo');
-      const image = await logoOf(visit.ctx, app);
+      const image = await loadLogo(visit.ctx, app);
       return image
         ? imageReply(image.type, Readable.from([image.bytes]))
         : imageReply('image/svg+xml', letterTile(app.name));
@@ -55,7 +55,7 @@ function imageReply(contentType: string, stream: Readable | string): StreamReply
   return { stream, contentType, headers: { ...PAGE_HEADERS, 'Cache-Control': 'private, max-age=600' } };
 }
 
-async function logoOf(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null> {
+async function loadLogo(ctx: Ctx, { logo_url: url }: Client): Promise<Image | null> {
   const cache = caches.get(ctx.egress) ?? new LRUCache<string, { image: Image | null; until: number }>({ max: KEPT });
   caches.set(ctx.egress, cache);
   const now = ctx.clock.now().getTime();

@@ -33,7 +33,7 @@ test.after.always(async () => {
 const asked = (address: string, cookie = '') => fetch(address, { redirect: 'manual', headers: { cookie } });
 
 /** What the browser of a person who is signed in sends. */
-async function cookieOf({ userId }: { userId: string }): Promise<string> {
+async function sessionCookie({ userId }: { userId: string }): Promise<string> {
   const session = await world.deps.db('sessions').where({ user_id: userId }).first('id');
   const { value } = await browserSession(world.deps, { sessionId: session.id, userId } as TokenPair);
   return `${cookieNames(world.deps.config).session}=${value}`;
@@ -76,7 +76,7 @@ test("a faulty request of the person's own application is told to it; with any o
     [{ resource: 'https://evil.example/api' }, 'invalid_target'],
   ];
   for (const [fields, error] of faults) {
-    const told = await asked(authorizeAddress(world, owned, CALLBACK, fields), await cookieOf(tenant));
+    const told = await asked(authorizeAddress(world, owned, CALLBACK, fields), await sessionCookie(tenant));
     t.is(told.status, 303, error);
     const location = new URL(told.headers.get('location')!);
     t.is(location.origin + location.pathname, CALLBACK);
@@ -87,9 +87,9 @@ test("a faulty request of the person's own application is told to it; with any o
 
     for (const [client, cookie] of [
       [selfMade, ''],
-      [selfMade, await cookieOf(tenant)],
+      [selfMade, await sessionCookie(tenant)],
       [owned, ''],
-      [owned, await cookieOf(stranger)],
+      [owned, await sessionCookie(stranger)],
     ] as const) {
       const shown = await asked(authorizeAddress(world, client, CALLBACK, fields), cookie);
       const text = await shown.text();
@@ -105,7 +105,7 @@ test('the consent page says whose application it is, and warns when it is of ano
   const [tenant, stranger] = [await world.tenant('Northwind & Sons'), await world.tenant('Elsewhere')];
   const client = await createApp(world, tenant, CALLBACK);
   const page = async (person: { userId: string }) =>
-    (await asked(authorizeAddress(world, client, CALLBACK), await cookieOf(person))).text();
+    (await asked(authorizeAddress(world, client, CALLBACK), await sessionCookie(person))).text();
   const own = await page(tenant);
   t.regex(own, /An app of <strong>Northwind &amp; Sons<\/strong>/);
   t.notRegex(own, /From another workspace/);

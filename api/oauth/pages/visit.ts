@@ -21,7 +21,7 @@ export interface Visit {
 }
 
 /** Reads the session of a request. A browser without one gets a visitor cookie, so that the sign-in form is bound to the browser too. */
-export async function visitOf(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
+export async function readVisit(ctx: Ctx, headers: Record<string, string | undefined>): Promise<Visit> {
   const names = cookieNames(ctx.config);
   const sent = readCookies(headers.cookie);
   const lines: string[] = [];

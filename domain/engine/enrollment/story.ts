@@ -100,7 +100,7 @@ export async function enrollmentStory(db: Db, reference: string): Promise<Story>
     entered_at: row.entered_at,
     launched_at: row.launched_at,
     finished_at: row.finished_at,
-    ...(await stepsOf(org, row.id, row.campaign_id)),
+    ...(await readSteps(org, row.id, row.campaign_id)),
     hold: row.hold_since && {
       since: row.hold_since,
       until: row.hold_until,
@@ -108,7 +108,7 @@ export async function enrollmentStory(db: Db, reference: string): Promise<Story>
       source: row.hold_source,
     },
     now: row.waiting_for && { waiting_for: row.waiting_for, until: row.waiting_until, blocked: row.blocked },
-    log: await logOf(org, row.campaign_id, row.contact_id),
+    log: await readLog(org, row.campaign_id, row.contact_id),
   };
 }
 
@@ -127,7 +127,7 @@ async function locate(db: Db, reference: string): Promise<{ id: string; organiza
     .first(...columns);
 }
 
-async function stepsOf(
+async function readSteps(
   org: OrgScope,
   enrollmentId: string,
   campaignId: string,
@@ -185,7 +185,7 @@ function sendOf(row: Record<string, any>): StorySend {
   };
 }
 
-async function logOf(org: OrgScope, campaignId: string, contactId: string): Promise<Story['log']> {
+async function readLog(org: OrgScope, campaignId: string, contactId: string): Promise<Story['log']> {
   const rows = await org.sql<Story['log'][number]>(
     `select created_at as at, event_type as type, message from campaign_logs
      where organization_id = :org and campaign_id = :campaign and metadata ->> 'contact_id' = :contact

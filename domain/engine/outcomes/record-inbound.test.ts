@@ -86,12 +86,12 @@ const arrive = (
     receivedAt: NOW,
   });
 
-const rowOf = (table: string, id: string) => world.deps.db(table).where({ id }).first();
-const eventsOf = async (s: Scene) =>
+const readRow = (table: string, id: string) => world.deps.db(table).where({ id }).first();
+const readEvents = async (s: Scene) =>
   (await world.deps.db('domain_events').where({ organization_id: s.tenant.organizationId }).orderBy('id')).map(
     ({ type }) => type as string,
   );
-const suppressionsOf = (s: Scene) => world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId });
+const readSuppressions = (s: Scene) => world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId });
 const settings = (s: Scene, block: Record<string, unknown>) =>
   world.deps
     .db('outreach_settings')
@@ -109,11 +109,11 @@ test("a human reply is recorded with its thread and ends the contact's way where
     contact_id: s.contactId,
     thread_id: s.original.messageId,
   });
-  t.deepEqual((await rowOf('sends', s.sendId)).replied_at, NOW);
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'replied');
-  t.deepEqual(await eventsOf(s), ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_received']);
+  t.deepEqual((await readRow('sends', s.sendId)).replied_at, NOW);
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'replied');
+  t.deepEqual(await readEvents(s), ['campaign.reply_received', 'inbox.email_received', 'inbox.reply_received']);
   t.is((await world.deps.db('engagement_events').where({ send_id: s.sendId })).length, 1);
-  t.is((await suppressionsOf(s)).length, 0);
+  t.is((await readSuppressions(s)).length, 0);
 });
 
 test('a reply stops that campaign only, and none where stop_on_reply is off', async (t) => {
@@ -121,16 +121,16 @@ test('a reply stops that campaign only, and none where stop_on_reply is off', as
   const other = await createCampaign(world.deps, s.tenant.organizationId, [{ subject: 'Other' }]);
   const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
   await arrive(s, replyTo(s.original, 'Who are you?'));
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
-  t.is((await rowOf('enrollments', elsewhere!)).state, 'pending');
-  t.truthy((await rowOf('sends', s.sendId)).replied_at);
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await readRow('enrollments', elsewhere!)).state, 'pending');
+  t.truthy((await readRow('sends', s.sendId)).replied_at);
 });
 
 test('auto_pause_on_negative stops a contact who refuses even without stop_on_reply', async (t) => {
   const s = await scene({ stop_on_reply: false });
   await settings(s, { reply_intent: { auto_pause_on_negative: true } });
   await arrive(s, replyTo(s.original, 'Not interested, sorry.'));
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'replied');
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'replied');
 });
 
 test('a reply that asks to be left out unsubscribes in every campaign, once', async (t) => {
@@ -139,10 +139,10 @@ test('a reply that asks to be left out unsubscribes in every campaign, once', as
   const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
   await arrive(s, replyTo(s.original, 'Please unsubscribe me.'));
   await arrive(s, replyTo(s.original, 'I said: please unsubscribe me!'));
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'unsubscribed');
-  t.is((await rowOf('enrollments', elsewhere!)).state, 'unsubscribed');
-  t.false((await rowOf('contacts', s.contactId)).subscribed);
-  t.like(await suppressionsOf(s), [
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'unsubscribed');
+  t.is((await readRow('enrollments', elsewhere!)).state, 'unsubscribed');
+  t.false((await readRow('contacts', s.contactId)).subscribed);
+  t.like(await readSuppressions(s), [
     { email: s.original.to, source: 'unsubscribe', campaign_id: s.campaignId },
   ] as never);
   const told = await world.deps
@@ -160,12 +160,12 @@ test('an opt-out after the contact was subscribed anew counts again', async (t) 
     );
   await optOut();
   await optOut();
-  t.is((await eventsOf(s)).length, 1);
+  t.is((await readEvents(s)).length, 1);
   await world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId }).delete();
   await world.deps.db('contacts').where({ id: s.contactId }).update({ subscribed: true });
   await optOut();
-  t.is((await eventsOf(s)).length, 2);
-  t.is((await suppressionsOf(s)).length, 1);
+  t.is((await readEvents(s)).length, 2);
+  t.is((await readSuppressions(s)).length, 1);
 });
 
 test('a hard bounce suppresses the address and ends every campaign of the contact; its repetition changes nothing', async (t) => {
@@ -174,11 +174,11 @@ test('a hard bounce suppresses the address and ends every campaign of the contac
   const [elsewhere] = await enroll(world.deps, s.tenant.organizationId, other.campaignId, [s.contactId]);
   t.is(await arrive(s, bounceOf(s.original, '5.1.1')), 'bounce');
   await arrive(s, bounceOf(s.original, '5.1.1'));
-  t.like(await rowOf('sends', s.sendId), { state: 'bounced', bounced_at: NOW });
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
-  t.is((await rowOf('enrollments', elsewhere!)).state, 'bounced');
-  t.like(await suppressionsOf(s), [{ email: s.original.to, source: 'bounce' }] as never);
-  const events = await eventsOf(s);
+  t.like(await readRow('sends', s.sendId), { state: 'bounced', bounced_at: NOW });
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'bounced');
+  t.is((await readRow('enrollments', elsewhere!)).state, 'bounced');
+  t.like(await readSuppressions(s), [{ email: s.original.to, source: 'bounce' }] as never);
+  const events = await readEvents(s);
   t.is(events.filter((type) => type === 'campaign.email_bounced').length, 1);
   t.is(events.filter((type) => type === 'deliverability.bounce').length, 1);
 });
@@ -186,53 +186,53 @@ test('a hard bounce suppresses the address and ends every campaign of the contac
 test('a soft bounce is only recorded; a hard one after it counts', async (t) => {
   const s = await scene();
   await arrive(s, bounceOf(s.original, '4.2.2'));
-  t.is((await rowOf('sends', s.sendId)).state, 'sent');
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
-  t.is((await suppressionsOf(s)).length, 0);
+  t.is((await readRow('sends', s.sendId)).state, 'sent');
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await readSuppressions(s)).length, 0);
   await arrive(s, bounceOf(s.original, '5.1.1'));
-  t.is((await rowOf('sends', s.sendId)).state, 'bounced');
+  t.is((await readRow('sends', s.sendId)).state, 'bounced');
 });
 
 test("a report about another recipient than the email's is not believed", async (t) => {
   const s = await scene();
   t.is(await arrive(s, bounceOf(s.original, '5.1.1', 'somebody@else.test')), 'bounce');
-  t.is((await rowOf('sends', s.sendId)).state, 'sent');
-  t.is((await suppressionsOf(s)).length, 0);
+  t.is((await readRow('sends', s.sendId)).state, 'sent');
+  t.is((await readSuppressions(s)).length, 0);
 });
 
 test("an email of another organization is nobody's here", async (t) => {
   const s = await scene();
   const stranger = await scene();
   t.is(await arrive(stranger, bounceOf({ ...s.original, from: FROM }, '5.1.1')), 'bounce');
-  t.is((await rowOf('sends', s.sendId)).state, 'sent');
+  t.is((await readRow('sends', s.sendId)).state, 'sent');
   t.is(await arrive(stranger, replyTo(s.original, 'Hi')), 'other');
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
 });
 
 test('a bounce that is faster than the answer to DATA is kept while the send is in hand', async (t) => {
   const s = await scene();
   await world.deps.db('sends').where({ id: s.sendId }).update({ state: 'sending', sent_at: null });
   await arrive(s, bounceOf(s.original, '5.1.1'));
-  t.like(await rowOf('sends', s.sendId), { state: 'sending', bounced_at: NOW });
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
+  t.like(await readRow('sends', s.sendId), { state: 'sending', bounced_at: NOW });
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'bounced');
 });
 
 test('switched off, the bounce pipeline suppresses nobody', async (t) => {
   const s = await scene();
   await settings(s, { bounce_pipeline: { enabled: false } });
   await arrive(s, bounceOf(s.original, '5.1.1'));
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'bounced');
-  t.is((await suppressionsOf(s)).length, 0);
-  t.true((await rowOf('contacts', s.contactId)).subscribed);
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'bounced');
+  t.is((await readSuppressions(s)).length, 0);
+  t.true((await readRow('contacts', s.contactId)).subscribed);
 });
 
 test('a complaint suppresses and unsubscribes', async (t) => {
   const s = await scene();
   t.is(await arrive(s, complaintAbout(s.original)), 'complaint');
-  t.deepEqual((await rowOf('sends', s.sendId)).complained_at, NOW);
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'unsubscribed');
-  t.like(await suppressionsOf(s), [{ source: 'complaint' }] as never);
-  t.true((await eventsOf(s)).includes('deliverability.complaint'));
+  t.deepEqual((await readRow('sends', s.sendId)).complained_at, NOW);
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'unsubscribed');
+  t.like(await readSuppressions(s), [{ source: 'complaint' }] as never);
+  t.true((await readEvents(s)).includes('deliverability.complaint'));
 });
 
 test('an away message holds the contact in every campaign until a working day after the return, and is no reply', async (t) => {
@@ -248,15 +248,15 @@ test('an away message holds the contact in every campaign until a working day af
   );
   for (const id of [s.enrollmentId, elsewhere!]) {
     // Friday the 4th, so the working day after it is Monday the 7th, from midnight in Budapest.
-    t.like(await rowOf('enrollments', id), {
+    t.like(await readRow('enrollments', id), {
       hold_source: 'out_of_office',
       hold_until: new Date('2026-12-06T23:00:00Z'),
     });
   }
-  t.like(await rowOf('enrollments', held!), { hold_source: 'manual', hold_until: null });
-  t.is((await rowOf('sends', s.sendId)).replied_at, null);
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
-  t.deepEqual(await eventsOf(s), ['inbox.email_received']);
+  t.like(await readRow('enrollments', held!), { hold_source: 'manual', hold_until: null });
+  t.is((await readRow('sends', s.sendId)).replied_at, null);
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
+  t.deepEqual(await readEvents(s), ['inbox.email_received']);
   const nudged = await world.deps
     .db('outbox')
     .where({ kind: 'signal' })
@@ -271,11 +271,11 @@ test('an away message without a date holds for out_of_office_hold_days, or not a
   const s = await scene();
   await settings(s, { reply_intent: { out_of_office_hold_days: 3 } });
   await arrive(s, awayFrom(s.original, 'I am out of office.'));
-  t.deepEqual((await rowOf('enrollments', s.enrollmentId)).hold_until, new Date('2026-11-23T08:00:00Z'));
+  t.deepEqual((await readRow('enrollments', s.enrollmentId)).hold_until, new Date('2026-11-23T08:00:00Z'));
   const off = await scene();
   await settings(off, { reply_intent: { hold_on_out_of_office: false } });
   await arrive(off, awayFrom(off.original, 'I am out of office.'));
-  t.is((await rowOf('enrollments', off.enrollmentId)).hold_since, null);
+  t.is((await readRow('enrollments', off.enrollmentId)).hold_since, null);
 });
 
 test('the same message under a new UIDVALIDITY, or in another mailbox, has its effects once', async (t) => {
@@ -288,7 +288,7 @@ test('the same message under a new UIDVALIDITY, or in another mailbox, has its e
     smtp: { host: '127.0.0.1', port: 25 },
   });
   t.is(await arrive(s, raw, { mailbox: { id: second, email: 'team@ours.test' } }), 'reply');
-  t.is((await eventsOf(s)).filter((type) => type === 'campaign.reply_received').length, 1);
+  t.is((await readEvents(s)).filter((type) => type === 'campaign.reply_received').length, 1);
   t.is((await world.deps.db('inbound_messages').where({ organization_id: s.tenant.organizationId })).length, 2);
 });
 
@@ -296,7 +296,7 @@ test('copies of one message that arrive at the same moment have their effects on
   const s = await scene();
   const raw = replyTo(s.original, 'Hello');
   await Promise.all([1, 2, 3, 4].map((n) => arrive(s, raw, { uid: 100 + n })));
-  t.is((await eventsOf(s)).filter((type) => type === 'campaign.reply_received').length, 1);
+  t.is((await readEvents(s)).filter((type) => type === 'campaign.reply_received').length, 1);
 });
 
 test('mail of colleagues and our own campaign emails are no replies; a lead who is also a mailbox of ours is', async (t) => {
@@ -304,7 +304,7 @@ test('mail of colleagues and our own campaign emails are no replies; a lead who 
   await createMailbox(world.deps, s.tenant.organizationId, 'boss@ours.test', { smtp: { host: '127.0.0.1', port: 25 } });
   t.is(await arrive(s, replyTo(s.original, 'Nice mail!', { from: 'boss@ours.test' })), 'other');
   t.is(await arrive(s, replyTo(s.original, 'Hello', { messageId: s.original.messageId })), 'other');
-  t.is((await rowOf('enrollments', s.enrollmentId)).state, 'active');
+  t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
   await createMailbox(world.deps, s.tenant.organizationId, s.original.to, { smtp: { host: '127.0.0.1', port: 25 } });
   t.is(await arrive(s, replyTo(s.original, 'Hello')), 'reply');
 });
@@ -351,16 +351,16 @@ test('our own footer below an answer is no opt-out, however the mail program quo
     'Hi Lea, we find every pallet in your warehouse at once.\n\nIf you would rather not hear from me again, reply "unsubscribe" and I will not write any more.';
   t.is(await arrive(s, replyTo(s.original, `Yes, call me.\n\n${quoted}`)), 'reply');
   t.like(await world.deps.db('inbound_messages').where({ mailbox_id: s.mailbox.id }).first(), { intent: 'positive' });
-  t.deepEqual(await suppressionsOf(s), []);
-  t.like(await rowOf('contacts', s.contactId), { subscribed: true });
+  t.deepEqual(await readSuppressions(s), []);
+  t.like(await readRow('contacts', s.contactId), { subscribed: true });
 });
 
 test('a doubtful opt-out stops the sequence for a person to read, and suppresses nothing', async (t) => {
   const s = await scene({ stop_on_reply: false });
   await arrive(s, replyTo(s.original, 'How do we opt out of the contract after a year?'));
-  t.like(await rowOf('enrollments', s.enrollmentId), { state: 'replied' });
-  t.deepEqual(await suppressionsOf(s), []);
-  t.like(await rowOf('contacts', s.contactId), { subscribed: true });
+  t.like(await readRow('enrollments', s.enrollmentId), { state: 'replied' });
+  t.deepEqual(await readSuppressions(s), []);
+  t.like(await readRow('contacts', s.contactId), { subscribed: true });
   const logged = await world.deps
     .db('campaign_logs')
     .where({ campaign_id: s.campaignId, event_type: 'opt_out_doubtful' });

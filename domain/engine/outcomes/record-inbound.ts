@@ -72,7 +72,7 @@ export async function recordInbound(
       send: own ? undefined : send,
       mailbox,
       threadId: send?.root ?? send?.message_id ?? message.references[0] ?? message.inReplyTo ?? messageId,
-      contactId: (own ? null : send?.contact_id) ?? (await contactOf(tx, message.from)),
+      contactId: (own ? null : send?.contact_id) ?? (await findContact(tx, message.from)),
       intent: own || !send || !('intent' in reading) ? null : reading.intent,
       confidence: reading.kind === 'reply' ? reading.confidence : null,
     };
@@ -195,15 +195,15 @@ async function readAgain(
   if (!send || guess.kind === 'bounce' || guess.kind === 'complaint') return guess;
   const settings = await effectiveSettings(tx.org, send.campaign_id);
   const sent = guess.kind === 'reply' ? await sentTexts(tx, send) : [];
-  return classifyInbound(message, settings.reply_intent, location.receivedAt, await zoneOf(tx, send), sent);
+  return classifyInbound(message, settings.reply_intent, location.receivedAt, await readTimezone(tx, send), sent);
 }
 
-async function zoneOf(tx: Tx, send: MatchedSend): Promise<string> {
+async function readTimezone(tx: Tx, send: MatchedSend): Promise<string> {
   const { send_time_optimization: settings } = await effectiveSettings(tx.org, send.campaign_id);
   return recipientZone(send.timezone, send.recipient, settings.default_contact_timezone).timezone;
 }
 
-async function contactOf(tx: Tx, from: string | null): Promise<string | null> {
+async function findContact(tx: Tx, from: string | null): Promise<string | null> {
   if (!from) return null;
   const contact = await tx.org
     .table('contacts')
@@ -271,7 +271,7 @@ async function applyEffects(
           messageId: inbound.id,
           receivedAt: inbound.location.receivedAt,
           returnDate: reading.returnDate,
-          timezone: await zoneOf(tx, send),
+          timezone: await readTimezone(tx, send),
         });
       }
       return;

@@ -78,7 +78,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
     campaign?.stop_on_reply ||
     (settings.enabled && settings.auto_pause_on_negative && reply.intent === 'negative');
   if (!stops) return;
-  const others = everywhere && subject.contactId ? await openLeadsOf(tx, subject.contactId) : [];
+  const others = everywhere && subject.contactId ? await findOpenLeads(tx, subject.contactId) : [];
   await finishEnrollments(tx, [...new Set([enrollmentId, ...others])], 'replied', {
     reason: 'the contact replied',
     because: { cause: 'replied', messageId: message?.id ?? null, sendId: send?.id ?? null },
@@ -86,7 +86,7 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
 }
 
 /** Where the person still is; locked by the caller (see lockSubject). */
-async function openLeadsOf(tx: Tx, contactId: string): Promise<string[]> {
+async function findOpenLeads(tx: Tx, contactId: string): Promise<string[]> {
   const rows = await tx.org.sql<{ id: string }>(
     `select id from enrollments where organization_id = :org and contact_id = :contact and state in ('pending', 'active')`,
     { contact: contactId },

@@ -128,7 +128,7 @@ export async function settleDelivered(
   answer: Answer,
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
-    if (!(await lockEnrollmentOf(tx, hold))) return false;
+    if (!(await lockEnrollment(tx, hold))) return false;
     const [row] = await tx.org.sql<SentRow>(
       `with settled as (
          update sends set state = :state, sent_at = :sent, smtp_response = :response, assigned_id = nullif(:assigned, message_id), again = false, updated_at = :now
@@ -279,7 +279,7 @@ export async function settleBounced(
   });
 }
 
-async function lockEnrollmentOf(tx: Tx, hold: Hold): Promise<boolean> {
+async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
   const [row] = await tx.org.sql(
     `select e.id from enrollments e where e.organization_id = :org
        and e.id = (select enrollment_id from sends where organization_id = :org and id = :id) for update`,
@@ -295,7 +295,7 @@ async function lockEnrollmentOf(tx: Tx, hold: Hold): Promise<boolean> {
 }
 
 async function lockHeld(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
-  if (!(await lockEnrollmentOf(tx, hold))) return undefined;
+  if (!(await lockEnrollment(tx, hold))) return undefined;
   const [row] = await tx.org.sql<HeldRow>(
     `select s.*, e.state as lead_state from sends s left join enrollments e on e.id = s.enrollment_id
      where s.organization_id = :org and s.id = :id and s.state = 'sending' and s.claim_token = :token for update of s`,
