@@ -74,7 +74,7 @@ const AREAS = {
 
 /** Folders inside a wing, and their neighbours that each may import. `.` is the wing's own folder. */
 const ROOMS = {
-  mail: { messages: [], inbound: [] },
+  mail: { '.': [], messages: ['.'], inbound: ['.'] },
   records: { '.': ['schedule'], schedule: [], segment: ['.'] },
   engine: {
     campaign: [],
