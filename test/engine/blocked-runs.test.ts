@@ -128,9 +128,7 @@ test.serial(
 
 test.serial('a launcher that keeps failing is blocked, and the sweep retries it', async (t) => {
   t.timeout(PATIENCE_MS * 3);
-  const { organizationId, campaignId, enrollmentId } = await enrollOne('launcher', [
-    { subject: 'S', body_plain: 'b' },
-  ]);
+  const { organizationId, campaignId, enrollmentId } = await enrollOne('launcher', [{ subject: 'S', body_plain: 'b' }]);
   const repair = await breakWrites('sends', 'insert', `new.campaign_id = '${campaignId}'`);
   await engine.launch(organizationId, campaignId);
   const letter = await waitForLetter(`campaign/${campaignId}`, 'pending');

@@ -1,19 +1,9 @@
 import test from 'ava';
-import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
-import { newId } from '../../lib/ids.ts';
-import { createWorld, type World } from '../harness/world.ts';
+import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 
-const MONDAY = new Date('2026-03-02T08:00:00Z');
 const DAY = 86_400_000;
-const clock = new ManualClock(MONDAY);
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock });
-});
-test.beforeEach(() => clock.set(MONDAY));
-test.after.always(() => world?.close());
+const stage = await createMondayWorld(test);
+const { clock } = stage;
 
 interface Step {
   waitAfter: number;
@@ -23,14 +13,8 @@ interface Step {
 
 /** A contact whose first email has just left, in a campaign whose branches name steps by their places. */
 async function mailed(steps: Step[]) {
-  const { organizationId } = await world.tenant();
-  const { db } = world.deps;
-  await createMailbox(world.deps, organizationId, `m-${newId()}@s.example.com`, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
-  const { campaignId, stepIds } = await createCampaign(
-    world.deps,
-    organizationId,
+  const { advance, db, enrollmentId, stepIds } = await createLead(
+    stage,
     steps.map(({ waitAfter, wait }) => ({
       body_plain: 'b',
       subject: 'S',
@@ -50,9 +34,6 @@ async function mailed(steps: Step[]) {
       .where({ id: stepIds[index] })
       .update({ conditions: JSON.stringify(conditions) });
   }
-  const contactId = await createContact(db, clock.now(), organizationId);
-  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-  const advance = () => advanceEnrollment(world.system(organizationId), enrollmentId!);
   const leave = async () => {
     await advance();
     await db('sends')

@@ -1,45 +1,26 @@
 import test from 'ava';
-import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
+import type { StepSpec } from '../harness/factories.ts';
 import { updateStep } from '../../domain/campaigns/steps.ts';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
-import { createWorld, type World } from '../harness/world.ts';
 
-const MONDAY = new Date('2026-03-02T08:00:00Z');
 const MINUTE = 60_000;
-const clock = new ManualClock(MONDAY);
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock });
-});
-test.beforeEach(() => clock.set(MONDAY));
-test.after.always(() => world?.close());
+const stage = await createMondayWorld(test);
+const { clock } = stage;
 
 /** A contact who stands at a step and waits. */
 async function waiting(steps: StepSpec[]) {
-  const { organizationId } = await world.tenant();
-  const { db } = world.deps;
-  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps);
-  const contactId = await createContact(db, clock.now(), organizationId);
-  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-  const ctx = world.system(organizationId);
-  const first = await advanceEnrollment(ctx, enrollmentId!);
+  const lead = await createLead(stage, steps);
+  const { db, ctx, campaignId, contactId, enrollmentId } = lead;
+  const first = await lead.advance();
   await db('enrollments').where({ id: enrollmentId }).update({ signalled_epoch: 1 });
   await db('outbox').delete();
   return {
-    db,
-    ctx,
-    campaignId,
-    stepIds,
-    contactId,
-    enrollmentId: enrollmentId!,
+    ...lead,
     first,
-    advance: () => advanceEnrollment(ctx, enrollmentId!),
     /** Whether the run was signalled once the launcher has looked. */
-    async told(): Promise<boolean> {
+    async isSignalled(): Promise<boolean> {
       await launchTurn(ctx, campaignId);
       return (await db('outbox').where({ workflow_id: `enrollment/${campaignId}/${contactId}` })).length > 0;
     },
@@ -57,7 +38,7 @@ test.serial('a wait that is shortened tells who waits, and ends sooner', async (
   const g = await waiting([wait, wait]);
   t.like(g.first, { kind: 'wait', until: MONDAY.getTime() + 600 * MINUTE });
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { action: { type: 'wait', wait_minutes: 30 } });
-  t.true(await g.told());
+  t.true(await g.isSignalled());
   t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 30 * MINUTE });
 });
 
@@ -69,20 +50,20 @@ test.serial('days of an email that are shortened tell who waits for them', async
   await g.db('sends').where({ enrollment_id: g.enrollmentId }).update({ state: 'sent', sent_at: clock.now() });
   t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 3 * 1440 * MINUTE });
   await updateStep(g.ctx, g.campaignId, g.stepIds[1]!, { wait_after: 1 });
-  t.true(await g.told());
+  t.true(await g.isSignalled());
   t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 1440 * MINUTE });
 });
 
 test.serial('new words of an email tell nobody', async (t) => {
   const g = await waiting([wait, { subject: 'S', body_plain: 'b' }]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[1]!, { body_plain: 'other' });
-  t.false(await g.told());
+  t.false(await g.isSignalled());
 });
 
 test.serial('a renamed event is what they wait for from then on; the old name moves nobody', async (t) => {
   const g = await waiting([event('order.paid'), wait]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped', 60)));
-  t.true(await g.told());
+  t.true(await g.isSignalled());
   const publish = (name: string) => publishEvent(g.ctx, { name, contactId: g.contactId, data: {} });
   t.is((await publish('order.paid')).resumed.length, 0);
   t.like(await g.advance(), {
@@ -99,7 +80,7 @@ test.serial('a wait that was opened by the step as it was moves when its contact
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped')));
   // The run wrote its wait at the same moment, by the step as it was.
   await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ event_name: 'order.paid', deadline: null });
-  t.true(await g.told());
+  t.true(await g.isSignalled());
   t.like(await g.advance(), { kind: 'waitForEvent', eventName: 'order.shipped' });
   t.is((await publishEvent(g.ctx, { name: 'order.shipped', contactId: g.contactId, data: {} })).resumed.length, 1);
 });

@@ -2,20 +2,12 @@ import test from 'ava';
 import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
+import { createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
-import { createWorld, type World } from '../harness/world.ts';
 
-const MONDAY = new Date('2026-03-02T08:00:00Z');
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-const clock = new ManualClock(MONDAY);
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock });
-});
-test.beforeEach(() => clock.set(MONDAY));
-test.after.always(() => world?.close());
+const { world, clock } = await createMondayWorld(test);
 
 async function given(steps: StepSpec[], leads: number, campaign: Record<string, unknown> = {}) {
   const { organizationId } = await world.tenant();

@@ -11,56 +11,23 @@ import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { removeMailbox } from '../../domain/mailboxes/update.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
+import { createLead, createMondayWorld, MONDAY } from '../harness/lead.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome } from '../../lib/smtp/index.ts';
-import { createCampaign, createContact, createMailbox, enroll, type StepSpec } from '../harness/factories.ts';
-import { Crash, createFakeSmtp } from '../harness/fake-smtp.ts';
-import { createWorld, type World } from '../harness/world.ts';
+import { createContact, enroll, type StepSpec } from '../harness/factories.ts';
+import { Crash } from '../harness/fake-smtp.ts';
 
-const MONDAY = new Date('2026-03-02T08:00:00Z');
 const UNREACHABLE: SmtpOutcome = { kind: 'unreachable', stage: 'connect', detail: 'nobody there' };
-const clock = new ManualClock(MONDAY);
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock });
-});
-test.beforeEach(() => clock.set(MONDAY));
-test.after.always(() => world?.close());
+const stage = await createMondayWorld(test);
+const { world, clock } = stage;
 
 /** One contact at its first email, and a mail server that does as told. */
-async function given(steps: StepSpec[] = [{ subject: 'S', body_plain: 'b' }], campaign: Record<string, unknown> = {}) {
-  const { organizationId } = await world.tenant();
-  const mailboxId = await createMailbox(world.deps, organizationId, 'm@s.example.com', {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
-  const contactId = await createContact(world.deps.db, clock.now(), organizationId);
-  const [enrollmentId] = (await enroll(world.deps, organizationId, campaignId, [contactId])) as [string];
-  const smtp = createFakeSmtp();
-  const ctx = world.system(organizationId);
-  const db = world.deps.db;
+async function given(steps?: StepSpec[], campaign: Record<string, unknown> = {}) {
+  const lead = await createLead(stage, steps, { campaign });
+  const { db, organizationId } = lead;
   return {
-    organizationId,
-    mailboxId,
-    campaignId,
-    stepIds,
-    contactId,
-    enrollmentId,
-    smtp,
-    ctx,
-    advance: () => advanceEnrollment(ctx, enrollmentId),
-    /** Moves on to the email and returns its send. */
-    async reserve(): Promise<string> {
-      const decision = await advanceEnrollment(ctx, enrollmentId);
-      if (decision.kind !== 'send' && decision.kind !== 'slot') throw new Error(`no slot: ${JSON.stringify(decision)}`);
-      if (decision.kind === 'slot') clock.set(new Date(decision.at));
-      return decision.sendId;
-    },
-    deliver: (sendId: string) => deliverSend(ctx, { smtp }, sendId),
+    ...lead,
     sends: () => db('sends').where({ organization_id: organizationId }),
-    send: (id: string) => db('sends').where({ id }).first(),
-    enrollment: () => db('enrollments').where({ id: enrollmentId }).first(),
     /** Daily counts that are not zero, as `scope/day`. */
     async counts() {
       const rows = await db('daily_counters')
@@ -159,7 +126,7 @@ test.serial('a retry that falls on another day moves its counts with it', async 
 });
 
 test.serial('attempts count on over pauses, so an address that is always deferred comes to an end', async (t) => {
-  const { smtp, ctx, campaignId, deliver, reserve, advance, enrollment } = await given();
+  const { smtp, ctx, campaignId, deliver, reserve, advance, readEnrollment } = await given();
   smtp.next = () => refusal('450 4.2.1 try again later');
   const outcomes: string[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -168,7 +135,7 @@ test.serial('attempts count on over pauses, so an address that is always deferre
     await startCampaign(ctx, campaignId).catch(() => {});
   }
   t.deepEqual(outcomes, ['deferred', 'deferred', 'deferred', 'deferred', 'failed']);
-  t.like(await enrollment(), { state: 'failed' });
+  t.like(await readEnrollment(), { state: 'failed' });
   t.deepEqual(await advance(), { kind: 'done', outcome: 'failed' });
   t.like(await world.deps.db('dead_letters').where({ organization_id: ctx.actor.organizationId }).first(), {
     attempts: 5,
@@ -177,7 +144,7 @@ test.serial('attempts count on over pauses, so an address that is always deferre
 });
 
 test.serial('a deferred email keeps the gap of its mailbox to the emails that have slots', async (t) => {
-  const { organizationId, campaignId, mailboxId, smtp, ctx, deliver, reserve, send } = await given();
+  const { organizationId, campaignId, mailboxId, smtp, ctx, deliver, reserve, readSend } = await given();
   const { db } = world.deps;
   await db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: 600 });
   const sendId = await reserve();
@@ -192,7 +159,7 @@ test.serial('a deferred email keeps the gap of its mailbox to the emails that ha
     );
   const spaced = (times: number[]) => times.every((at, index) => index === 0 || at - times[index - 1]! >= 600_000);
   t.true(spaced(await slots()), String(await slots()));
-  t.true((await send(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
+  t.true((await readSend(sendId)).slot_at.getTime() >= clock.now().getTime() + 60_000);
   // Nor does the next one come near the slot it moved to.
   const late = await createContact(db, clock.now(), organizationId);
   const [next] = await enroll(world.deps, organizationId, campaignId, [late]);
@@ -258,7 +225,7 @@ test.serial('an email that missed its slot by more than its window asks for anot
 test.serial(
   'settling what was accepted is one step: send, run, lead and event agree, and a stale token moves nothing',
   async (t) => {
-    const { enrollmentId, organizationId, smtp, reserve, deliver, send, enrollment } = await given();
+    const { enrollmentId, organizationId, smtp, reserve, deliver, readSend, readEnrollment } = await given();
     const { db } = world.deps;
     const sendId = await reserve();
     smtp.next = async () => {
@@ -267,7 +234,7 @@ test.serial(
       return 'accept' as const;
     };
     await deliver(sendId);
-    t.like(await send(sendId), { state: 'sending', sent_at: null });
+    t.like(await readSend(sendId), { state: 'sending', sent_at: null });
     t.deepEqual(await db('domain_events').where({ organization_id: organizationId, type: 'campaign.email_sent' }), []);
     const other = await given();
     const otherId = await other.reserve();
@@ -296,16 +263,16 @@ test.serial(
       sent_at: clock.now().toISOString(),
     });
     t.is(enrollmentId === other.enrollmentId, false);
-    t.like(await enrollment(), { state: 'active' });
+    t.like(await readEnrollment(), { state: 'active' });
   },
 );
 
 test.serial('an attempt that comes again before the retry is due waits for it', async (t) => {
-  const { smtp, deliver, reserve, send } = await given();
+  const { smtp, deliver, reserve, readSend } = await given();
   const sendId = await reserve();
   smtp.next = () => UNREACHABLE;
   await deliver(sendId);
-  const { slot_at: due } = await send(sendId);
+  const { slot_at: due } = await readSend(sendId);
   t.deepEqual(await deliver(sendId), { outcome: 'busy', retryAt: due.getTime() });
   t.is(smtp.offered, 1);
 });
@@ -346,7 +313,7 @@ test.serial('a sign-in that may pass later defers; one that is refused holds the
 });
 
 test.serial('a contact refused while the copies are taken bounces with the words of the server', async (t) => {
-  const { smtp, deliver, reserve, send } = await given(undefined, { cc: ['copy@example.org'] });
+  const { smtp, deliver, reserve, readSend } = await given(undefined, { cc: ['copy@example.org'] });
   const sendId = await reserve();
   smtp.next = ({ to }) => ({
     kind: 'accepted',
@@ -354,7 +321,7 @@ test.serial('a contact refused while the copies are taken bounces with the words
     rejected: [{ recipient: to[0]!, code: 450, response: '450 4.2.2 mailbox full' }],
   });
   t.deepEqual(await deliver(sendId), { outcome: 'bounced' });
-  t.like(await send(sendId), { state: 'bounced', smtp_response: '450 4.2.2 mailbox full' });
+  t.like(await readSend(sendId), { state: 'bounced', smtp_response: '450 4.2.2 mailbox full' });
 });
 
 test.serial('a link that was edited before the retry leads where the mail says', async (t) => {
@@ -403,9 +370,9 @@ test.serial('the server is given less time than the claim lasts, and heartbeats 
 });
 
 test.serial('a lead whose run was lost between launch and its first word is woken', async (t) => {
-  const { ctx, campaignId, contactId, enrollment } = await given();
+  const { ctx, campaignId, contactId, readEnrollment } = await given();
   await launchTurn(ctx, campaignId);
-  t.like(await enrollment(), { state: 'active', waiting_for: null });
+  t.like(await readEnrollment(), { state: 'active', waiting_for: null });
   await world.deps.db('outbox').delete();
   clock.advance(11 * 60_000);
   await launchTurn(ctx, campaignId);
@@ -446,13 +413,13 @@ test.serial('a lead that was locked when the campaign resumed is told a moment l
 });
 
 test.serial('an email whose mail host is full is not claimed, and can still be released', async (t) => {
-  const { smtp, campaignId, reserve, deliver, send } = await given();
+  const { smtp, campaignId, reserve, deliver, readSend } = await given();
   const sendId = await reserve();
   smtp.acquireNow = () => undefined;
   smtp.acquire = async () => ({ retryInMs: 700 });
   t.deepEqual(await deliver(sendId), { outcome: 'host_busy', retryInMs: 700 });
   t.is(smtp.offered, 0);
-  t.like(await send(sendId), { state: 'reserved', attempts: 0, claim_token: null });
+  t.like(await readSend(sendId), { state: 'reserved', attempts: 0, claim_token: null });
   const left: string[] = [];
   smtp.acquire = async () => {
     // Nothing holds the email while it waits for its place.
@@ -465,14 +432,14 @@ test.serial('an email whose mail host is full is not claimed, and can still be r
 });
 
 test.serial('the permit with a mail host is free once the host has answered, before copies are made', async (t) => {
-  const { smtp, reserve, deliver, send } = await given();
+  const { smtp, reserve, deliver, readSend } = await given();
   const sendId = await reserve();
   const left: string[] = [];
   smtp.acquireNow = () => ({ release: (result) => void left.push(result) });
   smtp.next = () => UNREACHABLE;
   t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
   t.is(left[0], 'hung');
-  t.like(await send(sendId), { state: 'reserved' });
+  t.like(await readSend(sendId), { state: 'reserved' });
 });
 
 const refusal = (response: string, stage: 'sender' | 'recipient' | 'data' = 'recipient'): SmtpOutcome => ({
@@ -493,12 +460,12 @@ for (const [response, code] of [
   ['550 5.7.1 relaying denied', 'server_refused'],
 ] as const) {
   test.serial(`"${response}" is the mailbox's fault: it is held, nobody is bounced or suppressed`, async (t) => {
-    const { smtp, deliver, reserve, sends, counts, enrollment, organizationId, mailboxId } = await given();
+    const { smtp, deliver, reserve, sends, counts, readEnrollment, organizationId, mailboxId } = await given();
     smtp.next = () => refusal(response, 'data');
     t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
     t.deepEqual(await sends(), []);
     t.deepEqual(await counts(), {});
-    t.like(await enrollment(), { state: 'active' });
+    t.like(await readEnrollment(), { state: 'active' });
     const mailbox = await world.deps.db('mailboxes').where({ id: mailboxId }).first();
     t.is(mailbox.hold_code, code);
     t.true(mailbox.hold_until > clock.now());
@@ -526,22 +493,22 @@ test.serial('only an answer that says the recipient is gone suppresses', async (
 test.serial(
   'an outage of hours fails nobody: the attempts of a server that cannot be reached do not count',
   async (t) => {
-    const { smtp, deliver, reserve, send, enrollment } = await given();
+    const { smtp, deliver, reserve, readSend, readEnrollment } = await given();
     const sendId = await reserve();
     smtp.next = () => UNREACHABLE;
     for (let attempt = 0; attempt < 30; attempt += 1) {
       t.deepEqual(await deliver(sendId), { outcome: 'deferred' });
-      clock.set((await send(sendId)).slot_at);
+      clock.set((await readSend(sendId)).slot_at);
     }
-    t.like(await send(sendId), { state: 'reserved', attempts: 0 });
-    t.like(await enrollment(), { state: 'active' });
+    t.like(await readSend(sendId), { state: 'reserved', attempts: 0 });
+    t.like(await readEnrollment(), { state: 'active' });
     smtp.next = () => 'accept';
     t.deepEqual(await deliver(sendId), { outcome: 'sent' });
   },
 );
 
 test.serial('a refusal that only one contact meets is about that contact: the mailbox is not held twice', async (t) => {
-  const { ctx, smtp, organizationId, campaignId, mailboxId, deliver, reserve, enrollment } = await given();
+  const { ctx, smtp, organizationId, campaignId, mailboxId, deliver, reserve, readEnrollment } = await given();
   smtp.next = () => refusal('550 5.7.1 sender not allowed to write to this group');
   t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
   clock.advance(6 * 3600_000 + 1);
@@ -555,7 +522,7 @@ test.serial('a refusal that only one contact meets is about that contact: the ma
   clock.advance(1000);
   smtp.next = () => refusal('550 5.7.1 sender not allowed to write to this group');
   t.deepEqual(await deliver(await reserve()), { outcome: 'bounced' });
-  t.like(await enrollment(), { state: 'bounced' });
+  t.like(await readEnrollment(), { state: 'bounced' });
   const mailbox = await world.deps.db('mailboxes').where({ id: mailboxId }).first();
   t.true(mailbox.hold_until === null || mailbox.hold_until <= clock.now());
   t.deepEqual(await world.deps.db('suppressions').where({ organization_id: organizationId }), []);

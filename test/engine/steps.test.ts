@@ -1,63 +1,35 @@
 import test from 'ava';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { createContact, enroll } from '../harness/factories.ts';
+import { createLead, createMondayWorld, MONDAY, type Lead } from '../harness/lead.ts';
 import { deleteStep } from '../../domain/campaigns/steps.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
 import { finishEnrollment } from '../../domain/engine/control/finish.ts';
 import { transact } from '../../domain/kernel/transact.ts';
-import { ManualClock } from '../harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
-import { call, createWorld, type World } from '../harness/world.ts';
+import { call } from '../harness/world.ts';
 
-const MONDAY = new Date('2026-03-02T08:00:00Z');
-const clock = new ManualClock(MONDAY);
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock, env: { ROW_SECURITY: 'true' } });
-});
-test.beforeEach(() => clock.set(MONDAY));
-test.after.always(() => world?.close());
+const stage = await createMondayWorld(test, { ROW_SECURITY: 'true' });
+const { world, clock } = stage;
 
-interface Lead {
-  tenant: Tenant;
-  campaignId: string;
-  stepIds: string[];
-  contactId: string;
-  enrollmentId: string;
-}
-
-async function lead(
-  steps: Parameters<typeof createCampaign>[2],
-  campaign: Record<string, unknown> = {},
-  contact: Record<string, unknown> = {},
-): Promise<Lead> {
-  const tenant = await world.tenant();
-  const { organizationId } = tenant;
-  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, steps, campaign);
-  const contactId = await createContact(world.deps.db, clock.now(), organizationId, contact);
-  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-  return { tenant, campaignId, stepIds, contactId, enrollmentId: enrollmentId! };
-}
-
-const advance = ({ tenant, enrollmentId }: Lead) =>
-  advanceEnrollment(world.system(tenant.organizationId), enrollmentId);
 const row = (table: string, where: Record<string, unknown>) => world.deps.db(table).where(where).first();
 const minutes = (n: number) => clock.advance(n * 60_000);
 
 test.serial('a wait takes its minutes, and asking early changes nothing', async (t) => {
-  const given = await lead([{ kind: 'wait', action: { type: 'wait', wait_minutes: 90 } }]);
-  const first = await advance(given);
+  const given = await createLead(stage, [{ kind: 'wait', action: { type: 'wait', wait_minutes: 90 } }]);
+  const first = await given.advance();
   t.like(first, { kind: 'wait', until: MONDAY.getTime() + 90 * 60_000 });
   minutes(89);
-  t.deepEqual(await advance(given), first);
+  t.deepEqual(await given.advance(), first);
   minutes(1);
-  t.deepEqual(await advance(given), { kind: 'done', outcome: 'completed' });
+  t.deepEqual(await given.advance(), { kind: 'done', outcome: 'completed' });
   t.like(await row('step_runs', { enrollment_id: given.enrollmentId }), { state: 'completed', outcome: 'elapsed' });
 });
 
 test.serial('who is suppressed by hand did not unsubscribe, and the lead does not say so', async (t) => {
-  const given = await lead([{ subject: 'Hello', body_plain: 'Hello' }], {}, { email: 'by-hand@example.com' });
+  const given = await createLead(stage, [{ subject: 'Hello', body_plain: 'Hello' }], {
+    contact: { email: 'by-hand@example.com' },
+  });
   const { tenant } = given;
   const answer = await call(world, 'POST', '/v1/suppressions', {
     token: tenant.apiKey,
@@ -65,11 +37,11 @@ test.serial('who is suppressed by hand did not unsubscribe, and the lead does no
   });
   t.is(answer.status, 200, answer.text);
   t.like(await row('contacts', { id: given.contactId }), { subscribed: false });
-  t.deepEqual(await advance(given), { kind: 'done', outcome: 'undeliverable' });
+  t.deepEqual(await given.advance(), { kind: 'done', outcome: 'undeliverable' });
 
-  const other = await lead([{ subject: 'Hello', body_plain: 'Hello' }]);
+  const other = await createLead(stage, [{ subject: 'Hello', body_plain: 'Hello' }]);
   await world.deps.db('contacts').where('id', other.contactId).update({ subscribed: false });
-  t.deepEqual(await advance(other), { kind: 'done', outcome: 'unsubscribed' });
+  t.deepEqual(await other.advance(), { kind: 'done', outcome: 'unsubscribed' });
 });
 
 const waitStep = (extra: Record<string, unknown> = {}) => ({
@@ -102,73 +74,75 @@ async function settle({ tenant, contactId }: Lead, data: Record<string, unknown>
 }
 
 test.serial('an event resumes the wait and its data is there for later steps', async (t) => {
-  const given = await lead([waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
-  t.like(await advance(given), { kind: 'waitForEvent', where: 'step 1 of 2, waiting for order.paid' });
+  const given = await createLead(stage, [waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
+  t.like(await given.advance(), { kind: 'waitForEvent', where: 'step 1 of 2, waiting for order.paid' });
   t.is(await settle(given, { total: 42 }), 1);
-  t.like(await advance(given), { kind: 'wait', where: 'step 2 of 2, waiting' });
+  t.like(await given.advance(), { kind: 'wait', where: 'step 2 of 2, waiting' });
   t.deepEqual((await row('enrollments', { id: given.enrollmentId })).app_values, { order: { total: 42 } });
 });
 
 test.serial('a timeout closes the wait; an event after it matches nothing', async (t) => {
-  const given = await lead([waitStep({ on_timeout: 'stop' })]);
-  await advance(given);
+  const given = await createLead(stage, [waitStep({ on_timeout: 'stop' })]);
+  await given.advance();
   minutes(60);
-  t.deepEqual(await advance(given), { kind: 'done', outcome: 'completed' });
+  t.deepEqual(await given.advance(), { kind: 'done', outcome: 'completed' });
   t.like(await row('waits', { enrollment_id: given.enrollmentId }), { state: 'timed_out' });
   t.is(await settle(given, {}), 0);
 });
 
 test.serial('an event that came first wins, even when the run looks after the deadline', async (t) => {
-  const given = await lead([waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
-  await advance(given);
+  const given = await createLead(stage, [waitStep(), { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } }]);
+  await given.advance();
   minutes(59);
   await settle(given, { n: 1 });
   minutes(10);
-  await advance(given);
+  await given.advance();
   const run = await world.deps.db('step_runs').where({ enrollment_id: given.enrollmentId, seq: 1 }).first();
   t.is(run.outcome, 'event');
 });
 
 test.serial('a step that is edited is read afresh by contacts who have not passed it', async (t) => {
-  const given = await lead([
+  const given = await createLead(stage, [
     { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } },
     { kind: 'wait', action: { type: 'wait', wait_minutes: 10 } },
   ]);
-  await advance(given);
+  await given.advance();
   await world.deps
     .db('campaign_steps')
     .where({ id: given.stepIds[1] })
     .update({ action: JSON.stringify({ type: 'wait', wait_minutes: 30 }) });
   await world.deps.db('campaigns').where({ id: given.campaignId }).update({ graph_version: 2 });
   minutes(10);
-  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 40 * 60_000 });
+  t.like(await given.advance(), { kind: 'wait', until: MONDAY.getTime() + 40 * 60_000 });
 });
 
 test.serial('an email step reserves a slot once, however often it is asked', async (t) => {
-  const given = await lead([{ subject: 'S', body_plain: 'b' }]);
-  const first = await advance(given);
+  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }]);
+  const first = await given.advance();
   t.is(first.kind, 'send');
-  t.deepEqual(await advance(given), first);
+  t.deepEqual(await given.advance(), first);
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 1);
 });
 
 test.serial('follow-ups wait their days after the step before', async (t) => {
-  const given = await lead([
+  const given = await createLead(stage, [
     { kind: 'wait', action: { type: 'wait', wait_minutes: 1 } },
     { subject: 'S', body_plain: 'b', wait_after: 3 },
   ]);
-  await advance(given);
+  await given.advance();
   minutes(1);
-  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
+  t.like(await given.advance(), { kind: 'wait', until: MONDAY.getTime() + 60_000 + 3 * 86_400_000 });
 });
 
 test.serial('the entry delay holds the first email', async (t) => {
-  const given = await lead([{ subject: 'S', body_plain: 'b' }], { entry_delay_minutes: 30 });
-  t.like(await advance(given), { kind: 'wait', until: MONDAY.getTime() + 30 * 60_000 });
+  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }], { campaign: { entry_delay_minutes: 30 } });
+  t.like(await given.advance(), { kind: 'wait', until: MONDAY.getTime() + 30 * 60_000 });
 });
 
 test.serial('a suppressed contact is never given a slot', async (t) => {
-  const given = await lead([{ subject: 'S', body_plain: 'b' }], {}, { email: 'no@blocked.example.org' });
+  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }], {
+    contact: { email: 'no@blocked.example.org' },
+  });
   await world.deps.db('suppressions').insert({
     id: newId(),
     organization_id: given.tenant.organizationId,
@@ -178,27 +152,27 @@ test.serial('a suppressed contact is never given a slot', async (t) => {
     created_at: MONDAY,
     updated_at: MONDAY,
   });
-  t.deepEqual(await advance(given), { kind: 'done', outcome: 'undeliverable' });
+  t.deepEqual(await given.advance(), { kind: 'done', outcome: 'undeliverable' });
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0);
 });
 
 test.serial('a hold stops a contact and its end lets it go on', async (t) => {
-  const given = await lead([{ subject: 'S', body_plain: 'b' }]);
-  await advance(given);
+  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }]);
+  await given.advance();
   const until = new Date(MONDAY.getTime() + 3_600_000);
   await world.deps
     .db('enrollments')
     .where({ id: given.enrollmentId })
     .update({ hold_since: MONDAY, hold_until: until, hold_source: 'manual' });
-  t.like(await advance(given), { kind: 'hold', state: 'held', until: until.getTime() });
+  t.like(await given.advance(), { kind: 'hold', state: 'held', until: until.getTime() });
   t.is((await world.deps.db('sends').where({ enrollment_id: given.enrollmentId })).length, 0, 'the slot went back');
   minutes(60);
-  t.is((await advance(given)).kind, 'send');
+  t.is((await given.advance()).kind, 'send');
 });
 
 test.serial('whoever ends an enrollment first decides', async (t) => {
-  const given = await lead([waitStep()]);
-  await advance(given);
+  const given = await createLead(stage, [waitStep()]);
+  await given.advance();
   const ctx = world.system(given.tenant.organizationId);
   const results = await Promise.all(
     (['replied', 'bounced', 'unsubscribed'] as const).map((state) =>
@@ -207,7 +181,7 @@ test.serial('whoever ends an enrollment first decides', async (t) => {
   );
   t.is(results.filter(Boolean).length, 1);
   t.is((await row('waits', { enrollment_id: given.enrollmentId })).state, 'cancelled');
-  t.is((await advance(given)).kind, 'done');
+  t.is((await given.advance()).kind, 'done');
 });
 
 test.serial('a contact at a step that is removed moves on to where it led, whatever the step was', async (t) => {
@@ -216,8 +190,8 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
   const send = (given: Lead, index: number) =>
     row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[index] });
 
-  const waiting = await lead([waitStep(), { subject: 'next', body_plain: 'b' }]);
-  await advance(waiting);
+  const waiting = await createLead(stage, [waitStep(), { subject: 'next', body_plain: 'b' }]);
+  await waiting.advance();
   await remove(waiting, 0);
   const { organizationId } = waiting.tenant;
   await launchTurn(world.system(organizationId), waiting.campaignId);
@@ -225,32 +199,32 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
     await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }),
     'its run is told',
   );
-  t.is((await advance(waiting)).kind, 'send');
+  t.is((await waiting.advance()).kind, 'send');
   t.truthy(await send(waiting, 1));
   t.like(await row('waits', { enrollment_id: waiting.enrollmentId }), { state: 'cancelled' });
   t.like(await row('step_runs', { enrollment_id: waiting.enrollmentId, seq: 1 }), { state: 'skipped' });
 
-  const reserved = await lead([
+  const reserved = await createLead(stage, [
     { subject: 'S', body_plain: 'b' },
     { kind: 'wait', action: { type: 'wait', wait_minutes: 5 } },
     { subject: 'third', body_plain: 'b' },
   ]);
-  await advance(reserved);
+  await reserved.advance();
   await remove(reserved, 0);
   await remove(reserved, 1);
-  t.is((await advance(reserved)).kind, 'send', 'through two removed steps');
+  t.is((await reserved.advance()).kind, 'send', 'through two removed steps');
   t.is(await send(reserved, 0), undefined, 'the slot of the removed email went back');
   t.truthy(await send(reserved, 2));
   await remove(reserved, 2);
-  t.deepEqual(await advance(reserved), { kind: 'done', outcome: 'completed' });
+  t.deepEqual(await reserved.advance(), { kind: 'done', outcome: 'completed' });
   const counts = await world.deps
     .db('daily_counters')
     .where({ organization_id: reserved.tenant.organizationId })
     .whereNot({ count: 0 });
   t.deepEqual(counts, []);
 
-  const sent = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
-  const decision = await advance(sent);
+  const sent = await createLead(stage, [{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const decision = await sent.advance();
   t.is(decision.kind, 'send');
   await world.deps.db('sends').where({ enrollment_id: sent.enrollmentId }).update({ state: 'sent', sent_at: MONDAY });
   await world.deps
@@ -258,28 +232,28 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
     .where({ enrollment_id: sent.enrollmentId })
     .update({ state: 'completed', outcome: 'sent' });
   await remove(sent, 0);
-  t.is((await advance(sent)).kind, 'send');
+  t.is((await sent.advance()).kind, 'send');
   t.truthy(await send(sent, 1));
 });
 
 test.serial("an email in a worker's hands is waited for when its step is removed", async (t) => {
-  const given = await lead([{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
-  const { id } = (await advance(given).then(() => row('sends', { enrollment_id: given.enrollmentId })))!;
+  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const { id } = (await given.advance().then(() => row('sends', { enrollment_id: given.enrollmentId })))!;
   await world.deps.db('sends').where({ id }).update({ state: 'sending', claim_token: newId(), claimed_at: MONDAY });
   await deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[0]!);
-  t.like(await advance(given), { kind: 'send', sendId: id });
+  t.like(await given.advance(), { kind: 'send', sendId: id });
   await world.deps.db('sends').where({ id }).update({ state: 'sent', sent_at: MONDAY });
   await world.deps
     .db('step_runs')
     .where({ enrollment_id: given.enrollmentId })
     .update({ state: 'completed', outcome: 'sent' });
-  t.is((await advance(given)).kind, 'send');
+  t.is((await given.advance()).kind, 'send');
   t.truthy(await row('sends', { enrollment_id: given.enrollmentId, step_id: given.stepIds[1] }));
 });
 
 test.serial('of two last leads that finish at once, one tells the launcher; one of many does not', async (t) => {
   for (let round = 0; round < 6; round += 1) {
-    const given = await lead([waitStep()]);
+    const given = await createLead(stage, [waitStep()]);
     const ctx = world.system(given.tenant.organizationId);
     const others = await Promise.all(
       [1, 2, 3].map(() => createContact(world.deps.db, clock.now(), given.tenant.organizationId)),
@@ -309,7 +283,7 @@ test.serial('of two last leads that finish at once, one tells the launcher; one 
 });
 
 test.serial('app_action asks the app; tags, notify and end act at once', async (t) => {
-  const call = await lead([{ kind: 'action', action: { type: 'notify', message: '' } }]);
+  const call = await createLead(stage, [{ kind: 'action', action: { type: 'notify', message: '' } }]);
   const connectionId = newId();
   await world.deps.db('app_connections').insert({
     id: connectionId,
@@ -332,13 +306,13 @@ test.serial('app_action asks the app; tags, notify and end act at once', async (
         inputs: {},
       }),
     });
-  t.is((await advance(call)).kind, 'call');
-  const tenantLead = await lead([
+  t.is((await call.advance()).kind, 'call');
+  const tenantLead = await createLead(stage, [
     { kind: 'action', action: { type: 'notify', message: 'hot' } },
     { kind: 'action', action: { type: 'end' } },
     { subject: 'never', body_plain: 'never' },
   ]);
-  t.deepEqual(await advance(tenantLead), { kind: 'done', outcome: 'completed' });
+  t.deepEqual(await tenantLead.advance(), { kind: 'done', outcome: 'completed' });
   t.like(await row('domain_events', { organization_id: tenantLead.tenant.organizationId, type: 'campaign.action' }), {
     data: { message: 'hot', contact_id: tenantLead.contactId },
   });
