@@ -48,7 +48,8 @@ async function watched(
   return { world, id, stop: () => sync.stop() };
 }
 
-const readRows = (world: World, id: string) => world.deps.db('inbound_messages').where({ mailbox_id: id }).orderBy('id');
+const readRows = (world: World, id: string) =>
+  world.deps.db('inbound_messages').where({ mailbox_id: id }).orderBy('id');
 const holds = (world: World, id: string, n: number) => eventually(async () => (await readRows(world, id)).length >= n);
 
 test('a server without IDLE is polled, its Junk folder too', async (t) => {

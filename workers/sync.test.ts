@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
+import { createSentLead } from '../test/harness/standing-leads.ts';
 import { startFolderAt } from '../domain/mailboxes/sync-state.ts';
-import { createSend, replyTo } from '../test/harness/inbound.ts';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../test/harness/factories.ts';
+import { replyTo } from '../test/harness/inbound.ts';
+import { createCampaign, createMailbox, type Tenant } from '../test/harness/factories.ts';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../test/harness/mail.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startSync, type SyncOptions } from './sync.ts';
@@ -59,27 +60,16 @@ test('new mail is recorded in order, as it comes, and a reply has its effects', 
   const { world, tenant } = s;
   const { id, box } = await connect(s, 'sam@ours.test');
   const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }]);
-  const now = world.deps.clock.now();
-  const contactId = await createContact(world.deps.db, now, tenant.organizationId, { email: 'lea@lead.test' });
-  const [enrollmentId] = await enroll(world.deps, tenant.organizationId, campaignId, [contactId]);
-  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: now });
-  const send = await createSend(world.deps, tenant.organizationId, {
+  const { enrollmentId, original } = await createSentLead(world.deps, tenant.organizationId, {
     campaignId,
-    enrollmentId: enrollmentId!,
     stepId: stepIds[0]!,
-    contactId,
-    mailboxId: id,
-    recipient: 'lea@lead.test',
+    mailbox: { id, email: 'sam@ours.test' },
   });
   box.deliver(plain('one'));
   box.deliver(plain('two'));
   const sync = await startSync(world.deps, QUICK);
   await holds(world, id, 2);
-  box.deliver(
-    replyTo({ messageId: send.messageId, from: 'sam@ours.test', to: 'lea@lead.test' }, 'Yes, please', {
-      subject: 'Re: three',
-    }),
-  );
+  box.deliver(replyTo(original, 'Yes, please', { subject: 'Re: three' }));
   await holds(world, id, 3);
   await sync.stop();
   t.deepEqual(await subjectsIn(world, id), ['one', 'two', 'Re: three']);

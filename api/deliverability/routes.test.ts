@@ -1,9 +1,10 @@
 import test from 'ava';
-import { createSend } from '../../test/harness/inbound.ts';
+import { createSentLead } from '../../test/harness/standing-leads.ts';
 import { newId } from '../../lib/ids.ts';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../test/harness/factories.ts';
+import { createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
+const FROM = 'sam@ours.test';
 let world: World;
 test.before(async () => {
   world = await createWorld();
@@ -14,20 +15,18 @@ test.after.always(() => world?.close());
 async function scene() {
   const tenant = await world.tenant();
   const org = tenant.organizationId;
-  const now = new Date();
-  const mailboxId = await createMailbox(world.deps, org, 'sam@ours.test', { smtp: { host: '127.0.0.1', port: 25 } });
-  const { campaignId } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
-  const contactId = await createContact(world.deps.db, now, org, { email: 'lea@lead.test' });
-  const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
-  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: now });
-  const send = await createSend(world.deps, org, {
+  const mailbox = {
+    id: await createMailbox(world.deps, org, FROM, { smtp: { host: '127.0.0.1', port: 25 } }),
+    email: FROM,
+  };
+  const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
+  const lead = await createSentLead(world.deps, org, {
     campaignId,
-    enrollmentId: enrollmentId!,
-    contactId,
-    mailboxId,
-    recipient: 'lea@lead.test',
+    stepId: stepIds[0]!,
+    mailbox,
+    email: 'lea@lead.test',
   });
-  return { tenant, campaignId, contactId, enrollmentId: enrollmentId!, sendId: send.id };
+  return { ...lead, tenant, campaignId };
 }
 
 const report = (tenant: Tenant, body: Record<string, unknown>) =>

@@ -7,6 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { createWorkflowGateway } from '../../temporal/client.ts';
 import { eventually, startEngine, type Engine } from '../../test/harness/engine.ts';
 import {
+  createLabel,
   createApiKey,
   createCampaign,
   createContact,
@@ -439,17 +440,7 @@ test('Google and Microsoft are sent to consent; send-as is not for SMTP; all fau
 test("the list is filtered by text and tag, paged, and bound to a key's mailboxes", async (t) => {
   const tenant = await world.tenant();
   const token = tenant.apiKey;
-  const tagId = newId();
-  await world.deps.db('labels').insert({
-    id: tagId,
-    organization_id: tenant.organizationId,
-    registry: 'tag',
-    title: 'EU',
-    color: '#000000',
-    position: 0,
-    created_at: new Date(),
-    updated_at: new Date(),
-  });
+  const tagId = await createLabel(world.deps, tenant.organizationId, 'tag', 'EU');
   const ids: string[] = [];
   for (const name of ['ann', 'bob', 'cat']) ids.push(await bare(tenant, `${name}@ours.test`));
   const tagged = await call(world, 'PATCH', `/v1/emails/${ids[1]}`, { token, body: { tags: [tagId, tagId] } });

@@ -1,7 +1,8 @@
 import test from 'ava';
+import { createWaitingLead } from '../../test/harness/standing-leads.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
-import { createApiKey, createCampaign, createContact, enroll, type Tenant } from '../../test/harness/factories.ts';
+import { createApiKey, createContact, type Tenant } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -19,37 +20,10 @@ const list = (tenant: Tenant, query: Record<string, string>) =>
 async function waitingContact(tenant: Tenant) {
   const now = world.deps.clock.now();
   const { organizationId } = tenant;
-  const contactId = await createContact(world.deps.db, now, organizationId, { email: `ada-${newId()}@example.org` });
-  const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
-    {
-      kind: 'wait',
-      action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 60, on_timeout: 'continue' },
-    },
-  ]);
-  const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-  const runId = newId();
-  const ids = {
-    organization_id: organizationId,
-    enrollment_id: enrollmentId,
-    campaign_id: campaignId,
-    contact_id: contactId,
-    step_id: stepIds[0],
-  };
+  const email = `ada-${newId()}@example.org`;
+  const contactId = await createContact(world.deps.db, now, organizationId, { email });
   const openedAt = new Date(now.getTime() - 60_000);
-  await world.deps
-    .db('step_runs')
-    .insert({ ...ids, id: runId, seq: 1, kind: 'wait_for_event', state: 'waiting', started_at: openedAt });
-  await world.deps.db('waits').insert({
-    ...ids,
-    id: newId(),
-    step_run_id: runId,
-    event_name: 'order.paid',
-    state: 'open',
-    opened_at: openedAt,
-    deadline: null,
-  });
-  const { email } = await world.deps.db('contacts').where({ id: contactId }).first('email');
-  return { contactId, email: email as string, campaignId, stepId: stepIds[0]!, runId };
+  return { ...(await createWaitingLead(world.deps, organizationId, contactId, { openedAt })), contactId, email };
 }
 
 test('an event is accepted, resumes the waiting run, and a replay repeats the answer and resumes nothing', async (t) => {

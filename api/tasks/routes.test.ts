@@ -1,39 +1,19 @@
 import test from 'ava';
-import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { createLead, createMondayWorld } from '../../test/harness/lead.ts';
 import { blockRun } from '../../domain/system/blocked-runs.ts';
-import { deliverSend } from '../../domain/engine/sending/deliver.ts';
-import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
-import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
-import { createFakeSmtp, type Attempt } from '../../test/harness/fake-smtp.ts';
-import { call, createWorld, type World } from '../../test/harness/world.ts';
+import type { Attempt } from '../../test/harness/fake-smtp.ts';
+import { call } from '../../test/harness/world.ts';
 
-const clock = new ManualClock(new Date('2026-03-02T08:00:00Z'));
-let world: World;
-test.before(async () => {
-  world = await createWorld({ clock });
-});
-test.after.always(() => world?.close());
+const stage = await createMondayWorld(test);
+const { world } = stage;
 
 /** A lead whose only email ends as the mail server says, attempt after attempt. */
 async function given(attempt: Attempt) {
-  const tenant = await world.tenant();
-  const { organizationId } = tenant;
-  const { db } = world.deps;
-  await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host: '127.0.0.1', port: 1 } });
-  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
-  const contactId = await createContact(db, clock.now(), organizationId);
-  const [enrollmentId] = (await enroll(world.deps, organizationId, campaignId, [contactId])) as [string];
-  const ctx = world.system(organizationId);
-  const smtp = createFakeSmtp();
-  smtp.next = () => attempt;
-  const deliver = async () => {
-    const decision = await advanceEnrollment(ctx, enrollmentId);
-    if (decision.kind !== 'send' && decision.kind !== 'slot') throw new Error(JSON.stringify(decision));
-    if (decision.kind === 'slot') clock.set(new Date(Math.max(decision.at, clock.now().getTime())));
-    return (await deliverSend(ctx, { smtp }, decision.sendId)).outcome;
-  };
-  return { tenant, ctx, db, campaignId, contactId, enrollmentId, smtp, deliver };
+  const lead = await createLead(stage);
+  lead.smtp.next = () => attempt;
+  const deliver = async () => (await lead.deliver(await lead.reserve())).outcome;
+  return { ...lead, deliver };
 }
 
 const list = async (key: string, query = '') => {
@@ -85,8 +65,8 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
 });
 
 test.serial('a run that kept failing goes on when its dead letter is replayed', async (t) => {
-  const { tenant, ctx, db, campaignId, contactId, enrollmentId } = await given('accept');
-  await advanceEnrollment(ctx, enrollmentId);
+  const { tenant, ctx, db, campaignId, contactId, enrollmentId, advance } = await given('accept');
+  await advance();
   await blockRun(ctx, `enrollment/${campaignId}/${contactId}`, new Error('boom'));
   const { data } = await list(tenant.apiKey);
   t.like(data[0], { task_type: 'enrollment_run', task_id: enrollmentId });

@@ -1,15 +1,9 @@
 import test from 'ava';
+import { createSentLead } from '../../test/harness/standing-leads.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
-import {
-  createApiKey,
-  createCampaign,
-  createContact,
-  createMailbox,
-  enroll,
-  type Tenant,
-} from '../../test/harness/factories.ts';
+import { createApiKey, createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
 import { awayFrom, createSend, replyTo, type Original } from '../../test/harness/inbound.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -38,19 +32,13 @@ async function desk() {
     email,
     get: (path: string, token = tenant.apiKey): Promise<Answer> => call(world, 'GET', `/v1/unibox${path}`, { token }),
     /** A contact the first step was sent to. */
-    async mailed(to: string) {
-      const contactId = await createContact(deps.db, deps.clock.now(), tenant.organizationId, { email: to });
-      const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
-      const send = await createSend(deps, tenant.organizationId, {
+    mailed: (to: string) =>
+      createSentLead(deps, tenant.organizationId, {
         campaignId,
-        enrollmentId: enrollmentId!,
         stepId: stepIds[0]!,
-        contactId,
-        mailboxId,
-        recipient: to,
-      });
-      return { contactId, enrollmentId: enrollmentId!, send, original: { messageId: send.messageId, from: email, to } };
-    },
+        mailbox: { id: mailboxId, email },
+        email: to,
+      }),
     receive: (raw: Buffer, box = { id: mailboxId, email }, receivedAt = deps.clock.now()) =>
       recordInbound(world.system(tenant.organizationId), box, raw, {
         folder: 'INBOX',

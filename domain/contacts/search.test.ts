@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { encodeCursor } from '../../lib/cursor.ts';
 import { newId } from '../../lib/ids.ts';
-import { createContact } from '../../test/harness/factories.ts';
+import { createContact, createLabel } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import type { ContactFilters } from '../records/contact-filters.ts';
 import { CONTACT_VIEW } from '../records/contact-view.ts';
@@ -118,17 +118,7 @@ test.serial('search finds exactly whom a plain reading of the filters finds', as
   const now = world.deps.clock.now();
   for (const id of CAMPAIGNS)
     await db('campaigns').insert({ id, organization_id: organizationId, name: 'c', created_at: now, updated_at: now });
-  for (const id of CATEGORIES)
-    await db('labels').insert({
-      id,
-      organization_id: organizationId,
-      registry: 'category',
-      title: 'x',
-      color: '#000000',
-      position: 0,
-      created_at: now,
-      updated_at: now,
-    });
+  for (const id of CATEGORIES) await createLabel(world.deps, organizationId, 'category', 'x', id);
   const people: Person[] = [];
   for (const [index, sample] of fc.sample(person, { numRuns: 60, seed: 7 }).entries()) {
     const { plan, day, campaigns, categories, ...fields } = sample;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { leadsCsv, SUPPRESSED_BEFOREHAND } from '../../examples/leads.ts';
 import { newId } from '../../lib/ids.ts';
-import { createContact } from '../../test/harness/factories.ts';
+import { createContact, createLabel } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { addSuppressions } from '../suppressions/entries.ts';
@@ -208,25 +208,12 @@ test('imported contacts are filed and enrolled; a campaign that goes away ends t
   const ctx = await workspace();
   const organizationId = ctx.actor.organizationId!;
   const now = world.deps.clock.now();
-  const [campaign, category, named] = [newId(), newId(), newId()];
+  const campaign = newId();
   await world.deps
     .db('campaigns')
     .insert({ id: campaign, organization_id: organizationId, name: 'Spring', created_at: now, updated_at: now });
-  for (const [id, title] of [
-    [category, 'Imported'],
-    [named, 'VIP'],
-  ]) {
-    await world.deps.db('labels').insert({
-      id,
-      organization_id: organizationId,
-      registry: 'category',
-      title,
-      color: '#000000',
-      position: 0,
-      created_at: now,
-      updated_at: now,
-    });
-  }
+  const category = await createLabel(world.deps, organizationId, 'category', 'Imported');
+  const named = await createLabel(world.deps, organizationId, 'category', 'VIP');
   const id = await upload(ctx, 'email,tags\na@example.com,vip; other\nb@example.com,\n', {
     campaignId: campaign,
     categories: [category],

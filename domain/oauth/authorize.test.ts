@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ALL_PERMISSIONS, maskOf, type Permission } from '../../lib/permissions.ts';
-import { createMember } from '../../test/harness/factories.ts';
+import { addMember, createMember } from '../../test/harness/factories.ts';
 import {
   CALLBACK,
   createApplication,
@@ -270,16 +270,7 @@ test('an owner takes back what anybody in the workspace granted to an applicatio
 test('a person sees and takes back their own grants, in every workspace, each by itself', async (t) => {
   const first = await world.tenant('First');
   const second = await world.tenant('Second');
-  const role = await world.deps
-    .db('roles')
-    .where({ organization_id: second.organizationId, name: 'Viewer' })
-    .first('id');
-  await world.deps.db('memberships').insert({
-    organization_id: second.organizationId,
-    user_id: first.userId,
-    role_id: role.id,
-    created_at: world.deps.clock.now(),
-  });
+  await addMember(world.deps, second.organizationId, first.userId, 'Viewer');
   const client = await createPublicClient(world.deps);
   const here = await createToken(first, client);
   const there = await createToken({ userId: first.userId, organizationId: second.organizationId }, client);
@@ -329,16 +320,7 @@ test('whoever leaves a workspace ends what they granted there, also for when the
   ] as const);
   await removeMember({ ...owner, actor: { ...owner.actor, orgPermissions: all, isOwner: true } }, member.userId);
   t.is(await tried(accessToken), 401);
-  const role = await world.deps
-    .db('roles')
-    .where({ organization_id: tenant.organizationId, name: 'Member' })
-    .first('id');
-  await world.deps.db('memberships').insert({
-    organization_id: tenant.organizationId,
-    user_id: member.userId,
-    role_id: role.id,
-    created_at: world.deps.clock.now(),
-  });
+  await addMember(world.deps, tenant.organizationId, member.userId, 'Member');
   t.is(await tried(accessToken), 401);
   t.is(await tried(owners), 200);
 });

@@ -1,8 +1,8 @@
 import test from 'ava';
+import { createWaitingLead, type WaitingLead } from '../../test/harness/standing-leads.ts';
 import fc from 'fast-check';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { newId } from '../../lib/ids.ts';
-import { createCampaign, createContact, enroll } from '../../test/harness/factories.ts';
+import { createContact } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { finishEnrollment } from '../engine/control/finish.ts';
 import { transact } from '../kernel/transact.ts';
@@ -20,7 +20,7 @@ test.after.always(() => world?.close());
 interface Waiting {
   organizationId: string;
   contactId: string;
-  waits: { id: string; runId: string; enrollmentId: string; campaignId: string }[];
+  waits: WaitingLead[];
 }
 
 /** One contact that waits for order.paid in several campaigns; times in seconds from noon. */
@@ -28,38 +28,14 @@ async function waiting(specs: { opened: number; deadline: number | null; event?:
   const { organizationId } = await world.tenant();
   const contactId = await createContact(world.deps.db, NOON, organizationId);
   const waits: Waiting['waits'] = [];
-  for (const { opened, deadline, event = 'order.paid' } of specs) {
-    const { campaignId, stepIds } = await createCampaign(world.deps, organizationId, [
-      {
-        kind: 'wait',
-        action: { type: 'wait_for_event', wait_event_name: event, timeout_minutes: 1, on_timeout: 'continue' },
-      },
-    ]);
-    const [enrollmentId] = await enroll(world.deps, organizationId, campaignId, [contactId]);
-    await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: NOON });
-    const ids = {
-      organization_id: organizationId,
-      enrollment_id: enrollmentId,
-      campaign_id: campaignId,
-      contact_id: contactId,
-      step_id: stepIds[0],
-    };
-    const runId = newId();
-    const id = newId();
-    await world.deps
-      .db('step_runs')
-      .insert({ ...ids, id: runId, seq: 1, kind: 'wait_for_event', state: 'waiting', started_at: at(opened) });
-    await world.deps.db('waits').insert({
-      ...ids,
-      id,
-      step_run_id: runId,
-      event_name: event,
-      state: 'open',
-      opened_at: at(opened),
-      deadline: deadline === null ? null : at(deadline),
-    });
-    waits.push({ id, runId, enrollmentId: enrollmentId!, campaignId });
-  }
+  for (const { opened, deadline, event } of specs)
+    waits.push(
+      await createWaitingLead(world.deps, organizationId, contactId, {
+        ...(event ? { event } : {}),
+        openedAt: at(opened),
+        deadline: deadline === null ? null : at(deadline),
+      }),
+    );
   return { organizationId, contactId, waits };
 }
 

@@ -71,7 +71,8 @@ const emit = (organizationId: string, count: number, type: EventType = 'role.cre
   emitEvents(world.deps, organizationId, count, type);
 const effects = (subscriber: Subscriber, organizationId: string) =>
   readEffects(world.deps.db, subscriber.name, organizationId);
-const readStatus = async ({ name }: Subscriber) => (await reactionStatus(world.deps)).find((each) => each.name === name)!;
+const readStatus = async ({ name }: Subscriber) =>
+  (await reactionStatus(world.deps)).find((each) => each.name === name)!;
 
 test.serial('a payload has the type of its event, and other types and fields do not compile', (t) => {
   declareSubscriber({
@@ -247,7 +248,12 @@ test.serial('after its attempts an event is parked and later ones pass; a replay
   const [kept] = (await register(keeper())) as [Subscriber];
   const { ids, parkedId } = await park(kept, organizationId);
   t.deepEqual(await effects(kept, organizationId), [ids[0], ids[2]]);
-  t.like(await readStatus(kept), { parked_events: 1, failing_organizations: 0, waiting_organizations: 0, lag_events: 0 });
+  t.like(await readStatus(kept), {
+    parked_events: 1,
+    failing_organizations: 0,
+    waiting_organizations: 0,
+    lag_events: 0,
+  });
   const checks = async () => {
     const { body } = await call(world, 'GET', '/v1/system/readiness', { token: apiKey });
     return body.checks.find((check: { name: string }) => check.name === 'parked_events');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../lib/ids.ts';
-import { createContact } from '../../test/harness/factories.ts';
+import { createContact, createLabel } from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts, segmentContactIds } from '../records/segment/contacts.ts';
@@ -112,17 +112,7 @@ test('a compiled segment selects exactly whom a plain reading of it selects', as
   const { organizationId } = await world.tenant();
   const { db } = world.deps;
   const now = world.deps.clock.now();
-  for (const id of CATEGORIES)
-    await db('labels').insert({
-      id,
-      organization_id: organizationId,
-      registry: 'category',
-      title: 'x',
-      color: '#000000',
-      position: 0,
-      created_at: now,
-      updated_at: now,
-    });
+  for (const id of CATEGORIES) await createLabel(world.deps, organizationId, 'category', 'x', id);
   const people: Person[] = [];
   const drafts = fc.sample(
     fc.record({

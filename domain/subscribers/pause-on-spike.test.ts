@@ -1,8 +1,8 @@
 import test from 'ava';
+import { createSentLead } from '../../test/harness/standing-leads.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
-import { createCampaign, createContact, createMailbox, enroll } from '../../test/harness/factories.ts';
-import { createSend } from '../../test/harness/inbound.ts';
+import { createCampaign, createMailbox } from '../../test/harness/factories.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { recordComplaint, recordSendBounce } from '../engine/outcomes/effects.ts';
@@ -35,26 +35,14 @@ async function scene(emails: number, settings: Record<string, unknown> = {}) {
     settings: JSON.stringify({ bounce_pipeline: settings }),
     updated_at: NOW,
   });
-  const mailboxId = await createMailbox(world.deps, org, 'sam@ours.test', {
-    smtp: { host: '127.0.0.1', port: 25 },
-  });
+  const email = 'sam@ours.test';
+  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
   const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
   await db('campaigns').where({ id: campaignId }).update({ status: 'active' });
   const sends: { id: string }[] = [];
-  for (let index = 0; index < emails; index += 1) {
-    const recipient = `many${index}@lead.test`;
-    const contactId = await createContact(db, NOW, org, { email: recipient });
-    const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
-    sends.push(
-      await createSend(world.deps, org, {
-        campaignId,
-        enrollmentId: enrollmentId!,
-        stepId: stepIds[0]!,
-        contactId,
-        mailboxId,
-        recipient,
-      }),
-    );
+  for (let n = 0; n < emails; n += 1) {
+    const lead = await createSentLead(world.deps, org, { campaignId, stepId: stepIds[0]!, mailbox: { id, email } });
+    sends.push({ id: lead.sendId });
   }
   return {
     org,

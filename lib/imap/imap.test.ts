@@ -68,10 +68,10 @@ test('failures say what kind they are and how far it came', async (t) => {
   t.deepEqual(await failure({ security: 'tls' }), ['unreachable', 'tls']);
   t.deepEqual(await failure({ host: 'no-such-host.invalid' }), ['unreachable', 'dns']);
   t.deepEqual(await failure({ host: '127.0.0.1' }, { ...OPTIONS, allowPrivate: false }), ['unreachable', 'connect']);
-  t.deepEqual(await failure({ port: await listenWith(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
-    'unreachable',
-    'greeting',
-  ]);
+  t.deepEqual(
+    await failure({ port: await listenWith(t, '220 smtp ready\r\n') }, { ...OPTIONS, connectTimeoutMs: 300 }),
+    ['unreachable', 'greeting'],
+  );
   t.deepEqual(await failure({ port: await listenWith(t, '') }, { ...OPTIONS, connectTimeoutMs: 300 }), [
     'unreachable',
     'greeting',

@@ -1,4 +1,4 @@
-import { createContact, createMailbox, type Tenant } from './factories.ts';
+import { createContact, createLabel, createMailbox, type Tenant } from './factories.ts';
 import { call, type Answer, type World } from './world.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -45,11 +45,7 @@ export async function openDesk(world: World): Promise<Desk> {
       if (leads > 0) await desk.call('POST', `/campaigns/${campaign.id}/leads`, { contact_ids: contacts });
       return { campaign, contacts };
     },
-    async label(registry) {
-      const id = newId();
-      await db('labels').insert({ id, registry, title: registry, color: '#000000', position: 0, ...stamped() });
-      return id;
-    },
+    label: (registry) => createLabel(world.deps, org, registry),
     mailbox: (fields = {}) =>
       createMailbox(
         world.deps,

@@ -15,20 +15,6 @@ export async function tenantWithPassword(world: World, name?: string): Promise<T
   return tenant;
 }
 
-/** Makes a person a member of another tenant's workspace. */
-export async function joinWorkspace(world: World, userId: string, tenant: Tenant, roleName: string): Promise<void> {
-  const role = await world.deps
-    .db('roles')
-    .where({ organization_id: tenant.organizationId, name: roleName })
-    .first('id');
-  await world.deps.db('memberships').insert({
-    organization_id: tenant.organizationId,
-    user_id: userId,
-    role_id: role.id,
-    created_at: world.deps.clock.now(),
-  });
-}
-
 /** An application of a tenant that takes its answers at `redirectUri`; with `self_registered` a public one of nobody. */
 export function createApp(
   world: World,

@@ -74,11 +74,21 @@ export async function createMember(
     created_at: now,
     updated_at: now,
   });
-  const role = await deps.db('roles').where({ organization_id: tenant.organizationId, name: roleName }).first('id');
+  await addMember(deps, tenant.organizationId, userId, roleName);
+  return { userId, sessionToken: await createSession(deps, userId, tenant.organizationId) };
+}
+
+/** Makes a person a member of an organization, with one of its roles. */
+export async function addMember(
+  deps: TestDeps,
+  organizationId: string,
+  userId: string,
+  roleName: string,
+): Promise<void> {
+  const role = await deps.db('roles').where({ organization_id: organizationId, name: roleName }).first('id');
   await deps
     .db('memberships')
-    .insert({ organization_id: tenant.organizationId, user_id: userId, role_id: role.id, created_at: now });
-  return { userId, sessionToken: await createSession(deps, userId, tenant.organizationId) };
+    .insert({ organization_id: organizationId, user_id: userId, role_id: role.id, created_at: deps.clock.now() });
 }
 
 /** A session, as its bearer token. */
@@ -151,6 +161,28 @@ export async function createContact(
     updated_at: now,
     ...(custom_fields ? { custom_fields: json(custom_fields) } : {}),
     ...rest,
+  });
+  return id;
+}
+
+/** A label of one of the registries, straight in the database. */
+export async function createLabel(
+  deps: TestDeps,
+  organizationId: string,
+  registry: 'tag' | 'folder' | 'category',
+  title: string = registry,
+  id: string = newId(),
+): Promise<string> {
+  const now = deps.clock.now();
+  await deps.db('labels').insert({
+    id,
+    organization_id: organizationId,
+    registry,
+    title,
+    color: '#000000',
+    position: 0,
+    created_at: now,
+    updated_at: now,
   });
   return id;
 }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { createSentLead } from '../harness/standing-leads.ts';
 import { updateContacts } from '../../domain/contacts/bulk.ts';
 import { connectMailbox } from '../../domain/mailboxes/connect.ts';
 import { recordFolderRead, signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
@@ -16,7 +17,7 @@ import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
 import { createCampaign, createMailbox, createMember, createSession, enroll } from '../harness/factories.ts';
-import { bounceOf, createSend, replyTo } from '../harness/inbound.ts';
+import { bounceOf, replyTo } from '../harness/inbound.ts';
 import { mailedToken } from '../harness/people.ts';
 import { createWorld, type World } from '../harness/world.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
@@ -65,49 +66,28 @@ async function stage(): Promise<Stage> {
   };
 }
 
-/** A contact whose first email has left. */
-async function mailed({ desk }: Stage, count = 1) {
-  const { deps } = world;
+/** Leads whose first email has left. */
+async function createSentLeads({ desk }: Stage, count = 1) {
   const org = desk.tenant.organizationId;
-  const mailboxId = await createMailbox(deps, org, `sam-${newId()}@ours.test`, {
-    smtp: { host: '127.0.0.1', port: 25 },
-  });
-  const { campaignId, stepIds } = await createCampaign(deps, org, [{ subject: 'Hello' }]);
-  const all = [];
+  const email = `sam-${newId()}@ours.test`;
+  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
+  const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
+  const leads = [];
   for (let n = 0; n < count; n += 1) {
-    const email = `lead-${newId()}@lead.test`;
-    const contactId = await desk.contact({ email });
-    const [enrollmentId] = await enroll(deps, org, campaignId, [contactId]);
-    await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: new Date() });
-    const send = await createSend(deps, org, {
-      campaignId,
-      enrollmentId: enrollmentId!,
-      stepId: stepIds[0]!,
-      contactId,
-      mailboxId,
-      recipient: email,
-    });
-    all.push({
-      mailboxId,
-      campaignId,
-      contactId,
-      enrollmentId: enrollmentId!,
-      sendId: send.id,
-      email,
-      original: { messageId: send.messageId, from: 'sam@ours.test', to: email },
-    });
+    const lead = await createSentLead(world.deps, org, { campaignId, stepId: stepIds[0]!, mailbox: { id, email } });
+    leads.push({ ...lead, mailbox: { id, email } });
   }
-  return all;
+  return leads;
 }
 
 const report = async (s: Stage, event_type: string) => {
-  const [lead] = await mailed(s);
+  const [lead] = await createSentLeads(s);
   await s.ok('POST', '/deliverability/events', { event_type, recipient_email: lead!.email, task_id: lead!.sendId });
 };
 
 const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
-  const [lead] = await mailed(s);
-  await recordInbound(s.ctx, { id: lead!.mailboxId, email: 'sam@ours.test' }, letter(lead!.original), {
+  const [lead] = await createSentLeads(s);
+  await recordInbound(s.ctx, lead!.mailbox, letter(lead!.original), {
     folder: 'INBOX',
     uidValidity: 1,
     uid: 1,
@@ -141,7 +121,7 @@ const connected = (s: Stage, email = `box-${newId()}@ours.test`) => {
   return connectMailbox(s.ctx, { email, name: 'Box', smtp: service, imap: service });
 };
 const leaving = async (s: Stage) => {
-  const [lead] = await mailed(s);
+  const [lead] = await createSentLeads(s);
   const token = newId();
   await world.deps
     .db('sends')
@@ -196,7 +176,7 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
   'campaign.unsubscribed': (s) => report(s, 'unsubscribe'),
   'campaign.deliverability_warning': async (s) => {
-    for (const lead of (await mailed(s, 50)).slice(0, 2)) {
+    for (const lead of (await createSentLeads(s, 50)).slice(0, 2)) {
       await s.ok('POST', '/deliverability/events', {
         event_type: 'bounce',
         recipient_email: lead.email,

@@ -1,15 +1,10 @@
 import test from 'ava';
+import { addMember } from '../../../test/harness/factories.ts';
 import * as oauth from 'oauth4webapi';
 import type { Page } from 'playwright-core';
 import { maskOf, namesOf } from '../../../lib/permissions.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
-import {
-  authorizeAddress,
-  createApp,
-  joinWorkspace,
-  signInOn,
-  tenantWithPassword,
-} from '../../../test/harness/consent.ts';
+import { authorizeAddress, createApp, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { pkce, token } from '../../../test/harness/oauth.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
@@ -151,7 +146,7 @@ browserTest('deny: the application hears it, and nothing is granted', async (t) 
 browserTest('another workspace is chosen: the grant is for it, and only for what the role there allows', async (t) => {
   const tenant = await tenantWithPassword(world, 'First');
   const other = await world.tenant('Other workspace');
-  await joinWorkspace(world, tenant.userId, other, 'Viewer');
+  await addMember(world.deps, other.organizationId, tenant.userId, 'Viewer');
   const client = await createApp(world, tenant, callback);
   const { page } = await chrome.visit();
   await page.goto(authorizeAddress(world, client, callback));
@@ -171,7 +166,7 @@ browserTest('another workspace is chosen: the grant is for it, and only for what
 browserTest('a workspace changed in another tab is not granted what the person saw for the first', async (t) => {
   const tenant = await tenantWithPassword(world, 'First');
   const other = await world.tenant('Second');
-  await joinWorkspace(world, tenant.userId, other, 'Admin');
+  await addMember(world.deps, other.organizationId, tenant.userId, 'Admin');
   const client = await createApp(world, tenant, callback);
   const { page, context } = await chrome.visit();
   await page.goto(authorizeAddress(world, client, callback));

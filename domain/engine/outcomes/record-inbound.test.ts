@@ -1,17 +1,11 @@
 import test from 'ava';
+import { createSentLead, type SentLead } from '../../../test/harness/standing-leads.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
+import { createCampaign, createMailbox, enroll, type Tenant } from '../../../test/harness/factories.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { transact } from '../../kernel/transact.ts';
 import { recordSendUnsubscribe } from './effects.ts';
-import {
-  awayFrom,
-  bounceOf,
-  complaintAbout,
-  createSend,
-  replyTo,
-  type Original,
-} from '../../../test/harness/inbound.ts';
+import { awayFrom, bounceOf, complaintAbout, replyTo } from '../../../test/harness/inbound.ts';
 import { recordInbound, recordUnreadable } from './record-inbound.ts';
 
 const NOW = new Date('2026-11-20T08:00:00Z');
@@ -23,17 +17,11 @@ test.before(async () => {
 });
 test.after.always(() => world.close());
 
-interface Scene {
+interface Scene extends SentLead {
   tenant: Tenant;
   mailbox: { id: string; email: string };
   campaignId: string;
-  contactId: string;
-  enrollmentId: string;
-  sendId: string;
-  original: Original;
 }
-
-let count = 0;
 
 /** A workspace with one contact in mid-campaign whose first email has left. */
 async function scene(campaign: Record<string, unknown> = {}, contact: Record<string, unknown> = {}): Promise<Scene> {
@@ -50,27 +38,9 @@ async function scene(campaign: Record<string, unknown> = {}, contact: Record<str
     [{ subject: 'Hello' }, { subject: 'Again' }],
     campaign,
   );
-  const email = `lea${(count += 1)}@lead.test`;
-  const contactId = await createContact(world.deps.db, NOW, org, { email, ...contact });
-  const [enrollmentId] = await enroll(world.deps, org, campaignId, [contactId]);
-  await world.deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', launched_at: NOW });
-  const send = await createSend(world.deps, org, {
-    campaignId,
-    enrollmentId: enrollmentId!,
-    stepId: stepIds[0]!,
-    contactId,
-    mailboxId,
-    recipient: email,
-  });
-  return {
-    tenant,
-    mailbox: { id: mailboxId, email: FROM },
-    campaignId,
-    contactId,
-    enrollmentId: enrollmentId!,
-    sendId: send.id,
-    original: { messageId: send.messageId, from: FROM, to: email },
-  };
+  const mailbox = { id: mailboxId, email: FROM };
+  const lead = await createSentLead(world.deps, org, { campaignId, stepId: stepIds[0]!, mailbox, contact });
+  return { ...lead, tenant, mailbox, campaignId };
 }
 
 let uid = 0;
@@ -91,7 +61,8 @@ const readEvents = async (s: Scene) =>
   (await world.deps.db('domain_events').where({ organization_id: s.tenant.organizationId }).orderBy('id')).map(
     ({ type }) => type as string,
   );
-const readSuppressions = (s: Scene) => world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId });
+const readSuppressions = (s: Scene) =>
+  world.deps.db('suppressions').where({ organization_id: s.tenant.organizationId });
 const settings = (s: Scene, block: Record<string, unknown>) =>
   world.deps
     .db('outreach_settings')
