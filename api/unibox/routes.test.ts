@@ -68,7 +68,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
   t.is(body.data.length, 2);
   t.like(body.data[0], {
     email_id: mailboxId,
-    thread_id: lea.send.messageId,
+    thread_id: lea.original.messageId,
     from_addr: ['lea@lead.test'],
     to_addr: [email],
     subject: 'Re: Hello again',
@@ -80,7 +80,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
     contact_id: lea.contactId,
     campaign_id: campaignId,
   });
-  t.like(body.data[1], { thread_id: max.send.messageId, kind: 'out_of_office', message_count: 1 });
+  t.like(body.data[1], { thread_id: max.original.messageId, kind: 'out_of_office', message_count: 1 });
   t.deepEqual(body.pagination, { total: null, next_cursor: null, has_more: false });
 });
 
@@ -103,7 +103,7 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
     {
       sent_at: later,
       subject: 'Re: Hello',
-      conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId, '<follow@ours.test>'] }),
+      conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.original.messageId, '<follow@ours.test>'] }),
     },
   );
   const apart = await createSend(
@@ -116,10 +116,10 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
     world.deps,
     tenant.organizationId,
     { campaignId, enrollmentId: lea.enrollmentId, contactId: lea.contactId, mailboxId, recipient: 'lea@lead.test' },
-    { state: 'reserved', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.send.messageId] }) },
+    { state: 'reserved', conversation: JSON.stringify({ subject: 'Hello', messageIds: [lea.original.messageId] }) },
   );
   await receive(replyTo(lea.original, 'Now I am back.'), undefined, new Date(later.getTime() + 60_000));
-  const path = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
+  const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
   const { status, body } = await get(path);
   t.is(status, 200);
   t.deepEqual(
@@ -136,7 +136,7 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
     ],
   );
   t.like(body.data[0], {
-    id: lea.send.id,
+    id: lea.sendId,
     email_id: mailboxId,
     from_addr: [email],
     to_addr: ['lea@lead.test'],
@@ -148,12 +148,12 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
   t.is(body.data[2].id, follow.id);
   t.like(body.data[3], {
     from_addr: ['lea@lead.test'],
-    in_reply_to: [lea.send.messageId],
+    in_reply_to: [lea.original.messageId],
     kind: 'reply',
     contact_id: lea.contactId,
-    thread_id: lea.send.messageId,
+    thread_id: lea.original.messageId,
   });
-  t.deepEqual((await get(`/thread?id=${encodeURIComponent(lea.send.messageId)}`)).body, body);
+  t.deepEqual((await get(`/thread?id=${encodeURIComponent(lea.original.messageId)}`)).body, body);
   // Another conversation with the same contact, not answered yet, can be read as well.
   t.deepEqual(
     (await get(`/thread?thread_id=${encodeURIComponent(apart.messageId)}`)).body.data.map(
@@ -179,7 +179,7 @@ test('a conversation stays readable when its campaign or mailbox is gone', async
   const { get, mailed, receive, campaignId, mailboxId, tenant } = await desk();
   const lea = await mailed('lea@lead.test');
   await receive(replyTo(lea.original, 'Hello back'));
-  const path = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
+  const path = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
   t.is((await call(world, 'DELETE', `/v1/campaigns/${campaignId}`, { token: tenant.apiKey })).status, 204);
   t.deepEqual(
     (await get(path)).body.data.map(({ direction }: { direction: string }) => direction),
@@ -241,7 +241,7 @@ test('each mailbox by itself, several, and all', async (t) => {
   await receive(replyTo(lea.original, 'First'));
   await receive(replyTo(lea.original, 'From another address', { from: 'lea.private@lead.test' }), second);
   await receive(replyTo(stranger('second@ours.test'), 'Unrelated'), second);
-  const thread = `/thread?thread_id=${encodeURIComponent(lea.send.messageId)}`;
+  const thread = `/thread?thread_id=${encodeURIComponent(lea.original.messageId)}`;
   t.is((await get('')).body.data.length, 2);
   t.deepEqual(
     (await get(`?email_id=${mailboxId}`)).body.data.map(({ snippet, message_count }: Record<string, unknown>) => [
@@ -278,7 +278,7 @@ test("another workspace's conversations are not there", async (t) => {
   await other.receive(replyTo(lea.original, 'Secret'));
   t.deepEqual((await own.get('')).body.data, []);
   t.deepEqual((await own.get(`?email_id=${other.mailboxId}`)).body.data, []);
-  for (const thread of [lea.send.messageId, '<nobody@nowhere>']) {
+  for (const thread of [lea.original.messageId, '<nobody@nowhere>']) {
     const answer = await own.get(`/thread?thread_id=${encodeURIComponent(thread)}`);
     t.deepEqual([answer.status, answer.body.code], [404, 'not_found'], thread);
   }
