@@ -18,7 +18,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 20_000 : 100_000;
   const rounds = context.quick ? 2 : 7;
   const seconds = context.quick ? 2 : 6;
-  // A hundredth of them decides; of fewer it would be a few collections of garbage.
+  // The slowest hundredth decides: with fewer requests that would be a few garbage collections.
   const requests = context.quick ? 400 : 20_000;
   const { assembly, stack, log } = context;
   const tenant = await createTenant(assembly.deps, 'Bench');

@@ -21,7 +21,7 @@ const BUSY_PER_CORE = 4;
 const PATIENCE_MS = 120_000;
 
 /**
- * How late the emails of 19 tenants leave after their slots: first while nobody else does anything, then while a
+ * How late the emails of 19 tenants leave after their slots: first while no other tenant does anything, then while a
  * twentieth hangs its app, its IMAP servers and its webhook endpoint and has a campaign of 100,000 leads under way.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {

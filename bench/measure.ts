@@ -20,7 +20,7 @@ export function percentile(values: readonly number[], share: number): number {
 export async function alternate<Name extends string>(
   rounds: number,
   candidates: Record<Name, (round: number) => Promise<number>>,
-  told: (name: Name, round: number, value: number) => void,
+  report: (name: Name, round: number, value: number) => void,
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(candidates) as Name[];
   const values = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
@@ -28,7 +28,7 @@ export async function alternate<Name extends string>(
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const value = await candidates[name](round);
       values[name].push(value);
-      told(name, round, value);
+      report(name, round, value);
     }
   }
   return values;

@@ -7,7 +7,7 @@ import { measureMigration } from '../test/harness/migration.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 import { timed } from './measure.ts';
 
-/** The stated duration is of one machine; this much more is still as stated. */
+/** A stated duration was measured on another machine; up to so many times as long still counts as the stated one. */
 const TOLERANCE = 3;
 const LEAST_SECONDS = 1;
 
@@ -30,7 +30,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
         context.log(`${table}: filled in ${(ms / 1000).toFixed(0)} s`);
         filled.add(table);
       }
-      // What the filling left to be written must not be written meanwhile.
+      // Otherwise PostgreSQL would write the filled pages out during the measurement.
       await db.raw('checkpoint');
       const seconds = (await measureMigration(db, migration)).durationMs / 1000;
       context.log(`${migration.name}: ${seconds.toFixed(2)} s`);

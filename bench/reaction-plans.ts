@@ -45,7 +45,7 @@ export async function explainCursors(
       await trx.rollback();
     }
   };
-  // What a turn of the fan-out leaves, and the largest page of one that comes from behind.
+  // As many events as one turn of the fan-out gives positions, and as a subscriber that is far behind has before it.
   await enter(500);
   const near = await enter(500);
   const far = await enter(Math.min(events - 1, 500_000));

@@ -38,7 +38,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const bounces = await measureBounces(context);
   const alone = await drive(context, tenants, quick ? 3_000 : 10_000);
   log(
-    `nobody reacts: ${alone.emittedRate.toFixed(0)} events/s emitted, a transaction ${median(alone.commitMs).toFixed(2)} ms`,
+    `without subscribers: ${alone.emittedRate.toFixed(0)} events/s emitted, a transaction ${median(alone.commitMs).toFixed(2)} ms`,
   );
 
   let helper = await context.helper('reactions');
@@ -218,7 +218,7 @@ async function emitOnce(deps: Deps, organizationId: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Waits until everything is placed and applied. Returns how long (ms) that took. */
+/** Waits until every event has its position and is applied. Returns how long (ms) that took. */
 async function drain({ db, clock }: Pick<TestDeps, 'db' | 'clock'>): Promise<number> {
   const startedAt = performance.now();
   for (;;) {

@@ -20,7 +20,7 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const rows = context.quick ? 5_000 : 100_000;
   const { assembly, stack, log } = context;
   const { db, config } = assembly.deps;
-  // Its own sweep and its relay would take part.
+  // The worker's own sweep and relay would start runs too.
   await stack.processes.worker.stop();
   await fill(db, rows);
   log(`${rows} rows of each family are there`);

@@ -8,7 +8,7 @@ import { alternate, median } from './measure.ts';
 const PAGE = 50;
 const CONNECTIONS = 10;
 const STEPS = 2;
-/** What operators are asked to pay for it without being asked. */
+/** It may be on by default when it costs no more than this (percent). */
 const MOST_PERCENT = 5;
 
 /** What row-level security costs: two installations that differ in ROW_SECURITY alone, in turn, a list and a campaign each. */

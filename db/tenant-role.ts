@@ -19,7 +19,7 @@ type Send = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
  * Has a new connection of the pool switch to the tenant role for statements of an organization. Role and organization are set for one
- * transaction only, so a pooler may hand the connection to somebody else after it. A statement outside a transaction travels
+ * transaction only, so a pooler may hand the connection to another client after it. A statement outside a transaction travels
  * together with its switch, and both are one transaction to PostgreSQL.
  * @param prepared keeps the plan of the switch on the connection
  */

@@ -14,7 +14,7 @@ import { createTemporalClient } from '../temporal/client.ts';
 import { mailWarnings } from './mail-warnings.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
-/** What one look has found. A fault keeps Heron from working as configured; a warning is for somebody to judge. */
+/** What one look has found. A fault keeps Heron from working as configured; a warning is for the operator to judge. */
 export interface Finding {
   part: 'settings' | 'database' | 'clock' | 'temporal' | 'dns' | 'mail';
   state: 'ok' | 'warning' | 'fault';
@@ -30,7 +30,7 @@ const SKEW_FAULT_MS = 30_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Checks a configuration against the living parts: the database with its role, extensions and clock, Temporal with its
+ * Checks a configuration against the running parts: the database with its role, extensions and clock, Temporal with its
  * namespace and search attributes, the names in public addresses, and the mail transport.
  * @param mailTo gets a test letter; without it the transport is only signed in to
  */

@@ -5,7 +5,7 @@ export function mailWarnings(config: Config): string[] {
   const warnings: string[] = [];
   if (config.MAIL_TRANSPORT === 'log')
     warnings.push(
-      'MAIL_TRANSPORT=log: sign-in codes, invitations and password resets reach nobody; they are written to the log. Set MAIL_TRANSPORT=smtp and SMTP_HOST.',
+      'MAIL_TRANSPORT=log: sign-in codes, invitations and password resets are not sent; they are written to the log. Set MAIL_TRANSPORT=smtp and SMTP_HOST.',
     );
   else if (/@localhost\b/.test(config.MAIL_FROM))
     warnings.push(

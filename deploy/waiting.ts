@@ -10,7 +10,7 @@ import { prepareTenantRole, requireRowSecurity, RowSecurityError } from '../db/r
 export class OperatorError extends Error {}
 
 /** Where waiting is reported: a process's log, or a terminal. */
-export interface Telling {
+export interface WaitLog {
   info(line: string): void;
   warn(line: string): void;
 }
@@ -35,7 +35,7 @@ export async function reachDatabase(db: Db, url: string): Promise<void> {
  * Waits for the database, at most a minute. A refusal that cannot pass, such as a wrong password, is thrown at once.
  * @throws OperatorError
  */
-export async function waitForDatabase(db: Db, url: string, log: Telling, patienceMs = PATIENCE_MS): Promise<void> {
+export async function waitForDatabase(db: Db, url: string, log: WaitLog, patienceMs = PATIENCE_MS): Promise<void> {
   await patiently('the database', log, patienceMs, async () => {
     try {
       await across(db, 'operator').sql('select 1');
@@ -53,7 +53,7 @@ export async function waitForDatabase(db: Db, url: string, log: Telling, patienc
 export async function waitForTemporal(
   connection: Connection,
   address: string,
-  log: Telling,
+  log: WaitLog,
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   await patiently('Temporal', log, patienceMs, async () => {
@@ -101,22 +101,22 @@ export function asDatabaseFault(error: unknown, url: string): OperatorError | un
 
 async function patiently(
   what: string,
-  log: Telling,
+  log: WaitLog,
   patienceMs: number,
   attempt: () => Promise<{ fault: OperatorError; passes: boolean } | undefined>,
 ): Promise<void> {
   const deadline = Date.now() + patienceMs;
-  let told = '';
+  let reported = '';
   for (;;) {
     const refusal = await attempt();
     if (!refusal) {
-      if (told) log.info(`${what} is there`);
+      if (reported) log.info(`${what} is there`);
       return;
     }
     if (!refusal.passes || Date.now() >= deadline) throw refusal.fault;
-    if (refusal.fault.message !== told)
+    if (refusal.fault.message !== reported)
       log.warn(`${refusal.fault.message}; waiting for it, at most ${Math.round(patienceMs / 1000)} s`);
-    told = refusal.fault.message;
+    reported = refusal.fault.message;
     await sleep(RETRY_MS);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Makes examples/leads.csv: `npx tsx examples/leads.ts > examples/leads.csv`. Always the same bytes, so the file can be
- * told from its recipe (domain/imports/leads.test.ts does).
+ * Makes examples/leads.csv: `npx tsx examples/leads.ts > examples/leads.csv`. Always the same bytes, so a test compares
+ * the file with what this program makes (domain/imports/leads.test.ts).
  */
 import { pathToFileURL } from 'node:url';
 

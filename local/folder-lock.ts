@@ -7,7 +7,7 @@ import { sha256 } from '../lib/crypto.ts';
 
 /**
  * Takes a data folder for this process, until `release` or its end, however that comes: two Temporal servers on one
- * file would each believe it theirs. The lock is a socket somebody listens on; one left by a dead process answers nobody.
+ * file would each believe it theirs. The lock is a socket that its process listens on; one left by a dead process does not answer.
  * @returns release
  * @throws Error when another process has it
  */

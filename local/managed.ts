@@ -77,7 +77,7 @@ export async function manage(
     try {
       process.kill(incarnation.pid, signal);
     } catch (error) {
-      // It ended by itself, and its end is just being told.
+      // It has just ended by itself; `exited` settles in a moment.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await incarnation.exited;

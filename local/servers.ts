@@ -58,7 +58,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether nobody listens on a TCP port of this machine. */
+/** Whether no program listens on a TCP port of this machine. */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -37,7 +37,7 @@ export interface LocalStackOptions {
    * instead of bringing them.
    */
   env?: Record<string, string | undefined>;
-  /** Ports to prefer; one that is taken is replaced, and said so. Free ones where not given. */
+  /** Ports to prefer; one that is taken is replaced, and the log says so. Free ones where not given. */
   ports?: Partial<StackPorts>;
   /** Ports that were asked for, with the setting that did: one that is taken is an error. */
   fixedPorts?: Partial<Record<keyof StackPorts, { port: number; setting: string }>>;
@@ -188,7 +188,7 @@ async function choosePorts(options: LocalStackOptions, log: (line: string) => vo
   return ports;
 }
 
-/** Whether somebody else's server is used, so that the port of ours does not matter. */
+/** Whether a server is given, so that the port of one of ours does not matter. */
 function isGiven(what: keyof StackPorts, env: Record<string, string | undefined>): boolean {
   if (what === 'postgres') return Boolean(env.PRIMARY_DB);
   return (what === 'temporal' || what === 'temporalUi') && Boolean(env.TEMPORAL_ADDRESS);

@@ -35,7 +35,7 @@ const PORTS: Record<keyof StackPorts, { setting: string; usual: number }> = {
 let stack: LocalStack | undefined;
 onShutdown(silentLogger, GRACE_MS, async () => {
   if (!stack) process.exit(130);
-  print('\nStopping: requests and emails in hand are finished first. (Ctrl-C again to stop at once.)');
+  print('\nStopping: open requests and emails are finished first. (Ctrl-C again to stop at once.)');
   await stack.stop();
   print('Stopped.');
 });
@@ -79,7 +79,7 @@ function askedPorts(env: NodeJS.ProcessEnv): {
   return { ports, fixedPorts };
 }
 
-/** Checked here as well, so that a faulty setting is told before anything is started. */
+/** Checked here as well, so that a faulty setting is reported before anything is started. */
 function loadedSettings(): NodeJS.ProcessEnv {
   try {
     const { APP_ENV } = loadConfig();
@@ -135,7 +135,7 @@ function claim(api: string, setupUrl: string): string[] {
   const token = setupUrl.slice(setupUrl.lastIndexOf('/') + 1);
   return [
     `  Setup link     ${setupUrl}`,
-    '  Nobody has an account yet. Open the link in a browser within a day, or claim the installation by hand:',
+    '  There is no account yet. Open the link in a browser within a day, or claim the installation by hand:',
     '',
     `    curl -X POST ${api}/v1/auth/setup -H 'Content-Type: application/json' \\`,
     `      -d '{"token": "${token}", "email": "you@example.com", "password": "<at least ${PASSWORD_LENGTH.min} characters>", "organization": "Example"}'`,

@@ -82,7 +82,7 @@ async function install(log: Logger): Promise<void> {
 }
 
 /**
- * What the SDK warns of and nobody has to look at: a queue that has activities alone, and an activity that asks for another
+ * Warnings of the SDK that need no attention: a queue that has activities alone, and an activity that asks for another
  * attempt or has said by itself why it ends. Whatever else an activity throws stays a warning.
  */
 function isOrdinary(message: string, meta: Record<string, unknown>): boolean {

@@ -148,7 +148,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     koa.request.ip = proxyAddr(koa.req, trust);
     koa.set('X-Request-Id', requestId);
     koa.set('X-Content-Type-Options', 'nosniff');
-    // Answers are of one caller, and some hold secrets: nothing between keeps them, unless a route says that anybody may.
+    // Answers are of one caller, and some hold secrets: nothing between keeps them, unless a route says so.
     koa.set('Cache-Control', 'no-store');
     if (hsts) koa.set('Strict-Transport-Security', hsts);
     try {

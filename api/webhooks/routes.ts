@@ -54,7 +54,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
     summary: 'The catalogue of events',
     description:
       'Every event with what it means, and the scope a key needs to see it. `webhook.test` is the verification challenge: it is sent ' +
-      'when asked for, and nobody subscribes to it.',
+      'when asked for, and no endpoint subscribes to it.',
     success: { status: 200, body: schemas.eventTypeList },
     errors: ['no_organization'],
     handler: async () => ({

@@ -47,7 +47,7 @@ export async function readReplies(folder: string): Promise<ReplyCase[] | null> {
       const linesOf = (wanted: (fragment: Fragment) => boolean): string[] =>
         fragments.filter(wanted).flatMap((fragment) => comparable(fragment.getContent()));
       const all = new Set(linesOf((fragment) => !fragment.isQuoted() && !fragment.isSignature()));
-      // Lines of headers that the parser overlooks, wrapped ones and those of forwarded mail, are nobody's own words.
+      // Lines of headers that the parser overlooks, wrapped ones and those of forwarded mail, are not the writer's own words.
       const own = new Set([...all].filter((line) => !HEADER_LINE.test(line)));
       const quoted = new Set(linesOf((fragment) => fragment.isQuoted()).filter((line) => !all.has(line)));
       return { name, number: at + 1, text, own, quoted };

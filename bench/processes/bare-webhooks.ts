@@ -1,6 +1,6 @@
 /**
  * undici and node:crypto and nothing else: signs and posts BODIES, in turn, to TARGET with CONCURRENCY requests at once.
- * Asked for a number, it posts so many and tells how long (ms) that took.
+ * Asked for a number, it posts so many and answers how long (ms) that took.
  */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * Servers that take every connection and every byte, and never answer: an app, a webhook endpoint, IMAP hosts. The first
- * port is told as `port`; asked `ports`, it tells all of them, and asked `open`, how many connections are open.
+ * Servers that take every connection and every byte, and never answer: an app, a webhook endpoint, IMAP hosts. Its first
+ * message has one port as `port`; asked `ports` it answers with all of them, asked `open` with the number of open connections.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
  * An SMTP server that takes everything and keeps nothing, so that it is never what limits a measurement. Asked `count`,
- * it tells how many messages came and when the first did; `reset` starts counting anew.
+ * it answers how many messages came and when the first did; `reset` starts counting anew.
  */
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
  * An HTTP server that takes webhooks. It keeps when each event id came first and how often it came; paths that begin with
- * /hang are taken and never answered. Asked `dump`, it tells what it has; `count` how many events; `reset` starts anew.
+ * /hang are taken and never answered. Asked `dump`, it answers with what it has; `count` with how many events; `reset` starts anew.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

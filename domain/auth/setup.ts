@@ -54,7 +54,7 @@ export async function ensureSetupLink({ db, clock, config }: Deps): Promise<{ ur
   return { url: `${config.APP_URL}/setup/${token}`, expiresAt };
 }
 
-/** Whether the installation waits for its first account: a setup link was handed out and nobody has claimed it yet. */
+/** Whether the installation waits for its first account: a setup link was handed out and has not been used yet. */
 export async function awaitsClaim(db: Deps['db']): Promise<boolean> {
   const link = await across(db, 'operator').table('setup_links').first('id');
   return link !== undefined && !(await hasUsers(db));

@@ -104,7 +104,7 @@ async function changeStep(
   rows: readonly CampaignStepRow[],
   row: CampaignStepRow,
   input: StepUpdate,
-  told: string,
+  message: string,
 ): Promise<WrittenStep> {
   const before = toGraphStep(row);
   const kind = input.kind ?? row.kind;
@@ -130,9 +130,9 @@ async function changeStep(
   );
   const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
   // Whoever waits by the old step must look at the new one.
-  const tellRuns = moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(after[field]));
+  const signalRuns = moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(after[field]));
   await moveWaits(tx, row.id, action);
-  await stepsChanged(tx, campaign, told, row.id, { tellRuns });
+  await stepsChanged(tx, campaign, message, row.id, { signalRuns });
   const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
   return { step, warnings: copyWarnings(step) };
 }
@@ -160,7 +160,7 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
     });
     for (const later of rows.filter((other) => other.position > row.position))
       await store(tx, later.id, { position: later.position - 1 });
-    await stepsChanged(tx, campaign, 'A step was removed', row.id, { tellRuns: true });
+    await stepsChanged(tx, campaign, 'A step was removed', row.id, { signalRuns: true });
   });
 }
 
@@ -207,21 +207,21 @@ async function store(tx: Tx, stepId: string, columns: Partial<CampaignStepRow>):
 
 /**
  * Raises the graph version, so that runs read the steps again, and announces the change.
- * @param options.tellRuns have the launcher signal every run: some may wait without a timer
+ * @param options.signalRuns have the launcher signal every run: some may wait without a timer
  */
 async function stepsChanged(
   tx: Tx,
   campaign: CampaignRow,
   message: string,
   stepId: string,
-  { tellRuns = false } = {},
+  { signalRuns = false } = {},
 ): Promise<void> {
   await tx.org
     .query(Campaigns)
     .findById(campaign.id)
     .patch({
       graph_version: tx.org.raw('graph_version + 1'),
-      ...(tellRuns ? { control_epoch: tx.org.raw('control_epoch + 1') } : {}),
+      ...(signalRuns ? { control_epoch: tx.org.raw('control_epoch + 1') } : {}),
       updated_at: tx.now,
     });
   await logCampaign(tx, campaign.id, 'steps_changed', message, { step_id: stepId });

@@ -216,7 +216,7 @@ function chooseDeliveries(
 }
 
 /**
- * What the people of a workspace let an application see now: nobody's grant counts for more than their role still allows.
+ * What the people of a workspace let an application see now: a grant counts for no more than the role of its person still allows.
  * Null for an endpoint of the workspace itself.
  */
 function scopesGranted({ registered, grants }: Target): number | null {

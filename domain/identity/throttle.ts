@@ -17,7 +17,7 @@ const RULES = {
   reset_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'requests for a new password from this address' },
   /** Reset links tried from one source. */
   reset_confirm_source: { limit: 100, windowMs: 60 * MINUTE_MS, what: 'reset links tried from this address' },
-  // Each kind of mail to an address has a budget of its own: nobody's inbox is flooded through us, and whoever asks for
+  // Each kind of mail to an address has a budget of its own: no inbox is flooded through us, and whoever asks for
   // sign-ups in another's name does not keep them from a new password or an invitation.
   sign_up_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'sign-up codes to this address' },
   reset_mail: { limit: 8, windowMs: 60 * MINUTE_MS, what: 'reset links to this address' },

@@ -105,7 +105,7 @@ export async function changeMemberRole(ctx: Ctx, userId: string, roleId: string)
 /**
  * Removes a member. Their sessions lose the organization and their grants to applications end at once; keys they made
  * belong to the organization and stay.
- * @throws AppError not_found, forbidden (someone who may do more), conflict (last owner)
+ * @throws AppError not_found, forbidden (the member may do more), conflict (last owner)
  */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   await transact(ctx, async (tx) => {

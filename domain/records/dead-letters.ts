@@ -52,7 +52,7 @@ export async function dropDeadLetter(tx: Tx, taskType: string, taskId: string): 
 
 /**
  * Marks the pending dead letter of a task as replayed: the task has been started again.
- * @returns false when there is none: somebody else was first
+ * @returns false when there is none: another replay was first
  */
 export async function replayDeadLetter(tx: Tx, taskType: string, taskId: string): Promise<boolean> {
   const changed = await tx.org

@@ -149,7 +149,7 @@ const STALE_LOOK_MS = 2 * 3_600_000;
 /** The result of the last search for missing runs. Right after an installation there is none yet. */
 async function missingRuns(ctx: Ctx): Promise<string> {
   const looks = await lastLooks(ctx.db);
-  if (looks.length === 0) return 'Nobody has looked for missing runs yet';
+  if (looks.length === 0) return 'The first look for missing runs is still to come';
   const oldest = new Date(Math.min(...looks.map(({ at }) => at.getTime())));
   if (Date.now() - oldest.getTime() > STALE_LOOK_MS)
     throw new Error(`The last look for missing runs was at ${oldest.toISOString()}`);

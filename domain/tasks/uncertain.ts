@@ -18,7 +18,7 @@ export interface UncertainEmail {
   mailbox_id: string | null;
   message_id: string | null;
   claimed_at: Date | null;
-  /** Somebody wants it sent again; it waits for a slot. */
+  /** A person had it sent again; it waits for a slot. */
   again: boolean;
   reason: string | null;
 }

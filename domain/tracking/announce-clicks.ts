@@ -50,17 +50,17 @@ function announceSome(deps: Deps, organizationId: string, requestId: string): Pr
          select id, send_id from engagement_events where organization_id = :org and announce_at <= :now order by announce_at limit ${BATCH}
        ), held as (
          select id from sends where organization_id = :org and id in (select send_id from due) order by id for update skip locked
-       ), told as (
+       ), announced as (
          update engagement_events e set announce_at = null from due d
          where e.id = d.id and e.announce_at is not null and (d.send_id in (select id from held) or not exists (select 1 from sends s where s.id = d.send_id))
          returning e.send_id, e.link_id, e.at, e.client, e.device_type
        ), first as (
          update sends s set clicked_at = t.at, updated_at = :now
-         from (select send_id, min(at) as at from told group by send_id) t where s.id = t.send_id and s.clicked_at is null
+         from (select send_id, min(at) as at from announced group by send_id) t where s.id = t.send_id and s.clicked_at is null
        )
        select t.at, t.client, t.device_type, t.send_id, l.url, l.label as link_label, s.campaign_id, s.step_id, s.contact_id, s.mailbox_id,
          s.recipient, s.message_id
-       from told t left join sends s on s.id = t.send_id left join tracked_links l on l.id = t.link_id
+       from announced t left join sends s on s.id = t.send_id left join tracked_links l on l.id = t.link_id
        order by t.at`,
       { now: tx.now },
     );

@@ -4,7 +4,7 @@ import type { Diary } from './diary.ts';
 import { awayReply, deliveryReport, replyTo } from './letters.ts';
 import type { Letter, World } from './world.ts';
 
-/** What an act has to hand. `draw` gives numbers from 0 to 1 that depend on the person alone. */
+/** What an act may use. `draw` gives numbers from 0 to 1 that depend on the person alone. */
 export interface Scene {
   world: World;
   api: Api;
@@ -26,7 +26,7 @@ const MAIL_PROGRAMS = [
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
 ];
-/** Apple's and Gmail's proxies fetch images before anybody has looked at the letter. */
+/** Apple's and Gmail's proxies fetch images before a person has opened the letter. */
 const PROXIES = [
   'Mozilla/5.0',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',

@@ -30,7 +30,7 @@ export interface DemoApp {
 
 const DISCOUNTS: Record<string, number> = { free: 30, starter: 20, pro: 15, enterprise: 10 };
 
-/** Starts the app on a free port. Before {@link DemoApp.useSecret} it trusts nobody. */
+/** Starts the app on a free port. Before {@link DemoApp.useSecret} it refuses every request. */
 export async function startApp(): Promise<DemoApp> {
   const calls: AppCall[] = [];
   const answered = new Map<string, object>();
@@ -89,7 +89,7 @@ function makeOffer(email: string, plan: string): object {
   return { offer_code: offerCode(email), discount_percent: DISCOUNTS[plan.trim().toLowerCase()] ?? 25, seats: 5 };
 }
 
-/** The code an address gets: nobody else's, and the same whenever it is asked for. */
+/** The code of an address: no two have the same, and it is the same at every call. */
 export function offerCode(email: string): string {
   return `HELLO-${createHash('sha256').update(email).digest('hex').slice(0, 8).toUpperCase()}`;
 }

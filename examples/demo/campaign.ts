@@ -17,7 +17,7 @@ export type LetterName = keyof typeof MARKS;
 export const LETTERS = Object.keys(MARKS) as LetterName[];
 
 export const EVENT = 'order.paid';
-/** Where the links of the letters lead; nobody goes there, the demo looks only at the redirect. */
+/** Where the links of the letters lead; they are never fetched, the demo looks only at the redirect. */
 export const SHOP = 'https://northlight.example/shop';
 
 const SUBJECT = '{A question|A quick question|One question} about {{.Company | default "your company"}}';

@@ -7,7 +7,7 @@ import type { ImportJob } from './setup.ts';
 import type { Lead } from './watch.ts';
 import type { Letter } from './world.ts';
 
-/** Everything that is compared: what the product says, and what everybody else knows for themselves. */
+/** Everything that is compared: what the product says, and what the recipients, the app and the mail server have on record. */
 export interface Facts {
   people: ReadonlyMap<string, Person>;
   diary: Diary;
@@ -16,7 +16,7 @@ export interface Facts {
   app: { calls: readonly AppCall[]; refused: number };
   leads: readonly Lead[];
   record: ProductRecord;
-  /** When the product first said in an answer that somebody had left. */
+  /** When the product first said in an answer that a recipient had left. */
   leftSeenAt: ReadonlyMap<string, Date>;
   /** Suppression entries made by the product: GET /v1/suppressions. */
   suppressed: readonly { email: string; source: string }[];
@@ -30,7 +30,7 @@ export interface Facts {
 /** Answers what differs, in words; nothing when all is as it should be. */
 export type Check = readonly [name: string, differences: (facts: Facts) => string[]];
 
-/** The reckoning: each line compares the product's numbers with somebody else's record of the same thing. */
+/** The reckoning: each line compares the product's numbers with an independent record of the same thing. */
 export const CHECKS: readonly Check[] = [
   [
     'every row of leads.csv is accounted for',
@@ -39,7 +39,7 @@ export const CHECKS: readonly Check[] = [
       return sum === job.total && job.imported > 300 ? [] : [JSON.stringify(job)];
     },
   ],
-  ['everybody who was to act could act', ({ diary }) => [...diary.troubles]],
+  ['every recipient could do what their role says', ({ diary }) => [...diary.troubles]],
   ['every lead ended the way its recipient behaved', endings],
   ['every recipient got the letters of their way, each once', lettersOfEveryWay],
   [
@@ -124,7 +124,7 @@ export const CHECKS: readonly Check[] = [
           .map(({ email, role }) => `${email} ${role.ends === 'bounced' ? 'bounce' : 'unsubscribe'}`),
       ),
   ],
-  ['nobody was written to after they had left', afterTheFact],
+  ['no recipient was written to after they had left', afterTheFact],
   ['no process of Heron logged an error', ({ complaints }) => [...complaints]],
 ];
 
@@ -159,7 +159,7 @@ function lettersOfEveryWay({ people, letters }: Facts): string[] {
   ];
 }
 
-/** Somebody may leave while the app is being asked about them; then its answer has nowhere to go. */
+/** A recipient may leave while the app is asked about them; its answer is not used then. */
 function appCalls({ record, app }: Facts): string[] {
   const line = (call: { eventId: string; email: string; offerCode: string | null }): string =>
     `${call.eventId} ${call.email} ${call.offerCode}`;
@@ -210,8 +210,8 @@ function threading({ letters }: Facts): string[] {
 }
 
 /**
- * Leaving counts from the moment the product has said so in an answer. A letter that a worker had in hand by then may
- * still arrive; one that was taken in hand later is a fault.
+ * Leaving counts from the moment the product has said so in an answer. A letter that a worker had claimed by then may
+ * still arrive; one that was claimed later is a fault.
  */
 function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
   const left = new Map([...leftSeenAt].filter(([email]) => people.get(email)?.role.ends !== 'completed'));
@@ -220,7 +220,7 @@ function afterTheFact({ people, diary, record, leftSeenAt }: Facts): string[] {
     .filter(({ email, claimedAt }) => claimedAt && left.has(email) && claimedAt > left.get(email)!)
     .map(
       ({ email, step, claimedAt }) =>
-        `${email}/${step} was taken in hand at ${claimedAt!.toISOString()}, after ${left.get(email)!.toISOString()}`,
+        `${email}/${step} was claimed at ${claimedAt!.toISOString()}, after ${left.get(email)!.toISOString()}`,
     );
 }
 

@@ -10,7 +10,7 @@ export interface Life {
   stop(): void;
 }
 
-/** Lets everybody do with each letter what their role says, when its time has come. */
+/** Lets every recipient do with each letter what their role says, when its time has come. */
 export function bringToLife(people: ReadonlyMap<string, Person>, world: World, api: Api, diary: Diary): Life {
   const timers = new Set<NodeJS.Timeout>();
   let busy = 0;

@@ -29,7 +29,7 @@ const SETTINGS = {
   // Mail servers, app and links are on this machine.
   ALLOW_PRIVATE_MAIL_HOSTS: 'true',
   ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  // Opens within seconds of the send count as a machine's, but here people are that quick: they are told by user agent alone.
+  // Opens within seconds of the send count as a machine's, but here people are that quick: the user agent alone decides.
   TRACKING_INSTANT_MS: '0',
   IMAP_POLL_MS: '2000',
   SMTP_UNREACHABLE_RETRY_MS: '3000',
@@ -94,7 +94,7 @@ async function main(): Promise<number> {
   } finally {
     say('\nTaking everything down.');
     clearInterval(vigil);
-    // Heron first: it still talks to the others while it finishes what it has in hand.
+    // Heron first: it still talks to the others while it finishes open work.
     await stack?.stop();
     await Promise.all([app.stop(), world.stop()]);
   }
@@ -151,7 +151,7 @@ function readOptions(): { keep: boolean; leads: number } {
     });
     const leads = Number(values.leads);
     if (!Number.isSafeInteger(leads) || leads < ROLES.length) {
-      throw new Error(`--leads needs a number from ${ROLES.length}: every kind of recipient is played by somebody`);
+      throw new Error(`--leads needs a number from ${ROLES.length}: every kind of recipient needs one`);
     }
     return { keep: values.keep, leads };
   } catch (error) {

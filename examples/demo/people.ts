@@ -5,13 +5,13 @@ import { acts, type Act } from './acts.ts';
 /** How a recipient behaves, and how their way through the campaign has to end. */
 export interface Role {
   name: string;
-  /** Share of the recipients, beyond the one who plays it in any case; `one` is played by nobody else. */
+  /** Share of the recipients, beyond the one who plays it in any case; `one`: there is only that one. */
   share: number | 'one';
   /** Status of the lead when all is over, as GET /v1/campaigns/:id/leads says it. */
   ends: 'completed' | 'replied' | 'bounced' | 'unsubscribed' | 'paused';
   /** Letters they must get, each once. */
   gets: readonly LetterName[];
-  /** Letters that may have been in a worker's hands already when they left; no others. */
+  /** Letters that a worker may have claimed already when they left; no others. */
   mayGet?: readonly LetterName[];
   /** What the wait_for_event step says of them. */
   wait?: 'resumed' | 'timed_out';
@@ -22,7 +22,7 @@ export interface Role {
 
 const { open, openByProxy, click, scan, reply, awayReply, reportUndeliverable, unsubscribe, buy } = acts;
 
-/** Everybody's way. Times are milliseconds after a letter has arrived, drawn from a range by the address. */
+/** The roles. Times are milliseconds after a letter has arrived, drawn from a range by the address. */
 export const ROLES: readonly Role[] = [
   { name: 'no such address', share: 0.02, ends: 'bounced', gets: [], refused: true, does: {} },
   {
@@ -108,7 +108,7 @@ export const ROLES: readonly Role[] = [
     wait: 'timed_out',
     does: { hello: [scan([50, 400])] },
   },
-  // Everybody else. Most mail is simply not read.
+  // All others. Most mail is simply not read.
   { name: 'does nothing', share: 1, ends: 'completed', gets: ['hello', 'offer', 'nudge'], wait: 'timed_out', does: {} },
 ];
 
@@ -119,7 +119,7 @@ export interface Person {
 }
 
 /**
- * Gives everybody a role. Who gets which depends on the addresses alone, so the same list always behaves the same. There
+ * Gives every recipient a role. Who gets which depends on the addresses alone, so the same list always behaves the same. There
  * must be as many addresses as roles.
  * @returns people by address
  */

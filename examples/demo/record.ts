@@ -1,5 +1,5 @@
 /**
- * The only place of the demo that reads PostgreSQL. Everything else goes through the REST API like any client; these are
+ * The only file of the demo that reads PostgreSQL. Everything else goes through the REST API like any client; these are
  * the numbers per step and per email which have no public route yet. They are read, never written.
  */
 import { connectRaw } from '../../db/connection.ts';
@@ -10,7 +10,7 @@ export interface SendRecord {
   step: string;
   state: string;
   messageId: string | null;
-  /** When a worker took it in hand; from then on it may leave. */
+  /** When a worker claimed it; from then on it may leave. */
   claimedAt: Date | null;
   sentAt: Date | null;
   openedAt: Date | null;

@@ -81,7 +81,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     const trouble = await runTrouble(prepared, world, say, signal);
     write();
     for (const [name, differences] of trouble) tell(name, differences);
-    // An absent mail server may be logged as an error; it is shown, and is no fault of anybody.
+    // An absent mail server may be logged as an error; it is shown, and does not count as a fault.
     for (const complaint of options.complaints.slice(logged)) write(`        logged: ${complaint}`);
     return { prepared, passed: isSound && trouble.every(([, differences]) => differences.length === 0) };
   } finally {

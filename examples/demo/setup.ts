@@ -132,12 +132,12 @@ async function importLeads(api: Api, say: SetupOptions['say']): Promise<ImportJo
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
   let job = await api.send<ImportJob>('POST', '/contacts/import', form);
-  for (let told = ''; job.status === 'queued' || job.status === 'running';) {
+  for (let shown = ''; job.status === 'queued' || job.status === 'running';) {
     await sleep(200);
     job = await api.get<ImportJob>(`/contacts/imports/${job.id}`);
     const line = `importing leads.csv: ${Math.round(job.progress * 100)}%, ${job.total} rows`;
-    if (job.total > 0 && line !== told) say(line);
-    told = line;
+    if (job.total > 0 && line !== shown) say(line);
+    shown = line;
   }
   if (job.status !== 'completed') throw new Error(`the import ${job.status}: ${job.error}`);
   say(`leads.csv: ${job.total} rows, ${job.imported} contacts`);

@@ -23,7 +23,7 @@ interface Mailbox {
 
 /**
  * The second chapter: a day on which things go wrong. The mail server is away when the campaign starts, one mailbox has reached
- * its provider's limit, and the only answer is in Danish. Nobody may be lost by any of it.
+ * its provider's limit, and the only answer is in Danish. No recipient may lose a letter by it.
  */
 export async function runTrouble(
   { api, campaignId: first }: Pick<Prepared, 'api' | 'campaignId'>,
@@ -70,14 +70,14 @@ export async function runTrouble(
       ],
     ],
     [
-      'the outage cost nobody a letter, and nobody got two',
+      'every reader got the letter once, in spite of the outage',
       compare(
         arrived().map(({ to }) => to),
         readers.map(({ email }) => email),
       ),
     ],
     [
-      'nobody was given up or suppressed for what was not their fault',
+      'no reader was given up or suppressed for a fault of the servers',
       [
         ...states
           .filter(({ status }) => !['active', 'completed', 'replied'].includes(status))

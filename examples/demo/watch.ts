@@ -25,7 +25,7 @@ export interface View {
 export interface Watch {
   /** Looks once, and remembers who was first seen to have left, and when. */
   look(): Promise<View>;
-  /** When an answer of the product first said that somebody had left: later than the fact itself. */
+  /** When an answer of the product first said that a recipient had left: later than the fact itself. */
   readonly leftSeenAt: ReadonlyMap<string, Date>;
 }
 

@@ -19,7 +19,7 @@ export interface Letter {
   at: Date;
 }
 
-/** The outside world of the demo: the senders' mail provider, and everybody's inbox. */
+/** The outside world of the demo: the senders' mail provider, and the senders' inboxes. */
 export interface World {
   mailboxes: readonly MailWorldMailbox[];
   /** Everything the mail server took, oldest first: what the product is measured against. */

@@ -200,7 +200,7 @@ export const settingsSchema = z.object({
   RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
   /** After this long (ms) an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
   SEND_CLAIM_MS: count.min(1000).default(90_000),
-  /** Wait (ms) until a mail server that could not be reached is tried again; nothing is counted against anybody. */
+  /** Wait (ms) until a mail server that could not be reached is tried again; it counts as an attempt of no email. */
   SMTP_UNREACHABLE_RETRY_MS: count.min(1000).default(300_000),
   /** How often (ms) a mailbox without IDLE is polled for new mail. */
   IMAP_POLL_MS: count.min(200).default(60_000),

@@ -22,7 +22,7 @@ export interface FetchOptions {
  * The SDK downloads in native code that cannot be interrupted, so it runs in a process of its own, which is
  * ended when nothing arrives for 20 seconds.
  *
- * @returns the path of the downloaded program, in a place from where it can be renamed
+ * @returns the path of the downloaded program, below `scratchDir`
  * @throws Error with the SDK's reason, or when the download stalls
  */
 export async function downloadCli({ scratchDir, log }: FetchOptions): Promise<string> {

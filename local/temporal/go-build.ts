@@ -11,7 +11,7 @@ const CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
  * Builds the pinned Temporal CLI from its official Go module, which takes a few minutes the first time and
  * needs nothing but Go and a module proxy. The Go module that pins it lies in `local/temporal/go/`.
  *
- * @returns the path of the built program, in a place from where it can be renamed
+ * @returns the path of the built program, below `scratchDir`
  * @throws Error when Go is not installed, or with the last lines of what Go said
  */
 export async function buildCli({ scratchDir, version, log }: FetchOptions): Promise<string> {

@@ -21,10 +21,10 @@ export async function withFileLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await mkdir(dirname(file), { recursive: true });
-  let told = false;
+  let reported = false;
   while (!(await acquire(file))) {
-    if (!told) onWait((await readFile(file, 'utf8').catch(() => '')) || 'unknown');
-    told = true;
+    if (!reported) onWait((await readFile(file, 'utf8').catch(() => '')) || 'unknown');
+    reported = true;
     await sleep(POLL_MS);
   }
   const heartbeat = setInterval(() => {

@@ -38,7 +38,7 @@ export interface TemporalServerOptions {
   uiPort?: number;
   /** True leaves the web UI out. */
   headless?: boolean;
-  /** True leaves Heron's search attributes out, as on a cluster that nobody has prepared. */
+  /** True leaves Heron's search attributes out, as on a cluster that has not been prepared. */
   bare?: boolean;
   /** What the server prints is appended here. */
   logFile: string;

@@ -64,7 +64,7 @@ export interface EngineWorld {
   assertCountersAgree(): Promise<void>;
 }
 
-/** What a caller may be told; anything else is a fault of ours. */
+/** Refusals that a caller may get; any other error is a fault of ours. */
 const EXPECTED = new Set([
   'not_found',
   'bad_request',
@@ -263,7 +263,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           const { until, done } = await run(id);
           if (until === null && !done)
             throw new Error(
-              `enrollment ${id} waits for nobody: ${JSON.stringify(await db('enrollments').where({ id }).first())}`,
+              `enrollment ${id} waits for nothing: ${JSON.stringify(await db('enrollments').where({ id }).first())}`,
             );
           if (until !== null) wakes.push(until);
         }
@@ -283,7 +283,7 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
       const left = await db('sends')
         .where({ organization_id: organizationId })
         .whereIn('state', ['reserved', 'sending']);
-      if (left.length > 0) throw new Error(`emails nobody will settle: ${JSON.stringify(left)}`);
+      if (left.length > 0) throw new Error(`emails that will never be settled: ${JSON.stringify(left)}`);
       for (const { campaignId } of campaigns) {
         const turn = await launchTurn(ctx, campaignId);
         if (!('report' in turn) || turn.report.kind !== 'done')

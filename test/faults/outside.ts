@@ -87,7 +87,7 @@ export async function startOutside(mail: MailWorld): Promise<Outside> {
   const report = async (someone: Person): Promise<void> => {
     busy += 1;
     try {
-      // A product knows nothing of waits: it reports, and again when that moved nobody.
+      // A product knows nothing of waits: it reports, and reports again when no wait was resumed.
       for (let round = 0; round < EVENT_TRIES && !stopped; round += 1) {
         await sleep(1_000 + Math.min(round, 5) * 400);
         const publication = await publish(someone, `${someone.email}/${round}`);

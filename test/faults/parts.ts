@@ -29,7 +29,7 @@ export interface Parts {
   workers: Part[];
   temporal: Part;
   postgres: Part;
-  /** Ends nobody asked for; there must be none. */
+  /** Processes that ended by themselves; there must be none. */
   deaths: string[];
   /** Data, and the log of every process. */
   folder: string;
@@ -113,7 +113,7 @@ function furtherWorker(stack: LocalStack, number: number, log: (line: string) =>
 }
 
 interface Watched extends Part {
-  /** Notices an end nobody asked for, puts it on record, and starts the process again as a supervisor would. */
+  /** Notices when it ends by itself, puts it on record, and starts the process again as a supervisor would. */
   look(): void;
 }
 

@@ -141,7 +141,7 @@ function nobodyTwice({ record }: Facts): Check {
   }
   for (const [key, times] of seen) if (times > 1) faults.push(`${key} was mailed ${times} times`);
   return {
-    name: 'nobody is mailed a step twice',
+    name: 'no contact is mailed a step twice',
     seen: `${record.length} messages, ${seen.size} (recipient, step)`,
     faults,
   };
@@ -300,7 +300,7 @@ function appCalls({ outside, runs, scenario }: Facts): Check {
   };
 }
 
-/** matched_waits is the truth: what the 202 said is what the database did, and nobody else was resumed. */
+/** matched_waits is the truth: what the 202 said is what the database did, and no other wait was resumed. */
 function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts): Check {
   const faults: string[] = [];
   const resumed = waits.filter((wait) => wait.state === 'resumed');
@@ -318,7 +318,7 @@ function waitsAndEvents({ outside, waits, runs, enrollments, scenario }: Facts):
   }
   for (const wait of resumed) {
     if (!said.has(wait.event_id ?? ''))
-      faults.push(`a wait of contact ${wait.contact_id} was resumed by an event nobody was told of`);
+      faults.push(`a wait of contact ${wait.contact_id} was resumed by an event that was never answered`);
     const run = runs.find(({ id }) => id === wait.step_run_id);
     if (run?.state === 'completed' && run.outcome !== 'event')
       faults.push(`step run ${wait.step_run_id} had its event but went on with ${run.outcome}`);
@@ -353,7 +353,7 @@ async function eventRows(db: RawDb, { outside, scenario }: Facts): Promise<Check
   const told = new Set(outside.publications.map(({ eventId }) => eventId));
   const faults = rows
     .filter(({ id }) => !told.has(id))
-    .map(({ id }) => `event ${id} is stored, nobody was answered with it`);
+    .map(({ id }) => `event ${id} is stored, and no answer named it`);
   if (told.size !== outside.publications.length) faults.push('two keys were answered with one event');
   if (rows.length !== told.size) faults.push(`${rows.length} events are stored, ${told.size} were answered`);
   const repeated = outside.publications.filter(({ requests }) => requests > 1).length;
@@ -422,7 +422,7 @@ async function bounces(db: RawDb, { sends, scenario }: Facts): Promise<Check> {
   ];
   if (events.length !== bounced.size)
     faults.push(`${bounced.size} emails bounced, ${events.length} campaign.email_bounced events`);
-  return { name: 'bounces are suppressed and told once', seen: `${bounced.size} bounced`, faults };
+  return { name: 'bounces are suppressed and announced once', seen: `${bounced.size} bounced`, faults };
 }
 
 async function nothingLeft(db: RawDb, { scenario }: Facts): Promise<Check> {

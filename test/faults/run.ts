@@ -175,7 +175,7 @@ async function killParts(
   return late;
 }
 
-/** Somebody stops the campaign in the middle and starts it again. */
+/** Stops the campaign in the middle and starts it again. */
 async function pauseOnce(
   { options, assembly }: Stage,
   { tenant, campaignId }: Scenario,
@@ -227,7 +227,7 @@ async function lookTwice({ deps }: TestAssembly): Promise<void> {
   await Promise.all([1, 2].map(() => reconcileRuns(deps).catch(() => {})));
 }
 
-/** Whether contacts are under way; undefined while nobody can say. */
+/** Whether contacts are under way; undefined while PostgreSQL does not answer. */
 async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Promise<boolean | undefined> {
   try {
     const open = await deps
@@ -245,7 +245,7 @@ async function isRunning({ deps }: TestAssembly, { campaignId }: Scenario): Prom
 async function settle({ options, outside, assembly }: Stage, { campaignId }: Scenario): Promise<void> {
   const { db } = assembly.deps;
   const deadline = performance.now() + options.settleMs;
-  let told = performance.now();
+  let printed = performance.now();
   while (performance.now() < deadline) {
     const open = await db('enrollments')
       .where({ campaign_id: campaignId })
@@ -265,9 +265,9 @@ async function settle({ options, outside, assembly }: Stage, { campaignId }: Sce
       (await openWorkflows(assembly)).length === 0
     )
       return;
-    if (performance.now() - told > 10_000) {
+    if (performance.now() - printed > 10_000) {
       options.log(`${left} contacts under way`);
-      told = performance.now();
+      printed = performance.now();
       if (options.losses > 0) await lookTwice(assembly);
     }
     await sleep(500);

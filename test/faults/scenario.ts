@@ -29,7 +29,7 @@ export interface Scenario {
 export interface ScenarioOptions {
   contacts: number;
   mailboxes: number;
-  /** Whether somebody lets the wait run out (a minute) and is deferred (a minute): full runs only. */
+  /** Whether some contacts let the wait run out (a minute) or are deferred (a minute): full runs only. */
   slow: boolean;
   replies: boolean;
 }

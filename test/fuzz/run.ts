@@ -50,7 +50,7 @@ const workflows: WorkflowGateway = {
 };
 
 /**
- * Asks every operation for what it does, with real ids and each kind of credential, and then for what nobody should ask:
+ * Asks every operation for what it does, with real ids and each kind of credential, and then for what no client should ask:
  * wrong types, characters that cannot be stored, huge numbers, deep nesting, long texts, doubled keys. All limits are
  * lifted. The same seed makes the same requests, as many as there is time for.
  */

@@ -15,7 +15,7 @@ export async function tenantWithPassword(world: World, name?: string): Promise<T
   return tenant;
 }
 
-/** An application of a tenant that takes its answers at `redirectUri`; with `self_registered` a public one of nobody. */
+/** An application of a tenant that takes its answers at `redirectUri`; with `self_registered` a public one that belongs to no workspace. */
 export function createApp(
   world: World,
   tenant: Tenant,

@@ -113,7 +113,7 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
   const listening = once(server.server, 'listening');
   server.listen(options.port ?? 0, '127.0.0.1');
   await listening;
-  // A client that goes away in the middle is part of the game.
+  // Tests cut connections in the middle of a message.
   server.on('error', () => undefined);
 
   return {

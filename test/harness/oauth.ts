@@ -182,8 +182,6 @@ export function refused(t: ExecutionContext, answer: Answer, status: number, err
   t.is(answer.headers.get('cache-control'), 'no-store');
 }
 
-/** Whether a token is good for a route that needs read_contacts: the answer's status. */
-
 /** A person, an application and the exchange of a code that would succeed. */
 export interface Flow {
   tenant: Tenant;
@@ -192,6 +190,7 @@ export interface Flow {
   form: Record<string, string>;
 }
 
+/** Creates a tenant, a client of it, and a code that the client may exchange. */
 export async function createFlow(
   where: World,
   options: { client?: TestClient; scopes?: readonly Permission[]; query?: Record<string, string> } = {},

@@ -8,7 +8,7 @@ import { createMetrics } from '../../lib/metrics.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
 
 /**
- * The API as it is, but with the reads of contacts open to everybody, as one organization: no key, scope, rate limit or usage
+ * The API as it is, but with the reads of contacts open without authentication, as one organization: no key, scope, rate limit or usage
  * record. What those cost is measured against it.
  */
 export function startOpenApi(deps: Deps, organizationId: string): Promise<Listening> {

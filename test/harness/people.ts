@@ -5,7 +5,7 @@ export const PASSWORD = 'correct horse 42';
 
 let counter = 0;
 
-/** An address nobody has used. */
+/** An address that no account has. */
 export function freshEmail(name = 'person'): string {
   counter += 1;
   return `${name}-${process.pid}-${counter}@example.com`;

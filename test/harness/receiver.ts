@@ -26,7 +26,7 @@ export type ReceiverAnswer =
 
 export type Responder = (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>;
 
-/** A real HTTP server that webhooks are delivered to: keeps what came, says what it was told to say. */
+/** A real HTTP server that webhooks are delivered to: keeps what came, and answers as the test sets. */
 export interface Receiver {
   /** Its origin, without a slash at the end. */
   url: string;
@@ -47,7 +47,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** Starts a receiver on a free loopback port (or `port`). It answers 204 until told otherwise. */
+/** Starts a receiver on a free loopback port (or `port`). It answers 204 until the test sets another answer. */
 export async function startReceiver(
   options: { port?: number; respond?: number | ReceiverAnswer | Responder } = {},
 ): Promise<Receiver> {

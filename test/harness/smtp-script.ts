@@ -42,7 +42,7 @@ const REPLIES: Record<SmtpMoment, string> = {
   rset: '250 fine',
 };
 
-/** A mail server on a free port that misbehaves as told, byte for byte; smtp-server would not let it. */
+/** A mail server on a free port that misbehaves as scripted, byte for byte; smtp-server would not let it. */
 export async function startScriptedSmtp({
   extensions = ['AUTH PLAIN', 'PIPELINING'],
   move = () => 'ok',

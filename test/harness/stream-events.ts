@@ -4,7 +4,7 @@ import { POSITIONS_CHANNEL, type EventType } from '../../domain/kernel/events.ts
 import { newId } from '../../lib/ids.ts';
 import type { World } from './world.ts';
 
-/** Events straight in the database, as a commit leaves them: not placed yet. Returns their ids. */
+/** Events straight in the database, as a commit leaves them: without a position yet. Returns their ids. */
 export async function emit(
   world: Pick<World, 'deps'>,
   organizationId: string,

@@ -47,7 +47,7 @@ export async function emitEvents(
   return rows.map(({ id }) => id);
 }
 
-/** Runs the fan-out until nothing is left to place. Returns how many deliveries were made. */
+/** Runs the fan-out until every event has its position. Returns how many deliveries were made. */
 export async function fanOut(deps: TestDeps, memory: FanOutMemory = { open: undefined }): Promise<number> {
   let deliveries = 0;
   for (;;) {

@@ -205,7 +205,7 @@ function minutesOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }
 
-/** What must hold of the rows at any time: every lead in one state, and everybody who waits has a next moment. */
+/** What must hold of the rows at any time: every lead in one state, and every lead that waits has a next moment. */
 export async function checkHour(db: RawDb, ledger: Ledger, wakes: ReadonlyMap<string, number | null>): Promise<void> {
   const { rows } = (await db.raw(
     `select e.id, e.contact_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
@@ -229,7 +229,7 @@ export async function checkHour(db: RawDb, ledger: Ledger, wakes: ReadonlyMap<st
         !row.slot &&
         !row.hold_since
       )
-        fault('an active lead that waits for nobody');
+        fault('an active lead that waits for nothing');
       if (!row.waiting_for && !row.waiting_until) fault('an active lead without a reason');
     } else if (row.state === 'pending') {
       if (row.status === 'active' && !wakes.has(launcher)) fault('a waiting lead without a launcher');

@@ -5,7 +5,7 @@ import type { Outcome } from './run.ts';
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 
-/** An email that somebody was waiting for: from when on, and until when at most. */
+/** An email that a lead was waiting for: from when on, and until when at most. */
 interface Job {
   lead: number;
   campaign: number;

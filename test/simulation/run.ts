@@ -252,7 +252,7 @@ class Simulation {
     try {
       await this.#act(happening);
     } catch (error) {
-      // A person may be refused: no such lead any more, nobody left to write to.
+      // A person may be refused: no such lead any more, no lead left to write to.
       if (!(error instanceof AppError)) throw error;
     }
   }
@@ -270,7 +270,7 @@ class Simulation {
           }),
         );
       case 'password':
-        // Somebody enters the new one at the end.
+        // A person enters the new one at the end.
         this.#later(happening.until, () =>
           transact(ctx, (tx) => clearHold(tx, mailboxes[happening.mailbox]!)).then(() => undefined),
         );

@@ -247,7 +247,7 @@ test.serial(
       await (await startPulse(world.deps, fresh)).stop();
       return /heron_runs_missing\{family="contact-import"\} (\d+)/.exec(await fresh.registry.metrics())?.[1];
     };
-    t.like(await runs(), { ok: true, detail: 'Nobody has looked for missing runs yet' });
+    t.like(await runs(), { ok: true, detail: 'The first look for missing runs is still to come' });
     await reconcile(world.deps);
     t.like(await runs(), {
       ok: false,

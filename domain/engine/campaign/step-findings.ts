@@ -138,7 +138,7 @@ async function copyProblems(
         behind(step, steps).has(row.id) && step.action && 'output_key' in step.action ? [step.action.output_key] : [],
       ),
     );
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for (const field of COPY) {
       const { errors, references } = inspectSource(field, row[field]);
       for (const error of errors) miss(row.id, 'error', formatMessageError({ field, ...error }), STEP_FIX);
@@ -147,8 +147,8 @@ async function copyProblems(
         hasDefault,
       } of references) {
         const name = root === 'App' ? `App.${key}` : root!;
-        if (hasDefault || told.has(name) || (root !== 'App' && builtIn.has(root!))) continue;
-        told.add(name);
+        if (hasDefault || reported.has(name) || (root !== 'App' && builtIn.has(root!))) continue;
+        reported.add(name);
         if (root !== 'App') wanted.push({ key: root!, stepId: row.id });
         else if (key === undefined || !produced.has(key))
           miss(

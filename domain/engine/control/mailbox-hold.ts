@@ -54,7 +54,7 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
   );
   if (!mailbox) return;
-  const until = hold.until ? `until ${hold.until.toISOString()}` : 'until somebody acts';
+  const until = hold.until ? `until ${hold.until.toISOString()}` : 'until a person lifts it';
   await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
     type: 'sender_held',
     message: `A mailbox rests ${until}: ${TITLES[hold.code]}`,

@@ -49,10 +49,10 @@ export async function announcePoolChange(
   const ids = campaigns.map(({ id }) => id);
   // Not waited for: who holds a campaign may want this mailbox. Its refused leads are then asked at their own time.
   await tx.org.sql(
-    `with told as (
+    `with concerned as (
        select id from campaigns where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update skip locked
      )
-     update campaigns k set launch_epoch = -1 from told where k.id = told.id`,
+     update campaigns k set launch_epoch = -1 from concerned where k.id = concerned.id`,
     { ids },
   );
   const waiting = await tx.org.sql<Columns<'enrollments', 'campaign_id' | 'contact_id'>>(
@@ -69,12 +69,12 @@ export async function announcePoolChange(
 /** One line in the log of each campaign; one that is being deleted at this moment needs none, and is not waited for. */
 async function logEach(tx: Tx, mailboxId: string, ids: readonly string[], change: PoolChange): Promise<void> {
   await tx.org.sql(
-    `with told as (
+    `with concerned as (
        select id from campaigns where organization_id = :org and id = any(:ids::uuid[]) for key share skip locked
      )
      insert into campaign_logs (id, organization_id, campaign_id, event_type, message, metadata, created_at)
-     select t.log_id, :org, told.id, :type, :message, cast(:metadata as jsonb), :now
-     from unnest(:ids::uuid[], :logIds::uuid[]) as t(id, log_id) join told on told.id = t.id`,
+     select t.log_id, :org, concerned.id, :type, :message, cast(:metadata as jsonb), :now
+     from unnest(:ids::uuid[], :logIds::uuid[]) as t(id, log_id) join concerned on concerned.id = t.id`,
     {
       ids,
       logIds: ids.map(() => newId()),

@@ -22,7 +22,7 @@ import { entryOf, roomForRuns, type Entry } from './entry.ts';
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
 
 const BATCH = 100;
-const TELL_PAGE = 500;
+const SIGNAL_PAGE = 500;
 const FREE_PAGE = 5_000;
 const BUSY_MS = 500;
 /** Waits up to this long (ms) are slept through in the activity; a workflow timer costs more. */
@@ -57,8 +57,8 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // It was called, so it works now.
     if (campaign.blocked_reason) await unblock(tx, campaign.id);
-    const telling = await tellRuns(tx, campaign);
-    if (telling.left) return { again: true, inMs: telling.told > 0 ? 0 : BUSY_MS, launched: 0 };
+    const runs = await signalRuns(tx, campaign);
+    if (runs.left) return { again: true, inMs: runs.signalled > 0 ? 0 : BUSY_MS, launched: 0 };
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
 
     const opening = nextOpening(scheduleOf(campaign), tx.now);
@@ -92,22 +92,22 @@ async function unblock(tx: Tx, campaignId: string): Promise<void> {
  * Pages through runs that were not signalled since the latest pause, resume or edit. One that is deciding at this moment is
  * skipped, not waited for: it may want the campaign, which this transaction holds.
  */
-async function tellRuns(tx: Tx, campaign: CampaignView): Promise<{ told: number; left: boolean }> {
-  const [answer] = await tx.org.sql<{ told: EnrollmentRun[]; left: boolean }>(
+async function signalRuns(tx: Tx, campaign: CampaignView): Promise<{ signalled: number; left: boolean }> {
+  const [answer] = await tx.org.sql<{ signalled: EnrollmentRun[]; left: boolean }>(
     `with due as (
        select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
        order by signalled_epoch limit :page for update skip locked
-     ), told as (
+     ), signalled as (
        update enrollments e set signalled_epoch = :epoch from due where e.id = due.id returning e.id, e.campaign_id, e.contact_id
      )
-     select coalesce((select json_agg(told) from told), '[]') as told,
+     select coalesce((select json_agg(signalled) from signalled), '[]') as signalled,
        (select id from enrollments where organization_id = :org and campaign_id = :campaign and state = 'active' and signalled_epoch < :epoch
-          and id not in (select id from told) order by signalled_epoch limit 1) is not null as "left"`,
-    { epoch: campaign.control_epoch, campaign: campaign.id, page: TELL_PAGE },
+          and id not in (select id from signalled) order by signalled_epoch limit 1) is not null as "left"`,
+    { epoch: campaign.control_epoch, campaign: campaign.id, page: SIGNAL_PAGE },
   );
-  const { told, left } = answer!;
-  for (const run of told) signalControl(tx, run, 'campaign', campaign.control_epoch);
-  return { told: told.length, left };
+  const { signalled, left } = answer!;
+  for (const run of signalled) signalControl(tx, run, 'campaign', campaign.control_epoch);
+  return { signalled: signalled.length, left };
 }
 
 /** Wakes runs that should have moved on long ago; they then have as long again before they are woken once more. */

@@ -30,7 +30,7 @@ export const NO_MAILBOX_MS = 15 * MINUTE_MS;
 /** Does what the step a contact stands at asks for, as far as PostgreSQL alone can. */
 export async function atStep(tx: Tx, snapshot: Snapshot, graph: Graph, step: EngineStep): Promise<Verdict> {
   if (snapshot.run!.state === 'blocked')
-    return { kind: 'hold', until: null, why: 'blocked until somebody retries it', state: 'blocked' };
+    return { kind: 'hold', until: null, why: 'blocked until it is retried', state: 'blocked' };
   if (step.kind === 'email') return atEmail(tx, snapshot, graph, step);
   if (!step.action) return { kind: 'passed', outcome: 'done' };
   return atAction(tx, snapshot, step, step.action);

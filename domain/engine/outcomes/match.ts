@@ -15,7 +15,7 @@ export interface MatchedSend {
 }
 
 const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone`;
-/** A message of somebody we have mailed counts as an answer for this long (ms). */
+/** A message of a contact we have mailed counts as an answer for this long (ms). */
 const ANSWERED_WITHIN_MS = 60 * DAY_MS;
 
 /**

@@ -78,7 +78,7 @@ export async function recordInbound(
     };
     await store(tx, inbound, raw.length);
     if (!own && send && !seen.elsewhere) await applyEffects(tx, inbound, reading, send);
-    tell(tx, inbound);
+    emitReceived(tx, inbound);
     await advanceFolder(tx, mailbox.id, location);
     return kind;
   });
@@ -254,13 +254,13 @@ async function applyEffects(
   switch (reading.kind) {
     case 'bounce': {
       // Anyone may write a report; only what it says of the address this email went to is believed.
-      const told = reading.recipients.find(
+      const bounced = reading.recipients.find(
         ({ finalRecipient, originalRecipient }) =>
           finalRecipient === send.recipient || originalRecipient === send.recipient,
       );
-      if (!told) return;
-      const reason = told.diagnosticCode ?? told.status ?? 'the message came back';
-      return recordBounce(tx, subject, { hard: told.bounceType === 'hard', reason, source: 'dsn' });
+      if (!bounced) return;
+      const reason = bounced.diagnosticCode ?? bounced.status ?? 'the message came back';
+      return recordBounce(tx, subject, { hard: bounced.bounceType === 'hard', reason, source: 'dsn' });
     }
     case 'complaint':
       if (reading.recipient !== null && reading.recipient !== send.recipient) return;
@@ -276,11 +276,11 @@ async function applyEffects(
       }
       return;
     case 'automated': {
-      const told = reading.delivered.find(
+      const delivered = reading.delivered.find(
         ({ finalRecipient, originalRecipient }) =>
           finalRecipient === send.recipient || originalRecipient === send.recipient,
       );
-      if (told) emitDelivered(tx, subject, told.remoteMta);
+      if (delivered) emitDelivered(tx, subject, delivered.remoteMta);
       if (reading.unsubscribeRequest) await optOutByMail(tx, subject);
       return;
     }
@@ -303,7 +303,7 @@ async function optOutByMail(tx: Tx, subject: Subject): Promise<void> {
     await recordUnsubscribe(tx, subject, 'reply', true);
 }
 
-function tell(tx: Tx, inbound: Inbound): void {
+function emitReceived(tx: Tx, inbound: Inbound): void {
   const { send, contactId, kind, intent } = inbound;
   const facts = factsOf(inbound);
   const data = {

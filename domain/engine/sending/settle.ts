@@ -172,7 +172,7 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
       tx,
       row.campaign_id,
       'send_uncertain',
-      'An email may have left, but the mail server gave no answer; it is sent again only when somebody says so',
+      'An email may have left, but the mail server gave no answer; it is sent again only when a person says so',
       logged(row),
     );
 }
