@@ -192,7 +192,7 @@ for (const prepared of [true, false]) {
   );
 }
 
-test('a login that is no superuser and owns the tables makes the role itself; one that may not is told what to have done', async (t) => {
+test('a login that is no superuser and owns the tables makes the role itself; for one that may not, the refusal says what to do', async (t) => {
   const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
   const name = `heron_owner_${randomBytes(4).toString('hex')}`;
   await admin.raw(`create role ${name} login createrole password 'owner'`);

@@ -5,7 +5,7 @@ import { createRateLimiter } from './rate-limit.ts';
 
 const START = new Date('2026-03-02T09:00:00Z');
 
-test('a key with limit 1 that waits as long as it was told is admitted', async (t) => {
+test('a key with limit 1 that waits for its Retry-After is admitted', async (t) => {
   const clock = new ManualClock(new Date(START.getTime() + 10_000));
   const limiter = createRateLimiter(clock);
   t.is(await limiter.take('key', 1), 0);
@@ -17,7 +17,7 @@ test('a key with limit 1 that waits as long as it was told is admitted', async (
   t.is(await limiter.take('key', 1), 0);
 });
 
-test('property: whatever came before, who waits as long as it was told is admitted, and refusals use up nothing', async (t) => {
+test('property: whatever came before, a request after its Retry-After is admitted, and refusals use up nothing', async (t) => {
   const steps = fc.array(
     fc.record({ afterMs: fc.integer({ min: 0, max: 20_000 }), requests: fc.integer({ min: 1, max: 5 }) }),
     {

@@ -108,7 +108,7 @@ test('a burst waits a moment for a target that answers, not for one that hangs',
   t.false(isPermit(await limits.acquireSoon('app', 'a', 10_000)));
 });
 
-test('while nothing comes back nobody waits in the worker, and whoever is sent away stays away for as long again', async (t) => {
+test('while a target answers nothing no call waits in the worker, and the retry delay grows with the time it hangs', async (t) => {
   const { now, pass } = stoppedClock();
   const limits = new TargetLimits({ total: 100, perTarget: 4, perTenant: 100, now });
   fill(limits, 'app', 'a');

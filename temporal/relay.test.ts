@@ -29,7 +29,7 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-// Nobody works on the queue: the runs stay open, and their histories are what the relay made them.
+// No worker polls the queue: the runs stay open, and their histories are what the relay made them.
 const family = defineInstallationWorkflow<Record<'x' | 'y' | 'z' | 'look again', { id: string }>>()({
   type: 'nobody',
   kind: 'relay-test',
@@ -230,7 +230,7 @@ test.serial('a relay that dies after Temporal took an intent repeats it without 
   t.true(signals.length >= 1 && signals.every((type) => type === SIGNALED));
 });
 
-test.serial('two relays share the work, and stopping waits for the batch in hand', async (t) => {
+test.serial('two relays share the work, and stopping waits for the batch under way', async (t) => {
   const names = Array.from({ length: 150 }, fresh);
   let calls = 0;
   const slow = wrapped(async (call) => {

@@ -55,7 +55,7 @@ test('throws', () => { throw new Error('  ✘ no'); });
   t.deepEqual(reader.totals, { passed: 3, failed: 2, skipped: 0 });
 });
 
-test('a hook that fails, a file that crashes and a rejection nobody handled count as failures', async (t) => {
+test('a hook that fails, a file that crashes and an unhandled rejection count as failures', async (t) => {
   const reader = await report(t, {
     'hook.test.js': `import test from 'ava';
 test.before('hook', () => { throw new Error('no'); });

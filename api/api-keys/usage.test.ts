@@ -252,7 +252,7 @@ test('every request of a known key is recorded, whatever becomes of it', async (
   );
 });
 
-test("what is nobody's, or a person's, is not recorded", async (t) => {
+test('requests with an expired or unknown key, and those of a person, are not recorded', async (t) => {
   const tenant = await world.tenant();
   const { apiKey, apiKeyId } = await makeKey(tenant, { expiresAt: new Date(Date.now() - 1) });
   t.is((await get(apiKey, '')).status, 401);

@@ -440,7 +440,7 @@ test.serial('each kind of mail to an address has a budget of its own', async (t)
   t.is(invitation.status, 201);
 });
 
-test.serial("nobody's inbox is flooded by asking for resets", async (t) => {
+test.serial('requests for resets are limited per address, so that no inbox is flooded', async (t) => {
   const email = freshEmail('target');
   const statuses = [];
   for (let i = 0; i < 9; i += 1)
@@ -510,7 +510,7 @@ test('AUTH_LOGIN_CODE=off signs in at once; always asks even a known device', as
   t.is(typeof again.body.session, 'string');
 });
 
-test('mail that cannot leave is a 500 that says so, and leaves nobody signed up', async (t) => {
+test('mail that cannot leave is a 500 that says so, and leaves no account behind', async (t) => {
   const broken = await createWorld();
   t.teardown(() => broken.close());
   const port = await freePort();

@@ -50,7 +50,7 @@ test('the setup link makes the administrator, the first workspace and a session,
   t.is(await ensureSetupLink(world.deps), null);
 });
 
-test('before the setup link is claimed nobody can sign up, so nobody can end it', async (t) => {
+test('before the setup link is claimed sign-up is refused, so that the link cannot be ended by another account', async (t) => {
   const world = await createWorld();
   t.teardown(() => world.close());
   const link = (await ensureSetupLink(world.deps))!;
@@ -139,7 +139,7 @@ test('invite_only takes invited addresses only, and makes them members', async (
   await refused({ email: late.email, invitation: late.token }, 'invitation_invalid');
 });
 
-test('an invitation cancelled while its code is under way creates nobody', async (t) => {
+test('an invitation cancelled while its code is under way creates no account', async (t) => {
   const world = await createWorld();
   t.teardown(() => world.close());
   const { token, email, tenant, invitationId } = await invited(world);

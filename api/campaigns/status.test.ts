@@ -369,7 +369,7 @@ test('leads are added by id and segment, each once; unknown ids are listed; the 
   t.is((await desk.call('GET', path)).body.data.length, 2);
 });
 
-test('a hold begins, is repeated, ends by time and by resume; its run is told and its slot given back', async (t) => {
+test('a hold begins, is repeated, ends by time and by resume; its run is signalled and its slot released', async (t) => {
   const clock = new ManualClock();
   const timed = await createWorld({ clock });
   try {

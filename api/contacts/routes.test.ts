@@ -138,7 +138,7 @@ test('every fault of a create is named with its path', async (t) => {
   );
 });
 
-test('changing to an address somebody has is contact_email_taken; a new one resets the verdict', async (t) => {
+test('changing to the address of another contact is contact_email_taken; a new one resets the verdict', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   const now = world.deps.clock.now();
   const a = await createContact(world.deps.db, now, organizationId, {
@@ -303,7 +303,7 @@ test('campaigns enroll and leave; deleting a contact tells its run', async (t) =
   );
   t.true(
     (await world.deps.db('outbox').pluck('workflow_id')).includes(`campaign/${first}`),
-    'the launcher looks whether anybody is left',
+    'the launcher looks whether a lead is left',
   );
 
   const found = await call(world, 'POST', '/v1/contacts/search', {
@@ -340,7 +340,7 @@ test('lead filters have codes of their own', async (t) => {
   t.is(await code({ engagement: 'opened', campaign_ids: [newId(), newId()] }), 'lead_filter_requires_campaign');
 });
 
-test('pages cover everybody once, in every order; a cursor is bound to its list', async (t) => {
+test('pages cover every contact once, in every order; a cursor is bound to its list', async (t) => {
   const { apiKey: token, organizationId } = await world.tenant();
   for (let i = 0; i < 23; i += 1) {
     await createContact(world.deps.db, new Date(Date.UTC(2026, 0, 1 + (i % 5))), organizationId, {

@@ -21,7 +21,7 @@ test('no answer is kept on its way, sessions and secrets least, but what is publ
   t.is(published.headers.get('strict-transport-security'), null);
 });
 
-test('served over https, browsers are told to keep to it', async (t) => {
+test('served over https, answers carry Strict-Transport-Security', async (t) => {
   const world = await createWorld({
     env: { API_PUBLIC_URL: 'https://api.example.com', TRACKING_DOMAIN: 'https://t.example.com' },
   });

@@ -41,7 +41,7 @@ function post(token: string | undefined, message: unknown, headers: Record<strin
 }
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-test("the protocol's own client connects below the root and below /v1, and is told who answers", async (t) => {
+test("the protocol's own client connects below the root and below /v1, and learns the server's name", async (t) => {
   const tenant = await world.tenant();
   for (const path of ['/mcp', '/v1/mcp']) {
     const { client, close } = await connect(tenant.apiKey, path);
@@ -496,7 +496,7 @@ test('a message that is too large does not stand in the way of the next one on i
   t.deepEqual(statuses, [413, 200, 413, 200, 413, 200]);
 });
 
-test('an access token opens what was granted; for more, the client is told what to ask for', async (t) => {
+test('an access token opens what was granted; for more, the refusal names the scopes to ask for', async (t) => {
   const tenant = await world.tenant();
   const { campaignId } = await createCampaign(
     world.deps,

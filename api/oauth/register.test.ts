@@ -37,7 +37,7 @@ test('a client registers itself, without a credential and without access', async
   t.is(row.client_secret_hash, null);
 });
 
-test('metadata nobody understands is ignored; what is understood is kept', async (t) => {
+test('unknown metadata is ignored; known metadata is kept', async (t) => {
   const { status, body } = await register({
     ...GOOD,
     scope: 'read_emails',

@@ -301,7 +301,7 @@ test('a key or token makes no application, and no key, that may do more than its
   t.is(late.status, 401);
 });
 
-test("applications that registered themselves are nobody's", async (t) => {
+test('applications that registered themselves belong to no workspace', async (t) => {
   const tenant = await world.tenant();
   const { client } = await createAccessToken(world, tenant);
   t.deepEqual((await call(world, 'GET', '/v1/oauth/applications', { token: tenant.sessionToken })).body.data, []);

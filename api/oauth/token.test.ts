@@ -57,7 +57,7 @@ test('a code is good once: used again, the tokens it gave and their successors a
   t.is(audit[0].metadata.reason, 'code_replayed');
 });
 
-test('a code used twice by somebody without its verifier ends nothing', async (t) => {
+test('a code used again without its verifier ends no token', async (t) => {
   const it = await createFlow(world);
   const { body } = await token(world, it.form);
   refused(t, await token(world, { ...it.form, code_verifier: pkce().verifier }), 400, 'invalid_grant');

@@ -154,7 +154,7 @@ test('a changed role and a removal are felt by the next request', async (t) => {
   t.deepEqual(await events(tenant), ['team.member_role_changed', 'team.member_removed']);
 });
 
-test('nobody hands out, or touches, more than they hold', async (t) => {
+test('a member cannot hand out, or change, more than they hold', async (t) => {
   const tenant = await world.tenant();
   const lead = as((await memberWith(tenant, ['manage_team', 'view_contacts'])).sessionToken);
   const viewer = await memberWith(tenant, ['view_contacts']);
@@ -382,7 +382,7 @@ test('whatever owners do to each other at once, an owner remains', async (t) => 
   );
 });
 
-test('the last owner is told why they stay', async (t) => {
+test('the last owner can neither be removed nor get a lesser role', async (t) => {
   const tenant = await world.tenant();
   const owner = as(tenant.sessionToken);
   refused(t, await owner.delete(`${CURRENT}/members/${tenant.userId}`), 409, 'conflict');

@@ -75,7 +75,7 @@ test('the same request sent at the same time is one event', async (t) => {
   t.is((await world.deps.db('product_events').where({ contact_id: ada.contactId })).length, 1);
 });
 
-test('every fault is listed; the key is required; an unknown contact is told apart', async (t) => {
+test('every fault is listed; the key is required; an unknown contact has a code of its own', async (t) => {
   const tenant = await world.tenant();
   const paths = (answer: { body: { problems: { path: string }[] } }) =>
     answer.body.problems.map((problem) => problem.path).sort();

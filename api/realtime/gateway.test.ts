@@ -13,7 +13,7 @@ import { createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
-/** Waits for nobody. */
+/** With short times for clients that fall silent. */
 let impatient: typeof gateway;
 const metrics = createMetrics();
 

@@ -229,7 +229,7 @@ test('a gateway that lost the database for a while goes on where it was', async 
   const first = await emit(world, tenant.organizationId, 'contact.created', 3);
   await assignPositionsTo(world.deps, first);
   await eventually(async () => client.ids().length === 3);
-  // Every connection of this database, the one that listens included; the events come while nobody does.
+  // Every connection of this database, the one that listens included; the events come while no connection listens.
   const admin = connectRaw({ url: world.databaseUrl, max: 1 });
   const second = await admin.transaction(async (trx) => {
     await trx.raw(

@@ -336,7 +336,7 @@ test.serial(
   },
 );
 
-test.serial('an opt-out with a form nobody can read is still an opt-out', async (t) => {
+test.serial('an opt-out with an unreadable form is still an opt-out', async (t) => {
   for (const body of ['', 'x'.repeat(20_000), '--broken']) {
     const mail = await sentMail();
     const type = body === '--broken' ? 'multipart/form-data; boundary=other' : 'application/x-www-form-urlencoded';
@@ -345,7 +345,7 @@ test.serial('an opt-out with a form nobody can read is still an opt-out', async 
   }
 });
 
-test.serial('a token for another purpose unsubscribes nobody', async (t) => {
+test.serial('a token for another purpose unsubscribes no contact', async (t) => {
   const mail = await sentMail();
   for (const token of [
     trackingToken(secret(), 'open', mail.sendId),

@@ -148,7 +148,7 @@ test('an application belongs to its workspace: whoever installed it, or another,
   t.deepEqual(
     await world.deps.db('webhook_secrets').where({ application_id: applicationId }),
     [],
-    'nobody else brings a secret into being',
+    'no other role creates a secret',
   );
 });
 

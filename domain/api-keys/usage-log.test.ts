@@ -82,7 +82,7 @@ test.serial('while the database is away the newest records are kept, the others 
   t.is(await counted(away.deps.db, apiKeyId), stored.length);
 });
 
-test.serial('records of a key deleted meanwhile go with it and hold nobody up', async (t) => {
+test.serial('records of a key deleted meanwhile go with it and delay no other record', async (t) => {
   const tenant = await world.tenant();
   const { apiKeyId } = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
   const ctx = world.system(tenant.organizationId);

@@ -65,7 +65,7 @@ const everyFilter: fc.Arbitrary<
   created_after: fc.nat({ max: 4 }).map(DAY),
   created_before: fc.nat({ max: 5 }).map(DAY),
 });
-/** A few at a time: all together would find nobody. */
+/** A few at a time: all together would match no contact. */
 const filters: fc.Arbitrary<ContactFilters> = fc
   .tuple(
     everyFilter,

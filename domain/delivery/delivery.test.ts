@@ -412,7 +412,7 @@ test.serial('an endpoint deleted while its deliveries are in flight takes only i
 });
 
 test.serial(
-  'an endpoint that hangs holds up nobody: the others have theirs, the rest waits in its own batch',
+  'an endpoint that hangs delays no other: the others have theirs, the rest waits in its own batch',
   async (t) => {
     t.timeout(120_000);
     const slow = await startReceiver({ respond: 'hang' });

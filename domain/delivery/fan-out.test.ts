@@ -347,7 +347,7 @@ test.serial('whoever follows the positions misses nothing, however emitters and 
   );
 });
 
-test.serial('an endpoint that is deleted in the middle of a turn fails it for nobody', async (t) => {
+test.serial('an endpoint that is deleted in the middle of a turn does not fail the turn for others', async (t) => {
   const [tenant, other] = [await world.tenant(), await world.tenant()];
   const doomed = await createEndpoint(world.deps, tenant.organizationId, URL);
   const standing = await createEndpoint(world.deps, other.organizationId, URL);

@@ -24,7 +24,7 @@ test('an application gets an event only with the scope of its family', (t) => {
   }
 });
 
-test('nobody gets what is not in the catalogue', (t) => {
+test('an event that is not in the catalogue goes to no endpoint', (t) => {
   for (const type of ['webhook.test', 'team.unheard_of', 'constructor', '']) {
     t.false(isSubscribed({ eventTypes: [type], grantedScopes: null }, type));
     t.false(isSubscribed({ eventTypes: [], grantedScopes: null }, type));

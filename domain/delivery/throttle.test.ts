@@ -21,7 +21,7 @@ test('an endpoint gets as many as its rate and loses the rest, another one is no
   ]);
 });
 
-test('an event type of a workspace that is used up reaches nobody; other types and workspaces go on', (t) => {
+test('an event type of a workspace that is over its limit reaches no endpoint; other types and workspaces go on', (t) => {
   const throttle = new Throttle(limits, [{ organization_id: 'org', subject: 'type:role.created', admitted: 4 }]);
   t.deepEqual(throttle.admit(event(1), ['a', 'b']), ['a', 'b']);
   t.deepEqual(throttle.admit(event(2), ['a', 'b']), []);
@@ -36,7 +36,7 @@ test('an event type of a workspace that is used up reaches nobody; other types a
   );
 });
 
-test('nobody listening uses nothing up, and 0 is unlimited', (t) => {
+test('events without an endpoint do not count, and 0 is unlimited', (t) => {
   const throttle = new Throttle({ WEBHOOK_ENDPOINT_PER_MINUTE: 0, WEBHOOK_EVENT_TYPE_PER_MINUTE: 0 }, [
     { organization_id: 'org', subject: 'endpoint:a', admitted: 1e9 },
   ]);

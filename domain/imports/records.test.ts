@@ -48,7 +48,7 @@ test('any table written as CSV reads back, wherever the text is cut, with the li
   );
 });
 
-test('a quote nobody closed costs its own line', async (t) => {
+test('a quote that is not closed costs its own line', async (t) => {
   const text = 'a,1\nb,"open\nc,3\nd,"two\nlines"\ne,"x ""y"" z"\nf,6"\n"g" h,7\n';
   for (const size of [1, 5, 1000]) {
     const read = await records(text, size);
@@ -143,7 +143,7 @@ test('a row without end is cut off, and what follows it is read', async (t) => {
   );
 });
 
-test('encodings are told apart and read to the same text', async (t) => {
+test('every encoding is recognised and read to the same text', async (t) => {
   const text = 'e-mail;nom\r\nrenée@x.test;Zoë\rlast;ß\n';
   const expected = text.replace(/\r\n?/g, '\n');
   const utf16be = Buffer.from(`\ufeff${text}`, 'utf16le').swap16();

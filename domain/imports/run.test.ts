@@ -87,7 +87,7 @@ test('examples/leads.csv is what its recipe makes, and imports as its README say
       .length,
     0,
   );
-  // Told by its physical line, as an editor shows it.
+  // Reported by its physical line, as an editor shows it.
   const { rows } = await listProblems(ctx, id, { limit: 200 });
   const lines = text.split('\r\n').flatMap((line) => line.split('\n'));
   for (const row of rows)

@@ -229,7 +229,7 @@ test('approving again replaces what was approved: older tokens carry no more tha
   );
 });
 
-test('an owner takes back what anybody in the workspace granted to an application; a member only their own', async (t) => {
+test('an owner takes back what any member granted to an application; a member only their own', async (t) => {
   const owner = await world.tenant('Owned');
   const [one, two] = [await createMember(world.deps, owner, 'Member'), await createMember(world.deps, owner, 'Member')];
   const member = (userId: string) => ({ userId, organizationId: owner.organizationId });

@@ -32,7 +32,7 @@ test('what can be registered', (t) => {
   }
 });
 
-test('what cannot be registered, by anybody', (t) => {
+test('what no client can register', (t) => {
   for (const uri of [
     '',
     'callback',

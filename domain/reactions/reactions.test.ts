@@ -342,7 +342,7 @@ test.serial(
 );
 
 test.serial(
-  'the sweep leaves events that are still to be applied or replayed, and removes cursors nobody has',
+  'the sweep leaves events that are still to be applied or replayed, and removes cursors of subscribers that are gone',
   async (t) => {
     const DAY_MS = 86_400_000;
     // Ids tell how old an event is, and they are made by the machine's own clock.

@@ -43,7 +43,7 @@ test.serial('what has expired goes, what has not stays', async (t) => {
 });
 
 test.serial(
-  'of OAuth: tokens go a day after they end, codes later, and clients that registered themselves when nobody let them in',
+  'of OAuth: tokens go a day after they end, codes later, and self-registered clients without a grant',
   async (t) => {
     const tenant = await world.tenant();
     const start = clock.now();

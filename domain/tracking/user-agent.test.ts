@@ -45,7 +45,7 @@ const READERS = [
   'Mozilla/5.0 (Linux; Android 9; CUBOT) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/80.0.0.0 Mobile Safari/537.36',
 ];
 
-test('clients and devices are told apart', (t) => {
+test('clients and devices are recognised', (t) => {
   const told: [string, string | null, string | null][] = [
     [IPHONE_MAIL, 'Apple Mail', 'mobile'],
     [MAC_MAIL, 'Apple Mail', 'desktop'],

@@ -19,7 +19,7 @@ test('production does not write sign-in codes to the log', (t) => {
   t.notThrows(() => loadConfig({ ...PROD, ALLOW_INSECURE_DEFAULTS: 'true' }));
 });
 
-test('production says when nobody said which proxies to believe', (t) => {
+test('production warns when no trusted proxies are set', (t) => {
   const warnings = (extra: Record<string, string>) => {
     const env = { ...PROD, ...MAIL, ...extra };
     return configWarnings(loadConfig(env), env).map((line) => line.split(' ')[0]);

@@ -80,7 +80,7 @@ test('a session is replaced after so many messages', async (t) => {
   t.is(server.connections(), 3);
 });
 
-test('a server that hangs up while we sign in is unreachable, and costs nobody a place', async (t) => {
+test('a server that hangs up while we sign in is unreachable, and its slot in the pool is free again', async (t) => {
   const { send } = await given(t, at('auth', 'cut'), { maxSessions: 1 });
   for (const id of ['1', '2', '3']) t.like(await send(id), { kind: 'unreachable', stage: 'session' });
 });
@@ -91,7 +91,7 @@ test('a server that never answers the sign-in is given up', async (t) => {
   t.like(await send('2'), { kind: 'unreachable' });
 });
 
-test('refused credentials are told from a sign-in that may pass later', async (t) => {
+test('refused credentials are distinguished from a sign-in that may pass later', async (t) => {
   const refused = await given(t, at('auth', { reply: '535 5.7.8 no' }));
   t.like(await refused.send('1'), { kind: 'refused', stage: 'auth', permanent: true, code: 535 });
   const busy = await given(t, at('auth', { reply: '454 4.7.0 busy' }));
@@ -110,7 +110,7 @@ test('STARTTLS that is asked for and not there never falls back to plain text', 
   t.deepEqual(server.taken, []);
 });
 
-test('with STARTTLS, a certificate nobody vouches for is not trusted', async (t) => {
+test('with STARTTLS, a certificate of an unknown authority is not trusted', async (t) => {
   const mail = await startMailWorld({ startTls: true });
   const sender = createSmtpSender({ allowPrivate: true });
   t.teardown(async () => {
@@ -143,7 +143,7 @@ test('greetings that refuse, that break off and that never come', async (t) => {
   });
 });
 
-test('nobody listens', async (t) => {
+test('a port on which no server listens is unreachable', async (t) => {
   const { send, server } = await given(t);
   await server.stop();
   server.stop = async () => {};
@@ -172,7 +172,7 @@ test('a refusal followed by a cut line gives its answer at once and leaves the p
   }
 });
 
-test('a server that never answers RSET holds nobody up', async (t) => {
+test('a server that never answers RSET delays no other email', async (t) => {
   const { send, server } = await given(
     t,
     {

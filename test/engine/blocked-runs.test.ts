@@ -210,7 +210,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   await receiver.stop();
 });
 
-test('an absent database is told from a failing statement, and kinds of failure hold no values', async (t) => {
+test('an absent database is distinguished from a failing statement, and kinds of failure hold no values', async (t) => {
   const nowhere = connectRaw({ url: 'postgres://nobody:x@127.0.0.1:1/none', max: 1 });
   t.true(isConnectionLost(await t.throwsAsync(async () => nowhere.raw('select 1'))));
   await nowhere.destroy();

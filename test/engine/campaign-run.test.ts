@@ -44,7 +44,7 @@ const explicit = async (campaignId: string, mailboxId: string) => {
     .insert({ organization_id: tenant.organizationId, campaign_id: campaignId, mailbox_id: mailboxId });
 };
 
-test.serial('a two-step campaign mails everybody once, follows up in the thread, and completes', async (t) => {
+test.serial('a two-step campaign mails every lead once, follows up in the thread, and completes', async (t) => {
   const { organizationId } = tenant;
   const mailboxId = await sender('anna@sender.example.com');
   const contacts = await Promise.all(

@@ -34,7 +34,7 @@ const event = (name: string, timeout: number | null = 600): StepSpec => ({
 });
 const action = (spec: StepSpec) => ({ action: spec.action as never });
 
-test.serial('a wait that is shortened tells who waits, and ends sooner', async (t) => {
+test.serial('a wait that is shortened has the runs in it signalled, and ends sooner', async (t) => {
   const g = await waiting([wait, wait]);
   t.like(g.first, { kind: 'wait', until: MONDAY.getTime() + 600 * MINUTE });
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { action: { type: 'wait', wait_minutes: 30 } });
@@ -42,7 +42,7 @@ test.serial('a wait that is shortened tells who waits, and ends sooner', async (
   t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 30 * MINUTE });
 });
 
-test.serial('days of an email that are shortened tell who waits for them', async (t) => {
+test.serial('a shortened wait before an email has the runs in it signalled', async (t) => {
   const g = await waiting([
     { subject: 'S', body_plain: 'b' },
     { body_plain: 'c', wait_after: 3 },
@@ -54,13 +54,13 @@ test.serial('days of an email that are shortened tell who waits for them', async
   t.like(await g.advance(), { kind: 'wait', until: MONDAY.getTime() + 1440 * MINUTE });
 });
 
-test.serial('new words of an email tell nobody', async (t) => {
+test.serial('new words of an email signal no run', async (t) => {
   const g = await waiting([wait, { subject: 'S', body_plain: 'b' }]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[1]!, { body_plain: 'other' });
   t.false(await g.isSignalled());
 });
 
-test.serial('a renamed event is what they wait for from then on; the old name moves nobody', async (t) => {
+test.serial('a renamed event is what runs wait for from then on; the old name resumes none', async (t) => {
   const g = await waiting([event('order.paid'), wait]);
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.shipped', 60)));
   t.true(await g.isSignalled());

@@ -121,7 +121,7 @@ async function play(plan: Operation[][], attempts: Attempt[]): Promise<EngineWor
   return engine;
 }
 
-test('whatever happens at the same time: no email twice, true records and counts, and everybody comes to an end', async (t) => {
+test('whatever happens at the same time: no email twice, true records and counts, and every lead comes to an end', async (t) => {
   const runs = Number(process.env.HERON_TEST_RUNS ?? 25);
   let mails = 0;
   await fc.assert(

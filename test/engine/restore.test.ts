@@ -18,7 +18,7 @@ import { createWorld, type World } from '../harness/world.ts';
 
 /*
  * Everything that can be lost with Temporal's store, at a moment when nothing but time would move it on: contacts that
- * wait in a step, leads that nobody has launched, a webhook delivery between two attempts, an import that keeps failing.
+ * wait in a step, leads that are not launched yet, a webhook delivery between two attempts, an import that keeps failing.
  */
 
 const PEOPLE = 4;
@@ -141,7 +141,7 @@ async function beginEverything(engine: Engine) {
 }
 
 test.serial(
-  'runs that were ended come back by the sweep; runs lost with their server by `reconcile`; nobody is mailed twice',
+  'runs that were ended come back by the sweep; runs lost with their server by `reconcile`; no contact is mailed twice',
   async (t) => {
     t.timeout(120_000);
     const { db } = world.deps;
@@ -195,7 +195,7 @@ test.serial(
 
     await eventually(() => db('contact_imports').where({ id: job.id, status: 'completed' }).first());
     await eventually(() => db('webhook_deliveries').where({ id: delivery.id, status: 'delivered' }).first());
-    // Those who were launched anew wait for an hour; nobody needs that here.
+    // Those who were launched anew would wait for an hour.
     await eventually(
       async () => (await db('waits').where({ campaign_id: campaignId }).whereIn('contact_id', late)).length === LATE,
     );

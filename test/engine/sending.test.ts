@@ -21,7 +21,7 @@ const UNREACHABLE: SmtpOutcome = { kind: 'unreachable', stage: 'connect', detail
 const stage = await createMondayWorld(test);
 const { world, clock } = stage;
 
-/** One contact at its first email, and a mail server that does as told. */
+/** One contact at its first email, and a scripted mail server. */
 async function given(steps?: StepSpec[], campaign: Record<string, unknown> = {}) {
   const lead = await createLead(stage, steps, { campaign });
   const { db, organizationId } = lead;
@@ -400,7 +400,7 @@ test.serial('leads no mailbox may write to do not keep the others waiting', asyn
   t.like(await launchTurn(ctx, campaignId), { report: { kind: 'wait', launched: 0 } });
 });
 
-test.serial('a lead that was locked when the campaign resumed is told a moment later', async (t) => {
+test.serial('a lead that was locked when the campaign resumed is signalled a moment later', async (t) => {
   const { ctx, campaignId, enrollmentId, advance } = await given();
   await advance();
   await world.deps.db('campaigns').where({ id: campaignId }).update({ control_epoch: 2 });
@@ -459,7 +459,7 @@ for (const [response, code] of [
   ['554 5.7.1 Service unavailable; Client host [192.0.2.9] blocked using a block list', 'sender_reputation'],
   ['550 5.7.1 relaying denied', 'server_refused'],
 ] as const) {
-  test.serial(`"${response}" is the mailbox's fault: it is held, nobody is bounced or suppressed`, async (t) => {
+  test.serial(`"${response}" is the mailbox's fault: it is held, no contact is bounced or suppressed`, async (t) => {
     const { smtp, deliver, reserve, sends, counts, readEnrollment, organizationId, mailboxId } = await given();
     smtp.next = () => refusal(response, 'data');
     t.deepEqual(await deliver(await reserve()), { outcome: 'mailbox_held' });
@@ -491,7 +491,7 @@ test.serial('only an answer that says the recipient is gone suppresses', async (
 });
 
 test.serial(
-  'an outage of hours fails nobody: the attempts of a server that cannot be reached do not count',
+  'an outage of hours fails no lead: the attempts of a server that cannot be reached do not count',
   async (t) => {
     const { smtp, deliver, reserve, readSend, readEnrollment } = await given();
     const sendId = await reserve();

@@ -197,7 +197,7 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
   await launchTurn(world.system(organizationId), waiting.campaignId);
   t.truthy(
     await row('outbox', { workflow_id: `enrollment/${waiting.campaignId}/${waiting.contactId}`, kind: 'signal' }),
-    'its run is told',
+    'its run is signalled',
   );
   t.is((await waiting.advance()).kind, 'send');
   t.truthy(await send(waiting, 1));

@@ -4,7 +4,7 @@ import { runFaults } from './run.ts';
 // This seed kills every kind of process, the worker twice. `npm run test:faults` is the long run.
 const SEED = 124;
 
-test('a campaign survives kill -9 of its processes: everybody ends right, nobody is mailed twice', async (t) => {
+test('a campaign survives kill -9 of its processes: every lead ends right, none is mailed twice', async (t) => {
   t.timeout(300_000);
   const lines: string[] = [];
   const { checks, folder } = await runFaults({

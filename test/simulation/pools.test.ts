@@ -55,27 +55,30 @@ for (const [name, empty] of [
   );
 }
 
-test.serial('a hold is told to the campaigns of the mailbox, and its end wakes who waits for it', async (t) => {
-  const g = await given();
-  const { ctx, mailboxId, campaignId, contactId, db } = g;
-  await transact(ctx, (tx) =>
-    holdMailbox(tx, mailboxId, {
-      code: 'auth_failed',
-      reason: 'no',
-      until: new Date(clock.now().getTime() + 3600_000),
-    }),
-  );
-  t.regex((await advanceEnrollment(ctx, { campaignId, contactId })).kind, /^(wait|hold)$/);
-  const logs = async () =>
-    (await db('campaign_logs').where({ campaign_id: campaignId }).orderBy('id').select('event_type')).map(
-      (row) => row.event_type as string,
+test.serial(
+  'a hold is logged in the campaigns of the mailbox, and its end wakes the leads that wait for it',
+  async (t) => {
+    const g = await given();
+    const { ctx, mailboxId, campaignId, contactId, db } = g;
+    await transact(ctx, (tx) =>
+      holdMailbox(tx, mailboxId, {
+        code: 'auth_failed',
+        reason: 'no',
+        until: new Date(clock.now().getTime() + 3600_000),
+      }),
     );
-  t.deepEqual(await logs(), ['sender_held']);
-  await db('outbox').delete();
-  await transact(ctx, (tx) => clearHold(tx, mailboxId));
-  t.true(await g.signalled(`campaign/${campaignId}`));
-  t.true(await g.signalled(`enrollment/${campaignId}/${contactId}`), 'the contact does not sleep on');
-  t.deepEqual(await logs(), ['sender_held', 'sender_back']);
-});
+    t.regex((await advanceEnrollment(ctx, { campaignId, contactId })).kind, /^(wait|hold)$/);
+    const logs = async () =>
+      (await db('campaign_logs').where({ campaign_id: campaignId }).orderBy('id').select('event_type')).map(
+        (row) => row.event_type as string,
+      );
+    t.deepEqual(await logs(), ['sender_held']);
+    await db('outbox').delete();
+    await transact(ctx, (tx) => clearHold(tx, mailboxId));
+    t.true(await g.signalled(`campaign/${campaignId}`));
+    t.true(await g.signalled(`enrollment/${campaignId}/${contactId}`), 'the contact does not sleep on');
+    t.deepEqual(await logs(), ['sender_held', 'sender_back']);
+  },
+);
 
 type Given = Awaited<ReturnType<typeof given>>;

@@ -13,7 +13,7 @@ import { startOwnTemporal } from '../harness/temporal.ts';
 import { call, createWorld } from '../harness/world.ts';
 
 for (const roles of ['temporal,relay,fanout,sync', 'relay'])
-  test(`on a Temporal server that nobody has prepared, a worker with ${roles} starts`, async (t) => {
+  test(`on a Temporal server without search attributes, a worker with ${roles} starts`, async (t) => {
     t.timeout(120_000);
     const [database, server, folder] = await Promise.all([
       createTestDatabase(),
@@ -85,7 +85,7 @@ test('a worker that is killed is missing in readiness, and what a person waits f
   });
   t.like(await workers(), { ok: true, detail: '1 worker alive' });
 
-  // The worker dies while somebody waits for it, and Temporal goes on counting it among the pollers.
+  // The worker dies while a request waits for it, and Temporal goes on counting it among the pollers.
   process.kill(worker.pid, 'SIGKILL');
   await worker.exited;
   const killedAt = Date.now();

@@ -122,7 +122,7 @@ test('config shows every setting and its source, and no secret', async (t) => {
   );
 });
 
-test('all faulty settings are told at once, whatever the command', async (t) => {
+test('all faulty settings are reported at once, whatever the command', async (t) => {
   const env = {
     AUTH_SECRET: 'short',
     PRIMARY_DB: 'mysql://x',
@@ -192,7 +192,7 @@ test('a starting process waits for a database that comes later, not for one that
   await t.throwsAsync(waitForDatabase(away, url, telling, 0), { message: /cannot be used: no/ });
 });
 
-test('a process that is asked to stop finishes the request in hand, and takes no other', async (t) => {
+test('a process that is asked to stop finishes its open request, and takes no other', async (t) => {
   const { url: PRIMARY_DB, db } = await migratedDatabase(t);
   const made = JSON.parse(
     (await heron(['bootstrap', '--email', 'ada@example.com', '--organization', 'Acme'], { PRIMARY_DB })).stdout,
@@ -209,7 +209,7 @@ test('a process that is asked to stop finishes the request in hand, and takes no
   const url = new URL(api.ready.url!);
 
   const body = JSON.stringify([{ email: 'bea@example.com' }]);
-  // "Expect: 100-continue" is answered once the server has the request in hand; the body comes when it is stopping already.
+  // "Expect: 100-continue" is answered once the server has the head of the request; the body comes when it is stopping already.
   const slow = request({
     host: url.hostname,
     port: url.port,

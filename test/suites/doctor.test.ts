@@ -77,7 +77,7 @@ test('doctor finds nothing to mend where everything fits, and its test letter ar
     mail.messages.map(({ envelope }) => envelope.to),
     [['operator@example.com']],
   );
-  // Addresses of this machine: somebody has to judge, nothing is wrong.
+  // Addresses of this machine: a warning, not a fault.
   t.is(findings.filter(({ part, state }) => part === 'dns' && state === 'warning').length, 3);
 
   const refused = await doctor({ ...env, SMTP_PASSWORD: 'wrong' }, '--json');

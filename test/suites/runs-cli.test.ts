@@ -231,7 +231,7 @@ test.serial('commands about runs: help, wrong usage, a database and a Temporal t
 });
 
 test.serial(
-  'readiness and the gauge say how many runs were missing at the last look, and that nobody looks',
+  'readiness and the gauge say how many runs were missing at the last look, and that no worker looks',
   async (t) => {
     const { apiKey, workflowId } = await importThatWaits();
     const metrics = createMetrics();

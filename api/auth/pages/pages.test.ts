@@ -100,7 +100,7 @@ browserTest('who has no account makes one from the invitation, with the mailed c
   t.regex(await page.getByRole('alert').innerText(), /expired, cancelled, used/);
 });
 
-browserTest('who has an account signs in and joins; an invitation for somebody else says so', async (t) => {
+browserTest('who has an account signs in and joins; an invitation for another address says so', async (t) => {
   const { email, link } = await invited('Chairs');
   const other = await tenantWithPassword(world);
   const { page } = await chrome.visit({ javaScriptEnabled: false });

@@ -46,7 +46,7 @@ async function readGrants(userId: string): Promise<{ organization_id: string; sc
     .select('organization_id', 'scopes');
 }
 
-browserTest('sign in, consent, code, tokens: a client nobody here wrote goes all the way', async (t) => {
+browserTest('sign in, consent, code, tokens: a client library of another project goes all the way', async (t) => {
   const tenant = await tenantWithPassword(world, 'Northwind <Traders>');
   const client = await createApp(world, tenant, callback, {
     name: 'Deal Desk',
@@ -240,7 +240,7 @@ browserTest('an application may go on to wherever it wants from its redirect URI
   t.is(app.requests.filter((request) => request.path.startsWith('/callback?code=')).length, 1);
 });
 
-browserTest('an application that lost a scope while the person was reading is told so', async (t) => {
+browserTest('an application that lost a scope while the person was reading gets invalid_scope', async (t) => {
   const tenant = await tenantWithPassword(world);
   const client = await createApp(world, tenant, callback);
   const { page } = await chrome.visit();

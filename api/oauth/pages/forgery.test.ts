@@ -9,7 +9,7 @@ const browserTest = browserTests(test);
 
 let world: World;
 let chrome: TestBrowser;
-/** Somebody else's server. As http://127.0.0.1 it is the same site as ours on another port, as http://localhost another site. */
+/** A server of a third party. As http://127.0.0.1 it is the same site as ours on another port, as http://localhost another site. */
 let stranger: Receiver;
 let callback: string;
 test.before(async () => {

@@ -64,7 +64,7 @@ test("a request of an unknown client, or for an address that is not the client's
   }
 });
 
-test("a faulty request of the person's own application is told to it; with any other the person decides", async (t) => {
+test("a faulty request of the person's own application is answered by redirect; with any other the person decides", async (t) => {
   const [tenant, stranger] = [await world.tenant(), await world.tenant()];
   const owned = await createApp(world, tenant, CALLBACK);
   const selfMade = await createApp(world, tenant, CALLBACK, { self_registered: true, name: '<b>Anybody</b>' });

@@ -109,7 +109,7 @@ test('cookies are out of reach of scripts and other sites; over https also of ht
   t.regex(line!, /^__Host-heron_visitor=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
 });
 
-test('a form that does not come from our pages is refused, and signs nobody in', async (t) => {
+test('a form that does not come from our pages is refused, and makes no session', async (t) => {
   const tenant = await tenantWithPassword(world);
   const other = csrfOf(await visitor().get('/account/apps'));
   const cases: [string, Record<string, string | undefined>, string | undefined][] = [

@@ -162,7 +162,7 @@ const CLEAR = [
 ];
 
 test.serial(
-  'the winner is kept, logged, and written to everybody from then on; a new variant opens the test again',
+  'the winner is kept, logged, and sent to every lead from then on; a new variant opens the test again',
   async (t) => {
     const s = await scene({ auto_promote_winner: true, min_sample_size: 50 }, CLEAR);
     t.is((await s.given(12)).size, 2);

@@ -171,7 +171,7 @@ test("a report about another recipient than the email's is not believed", async 
   t.is((await readSuppressions(s)).length, 0);
 });
 
-test("an email of another organization is nobody's here", async (t) => {
+test('an email of another organization is not matched', async (t) => {
   const s = await scene();
   const stranger = await scene();
   t.is(await arrive(stranger, bounceOf({ ...s.original, from: FROM }, '5.1.1')), 'bounce');
@@ -180,7 +180,7 @@ test("an email of another organization is nobody's here", async (t) => {
   t.is((await readRow('enrollments', s.enrollmentId)).state, 'active');
 });
 
-test('a bounce that is faster than the answer to DATA is kept while the send is in hand', async (t) => {
+test('a bounce that is faster than the answer to DATA is kept while the send is being sent', async (t) => {
   const s = await scene();
   await world.deps.db('sends').where({ id: s.sendId }).update({ state: 'sending', sent_at: null });
   await arrive(s, bounceOf(s.original, '5.1.1'));
@@ -188,7 +188,7 @@ test('a bounce that is faster than the answer to DATA is kept while the send is 
   t.is((await readRow('enrollments', s.enrollmentId)).state, 'bounced');
 });
 
-test('switched off, the bounce pipeline suppresses nobody', async (t) => {
+test('switched off, the bounce pipeline suppresses no address', async (t) => {
   const s = await scene();
   await settings(s, { bounce_pipeline: { enabled: false } });
   await arrive(s, bounceOf(s.original, '5.1.1'));

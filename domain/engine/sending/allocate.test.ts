@@ -83,7 +83,7 @@ async function ask(
 const slots = (answers: Allocation[]) => answers.flatMap((answer) => (answer.kind === 'slot' ? [answer] : []));
 
 test.serial(
-  'the daily limit of the campaign holds over several calls, and the rest is told to come tomorrow',
+  'the daily limit of the campaign holds over several calls, and the other leads get tomorrow as their next time',
   async (t) => {
     const given = await setup(8, [{}, {}], { daily_limit: 5 });
     t.is(slots(await ask(given, given.candidates.slice(0, 3))).length, 3);
@@ -210,7 +210,7 @@ test.serial('the ramp raises what a day may hold', async (t) => {
   t.is(slots(await ask(given, given.candidates.slice(2))).length, 5);
 });
 
-/** Takes a slot of a mailbox for somebody else, at a moment. */
+/** Takes a slot of a mailbox for another campaign, at a moment. */
 async function occupy(given: Setup, mailboxId: string, at: string): Promise<void> {
   const { organizationId } = given.tenant;
   const id = newId();
@@ -310,7 +310,7 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
   const given = await setup(1, [{}, {}, {}]);
   const [own, other] = given.mailboxIds as [string, string];
   const { db } = world.deps;
-  // Somebody holds another mailbox of the pool all the while.
+  // Another transaction holds a second mailbox of the pool all the while.
   await db.transaction(async (trx) => {
     await trx('mailboxes').where({ id: other }).forUpdate().first();
     const bound = [{ ...given.candidates[0]!, isFirst: false, stickyMailboxId: own }];
