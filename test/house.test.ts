@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -372,26 +372,32 @@ function citations(text: string): string[] {
 test('every path that a document names is there', async (t) => {
   const missing: string[] = [];
   let named = 0;
+  const all = new Set((await sourceFiles(ROOT)).map((file) => basename(file)));
   for (const file of await markdownFiles(ROOT)) {
     for (const path of pathsIn(await readFile(file, 'utf8'))) {
       named += 1;
-      const places = [ROOT, dirname(file), join(ROOT, 'domain')].map((place) => join(place, path));
-      if (!places.some((place) => existsSync(place))) missing.push(`${relative(ROOT, file)}: ${path}`);
+      const folders = [ROOT, dirname(file), join(ROOT, 'domain')];
+      const isFileName = !path.includes('/') && all.has(path);
+      if (!isFileName && !folders.some((folder) => existsSync(join(folder, path))))
+        missing.push(`${relative(ROOT, file)}: ${path}`);
     }
   }
   t.deepEqual(missing, []);
   t.true(named > 50, `${named} paths`);
-  t.deepEqual(pathsIn('`api/x.ts` and [it](docs/y.md#part), not `a/b` or `lib/*.ts` or [that](https://x.example)'), [
-    'api/x.ts',
-    'docs/y.md',
-  ]);
+  t.deepEqual(
+    pathsIn(
+      '`api/x.ts`, `engine/y.ts`, `z.ts` and [it](docs/y.md#part), not `a/b` or `lib/*.ts` or [that](https://x.example)',
+    ),
+    ['api/x.ts', 'engine/y.ts', 'z.ts', 'docs/y.md'],
+  );
 });
 
 /** Files and folders of this repository that a text names, as code or as a link; patterns and what a build makes aside. */
 function pathsIn(markdown: string): string[] {
-  const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)+)`/g)].map(([, path]) => path!);
+  const inCode = [...markdown.matchAll(/`([\w@.-]+(?:\/[\w@.-]*)*)`/g)].map(([, path]) => path!);
   const links = [...markdown.matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)].map(([, path]) => path!);
   const isOurs = (path: string) =>
+    /\w\.(?:ts|mjs)$/.test(path) ||
     /^(?:api|domain|workflows|activities|workers|temporal|db|lib|local|deploy|examples|bench|docs|test)\//.test(path);
   return [...inCode.filter(isOurs), ...links];
 }
@@ -424,7 +430,10 @@ function withoutDocstring(source: string): { silent: string[]; documented: numbe
   return { silent, documented: seen.size - silent.length };
 }
 
-test('every name in code that ARCHITECTURE.md and CONTRIBUTING.md mention is in a source', async (t) => {
+/** A function of Temporal's SDK that no workflow uses yet, and the beginning of its metrics' names. */
+const NAMES_OF_OTHERS = new Set(['deprecatePatch', 'temporal_']);
+
+test('every name in code that a document mentions is in a source', async (t) => {
   const sources = await Promise.all(
     [...(await sourceFiles(ROOT)), join(ROOT, 'package.json')]
       .filter((file) => !file.endsWith('house.test.ts'))
@@ -432,9 +441,9 @@ test('every name in code that ARCHITECTURE.md and CONTRIBUTING.md mention is in 
   );
   const words = new Set(sources.flatMap((source) => source.match(/[A-Za-z_]\w*/g) ?? []));
   const unknown: string[] = [];
-  for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
-    for (const name of namesIn(await readFile(join(ROOT, document), 'utf8'))) {
-      if (!words.has(name)) unknown.push(`${document}: ${name}`);
+  for (const file of await markdownFiles(ROOT)) {
+    for (const name of namesIn(await readFile(file, 'utf8'))) {
+      if (!words.has(name) && !NAMES_OF_OTHERS.has(name)) unknown.push(`${relative(ROOT, file)}: ${name}`);
     }
   }
   t.deepEqual(unknown, []);
