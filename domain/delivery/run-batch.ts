@@ -7,7 +7,7 @@ import type { DeliveryEngine } from './engine.ts';
 import { BATCH_SIZE } from './fan-out.ts';
 
 /** Deliveries of one batch that are attempted at once. */
-const IN_HAND = 100;
+const AT_ONCE = 100;
 /** How long (ms) a run waits for more deliveries before it closes its batch. */
 const OPEN_MS = 1_500;
 /** How long (ms) a batch is worked on before the activity returns. */
@@ -38,8 +38,8 @@ export async function runBatch(
     deps: { db, clock },
   } = engine;
   const report: BatchReport = { delivered: 0, failed: 0, diverted: 0, more: false };
-  const inHand = new Set<Promise<void>>();
-  const room = lane ? engine.lanes.limit : IN_HAND;
+  const underWay = new Set<Promise<void>>();
+  const room = lane ? engine.lanes.limit : AT_ONCE;
   const began = performance.now();
   let failure: unknown;
   let open = true;
@@ -51,8 +51,8 @@ export async function runBatch(
         .catch((error: unknown) => {
           failure ??= error;
         })
-        .finally(() => inHand.delete(work));
-      inHand.add(work);
+        .finally(() => underWay.delete(work));
+      underWay.add(work);
     }
     taken += claimed.length;
   };
@@ -64,14 +64,14 @@ export async function runBatch(
       report.more = true;
       break;
     }
-    const limit = room - inHand.size;
+    const limit = room - underWay.size;
     const claimed = limit > 0 ? await claim(db, { batchId, limit, takeOver: false }, clock.now()) : [];
     begin(claimed);
     if (limit <= 0 || claimed.length === limit) {
       // There may be more waiting than there was room for.
-      await Promise.race(inHand);
-    } else if (lane && inHand.size > 0) {
-      await Promise.race([...inHand, sleep(LANE_LOOK_MS)]);
+      await Promise.race(underWay);
+    } else if (lane && underWay.size > 0) {
+      await Promise.race([...underWay, sleep(LANE_LOOK_MS)]);
     } else if (open) {
       const left = lane || taken >= BATCH_SIZE ? 0 : began + OPEN_MS - performance.now();
       if (left > 0) {
@@ -85,7 +85,7 @@ export async function runBatch(
     }
   }
   watch.close();
-  await Promise.all(inHand);
+  await Promise.all(underWay);
   if (failure !== undefined) throw failure;
   if (signal.aborted) report.more = true;
   return report;

@@ -181,12 +181,14 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   t.timeout(PATIENCE_MS * 3);
   // Of its own organization: the campaigns of the other tests have events too.
   const own = await world.tenant();
-  const receiver = await startReceiver({ respond: ({ index }) => ({ status: index === 1 ? 500 : 204 }) });
+  let status = 500;
+  const receiver = await startReceiver({ respond: () => ({ status }) });
   const endpoint = await createEndpoint(world.deps, own.organizationId, receiver.url);
+  // Claims of the delivery's own run. Its batch, which makes the first attempt, may be repeated under load and must get through.
   const repair = await breakWrites(
     'webhook_deliveries',
     'update',
-    `new.endpoint_id = '${endpoint.id}' and new.attempt_count = 2`,
+    `new.endpoint_id = '${endpoint.id}' and new.batch_id is null and new.status = 'in_flight'`,
   );
   await emitEvents(world.deps, own.organizationId, 1);
   const row = () => world.deps.db('webhook_deliveries').where({ endpoint_id: endpoint.id }).first();
@@ -194,7 +196,9 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
     const delivery = await row();
     return delivery?.blocked_reason ? delivery : undefined;
   }, PATIENCE_MS);
-  t.like(failed, { status: 'failed', attempt_count: 1 });
+  t.is(failed.status, 'failed');
+  const attempts = await world.deps.db('webhook_attempts').where({ delivery_id: failed.id });
+  t.is(failed.attempt_count, attempts.length, 'claims that failed do not count');
   t.regex(failed.blocked_reason, REASON);
   const workflowId = `webhook-delivery/${failed.id}`;
   await waitForLetter(workflowId, 'pending');
@@ -204,6 +208,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   });
 
   await repair();
+  status = 204;
   t.true(await retryRun(world.deps, workflowId));
   await eventually(async () => (await row()).status === 'delivered', PATIENCE_MS);
   t.is((await row()).blocked_reason, null);

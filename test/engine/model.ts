@@ -267,12 +267,12 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
             );
           if (until !== null) wakes.push(until);
         }
-        const inHand = await db('sends').where({ organization_id: organizationId, state: 'sending' });
-        for (const { id } of inHand) {
+        const underWay = await db('sends').where({ organization_id: organizationId, state: 'sending' });
+        for (const { id } of underWay) {
           const delivery = await deliverSend(ctx, { smtp }, id);
           if ('retryAt' in delivery) wakes.push(delivery.retryAt);
         }
-        if (open.length === 0 && inHand.length === 0) break;
+        if (open.length === 0 && underWay.length === 0) break;
         if (pass === MAX_PASSES) throw new Error(`does not come to an end: ${JSON.stringify(await openLeads())}`);
         clock.set(
           new Date(

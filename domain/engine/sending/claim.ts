@@ -75,7 +75,7 @@ export type Claim =
   /** Settled already, or given back: the run asks anew. */
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
-  | { kind: 'busy'; until: number; inHand: boolean }
+  | { kind: 'busy'; until: number; isUnderWay: boolean }
   /** Its mail host (host:port) has no permit left now; nothing was done. */
   | { kind: 'host_full'; host: string }
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
@@ -104,7 +104,7 @@ export async function claimSend(
     }
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
-    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, inHand: false };
+    if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
 
     const settings = settingsInForce({
       workspace: row.workspace,
@@ -207,7 +207,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
 async function leftByOther(ctx: Ctx, tx: Tx, row: ClaimRow): Promise<Claim | undefined> {
   const { send } = row;
   const until = new Date(send.claimed_at).getTime() + ctx.config.SEND_CLAIM_MS;
-  if (until > tx.now.getTime()) return { kind: 'busy', until, inHand: true };
+  if (until > tx.now.getTime()) return { kind: 'busy', until, isUnderWay: true };
   if (send.handover === 'pending') {
     // Without the token, an attempt that was only thought dead cannot mark the end of its message, and so not end it.
     const back = { state: 'reserved', attempts: Math.max(0, send.attempts - 1) } as const;

@@ -85,7 +85,7 @@ async function handOver(
   if (claim.kind === 'busy') {
     return {
       outcome: 'busy',
-      retryAt: claim.inHand ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until,
+      retryAt: claim.isUnderWay ? Math.min(claim.until, ctx.clock.now().getTime() + LOOK_AGAIN_MS) : claim.until,
     };
   }
   if (claim.kind === 'abandoned') {
