@@ -60,14 +60,14 @@ test.serial(
     ]);
     const { event, resumed } = await publish(given, -5);
     t.deepEqual(resumed.map((run) => run.run_id).sort(), [given.waits[0]!.runId, given.waits[1]!.runId].sort());
-    t.deepEqual(await Promise.all(given.waits.map(({ id }) => readState(id))), [
+    t.deepEqual(await Promise.all(given.waits.map(({ waitId }) => readState(waitId))), [
       'resumed',
       'resumed',
       'open',
       'open',
       'open',
     ]);
-    t.like(await world.deps.db('waits').where({ id: given.waits[0]!.id }).first(), {
+    t.like(await world.deps.db('waits').where({ id: given.waits[0]!.waitId }).first(), {
       event_id: event.id,
       settled_at: NOON,
     });
@@ -92,12 +92,12 @@ test.serial('an event of another contact or workspace resumes nothing', async (t
     await waiting([{ opened: -10, deadline: 60 }]),
   ];
   await publish(other);
-  t.is(await readState(mine.waits[0]!.id), 'open');
+  t.is(await readState(mine.waits[0]!.waitId), 'open');
   await t.throwsAsync(
     publishEvent(world.system(other.organizationId), { name: 'order.paid', contactId: mine.contactId, data: {} }),
     { message: /No contact/ },
   );
-  t.is(await readState(mine.waits[0]!.id), 'open');
+  t.is(await readState(mine.waits[0]!.waitId), 'open');
 });
 
 /** What may happen to a wait while an event arrives. */
@@ -125,10 +125,10 @@ test.serial('of event, timeout and reply exactly one wins each wait, and the ans
                 const rows = await transact(ctx, (tx) =>
                   tx.org.sql(
                     `update waits set state = 'timed_out', settled_at = :now where organization_id = :org and id = :id and state = 'open' returning id`,
-                    { id: wait.id, now: tx.now },
+                    { id: wait.waitId, now: tx.now },
                   ),
                 );
-                if (rows.length > 0) timedOut.push(wait.id);
+                if (rows.length > 0) timedOut.push(wait.waitId);
               }
               if (rivals[n] === 'reply')
                 await transact(ctx, (tx) => finishEnrollment(tx, wait.enrollmentId, 'replied'));
@@ -140,11 +140,11 @@ test.serial('of event, timeout and reply exactly one wins each wait, and the ans
         const claimed = answers.flatMap(({ event, resumed }) => resumed.map((run) => [run.run_id, event.id] as const));
         t.is(new Set(claimed.map(([runId]) => runId)).size, claimed.length, 'no wait is resumed twice');
         for (const [n, wait] of given.waits.entries()) {
-          const row = await world.deps.db('waits').where({ id: wait.id }).first();
+          const row = await world.deps.db('waits').where({ id: wait.waitId }).first();
           const claim = claimed.find(([runId]) => runId === wait.runId);
           t.is(row.state === 'resumed', claim !== undefined);
           t.is(row.event_id, claim?.[1] ?? null);
-          t.is(row.state === 'timed_out', timedOut.includes(wait.id));
+          t.is(row.state === 'timed_out', timedOut.includes(wait.waitId));
           t.not(row.state, 'open');
           if (rivals[n] === 'none') t.is(row.state, 'resumed');
         }

@@ -83,7 +83,7 @@ for (const [what, act] of Object.entries({
     t.deepEqual(await lead.deliver(sendId), { outcome: 'busy', retryAt: clock.now().getTime() + 5_000 });
     clock.advance(5_000);
     t.deepEqual(await lead.deliver(sendId), { outcome: 'uncertain' });
-    t.like(await lead.send(sendId), { state: 'uncertain' });
+    t.like(await lead.readSend(sendId), { state: 'uncertain' });
     t.is(lead.smtp.offered, 1);
   });
 }
@@ -239,14 +239,14 @@ test.serial(
     const other = await given();
     const otherId = await other.reserve();
     await other.deliver(otherId);
-    const row = await other.send(otherId);
+    const row = await other.readSend(otherId);
     t.like(row, { state: 'sent', sent_at: clock.now() });
     t.like(await db('step_runs').where({ enrollment_id: other.enrollmentId }).first(), {
       state: 'completed',
       outcome: 'sent',
       detail: null,
     });
-    t.like(await other.enrollment(), { mailbox_id: other.mailboxId, waiting_for: null });
+    t.like(await other.readEnrollment(), { mailbox_id: other.mailboxId, waiting_for: null });
     const events = await db('domain_events').where({
       organization_id: other.organizationId,
       type: 'campaign.email_sent',
