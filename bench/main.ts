@@ -12,6 +12,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   import: () => import('./import.ts'),
   launch: () => import('./launch.ts'),
   month: () => import('./month.ts'),
+  'month-played': () => import('./month-played.ts'),
   auth: () => import('./auth.ts'),
   oauth: () => import('./oauth.ts'),
   webhooks: () => import('./webhooks.ts'),

@@ -19,6 +19,7 @@ import * as handover from './0016_handover.ts';
 import * as winners from './0017_engine.ts';
 import * as trackingDomains from './0018_tracking_domains.ts';
 import * as rowSecurity from './0019_row_security.ts';
+import * as seats from './0030_seats.ts';
 
 export interface Migration {
   name: string;
@@ -46,6 +47,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0017_engine', ...winners },
   { name: '0018_tracking_domains', ...trackingDomains },
   { name: '0019_row_security', ...rowSecurity },
+  { name: '0030_seats', ...seats },
 ];
 
 /**

@@ -310,6 +310,36 @@ test.serial('a branch for the outcome error takes the contact on instead of bloc
   t.false((await readLead(given)).blocked);
 });
 
+test.serial('a branch that asks for the error and for a reaction counts where an email has left', async (t) => {
+  const { url } = await app(t, (_request, response) => void response.writeHead(400).end());
+  const when = [
+    { field: 'node_outcome', operator: 'equals', value: 'error' },
+    { field: 'opened', operator: 'equals', value: true },
+  ];
+  const mailed = await setup(url, { conditions: { branches: [{ to: null, when }] } });
+  await world.deps.db('sends').insert({
+    id: newId(),
+    organization_id: mailed.tenant.organizationId,
+    campaign_id: mailed.campaignId,
+    enrollment_id: mailed.enrollmentId,
+    step_id: newId(),
+    state: 'sent',
+    recipient: 'ada@example.com',
+    slot_at: NOON,
+    slot_day: '2026-03-02',
+    sent_at: NOON,
+    created_at: NOON,
+    updated_at: NOON,
+  });
+  t.is((await call(mailed)).outcome, 'error');
+  t.like(await runOf(mailed), { state: 'completed', outcome: 'error' });
+  t.false((await leadOf(mailed)).blocked);
+  // Nobody can have opened what has not left: no branch takes the error.
+  const fresh = await setup(url, { conditions: { branches: [{ to: null, when }] } });
+  t.is((await call(fresh)).outcome, 'error');
+  t.is((await runOf(fresh)).state, 'blocked');
+});
+
 test.serial('an answer that comes after the contact has finished changes nothing', async (t) => {
   let given: Setup;
   const { url } = await app(t, (_request, response) => {

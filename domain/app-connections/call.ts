@@ -1,8 +1,9 @@
 import { json } from '../../db/connection.ts';
 import { EgressError } from '../../lib/egress/index.ts';
 import type { Permit, TargetLimits } from '../../lib/target-limits.ts';
-import { factsAfter, matchingBranch } from '../engine/campaign/graph.ts';
+import { branchesInSuspense, factsAfter, matchingBranch } from '../engine/campaign/graph.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
+import { LEFT } from '../engine/enrollment/snapshot.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { effectiveSettings } from '../records/outreach-settings.ts';
@@ -133,7 +134,7 @@ async function storeRetry(ctx: Ctx, call: ActionCall, attempts: number, failure:
 async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failure: Failure): Promise<CallResult> {
   const error = json({ code: 'app_action_failed', message: failure.message, fix: failure.fix });
   return settle(ctx, call, async (tx) => {
-    if (routesErrors(call)) {
+    if (await routesErrors(tx, call)) {
       const settled = await closeRun(tx, call.runId, {
         state: 'completed',
         outcome: 'error',
@@ -166,10 +167,20 @@ async function storeFailure(ctx: Ctx, call: ActionCall, attempts: number, failur
   });
 }
 
-/** Whether the step has a branch for a failing app. */
-function routesErrors({ step, action, contact, enrollment }: ActionCall): boolean {
+/**
+ * Whether the step has a branch for a failing app. One that also asks whether the latest email was opened, clicked or replied to
+ * counts where an email has left: the run chooses when the next step falls due.
+ */
+async function routesErrors(tx: Tx, { step, action, contact, enrollment }: ActionCall): Promise<boolean> {
   const facts = { ...factsAfter('error'), contact: { ...contact }, app: enrollment.app_values };
-  return matchingBranch({ ...step, action }, facts) !== null;
+  const routed = { ...step, action };
+  if (matchingBranch(routed, facts)) return true;
+  if (branchesInSuspense(routed, facts).length === 0) return false;
+  const [left] = await tx.org.sql(
+    `select 1 from sends where organization_id = :org and enrollment_id = :id and state = any(:left) limit 1`,
+    { id: enrollment.id, left: [...LEFT] },
+  );
+  return left !== undefined;
 }
 
 /** Locks the enrollment first, as every other writer does. A result that comes too late changes nothing. */

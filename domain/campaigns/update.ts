@@ -9,7 +9,7 @@ import { releaseReservedSends } from '../engine/control/release.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
-import { assertPoolAllowed, resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { assertPoolAllowed, hasSender } from '../engine/campaign/sender-pool.ts';
 import { assertMaySend, startLocked, stopLocked } from './start.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
@@ -118,7 +118,7 @@ export async function reschedule(tx: Tx, campaignId: string, why: string): Promi
 export async function poolChanged(tx: Tx, campaignId: string): Promise<void> {
   const campaign = (await tx.org.query(Campaigns).findById(campaignId))!;
   if (campaign.status !== 'active') return;
-  if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
+  if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
     await pauseCampaign(tx, campaignId, 'paused_no_accounts', 'No mailbox is left to send from');
     return;
   }

@@ -84,3 +84,42 @@ test.serial('a wait that was opened by the step as it was moves when its contact
   t.like(await g.advance(), { kind: 'waitForEvent', eventName: 'order.shipped' });
   t.is((await publishEvent(g.ctx, { name: 'order.shipped', contactId: g.contactId, data: {} })).resumed.length, 1);
 });
+
+test.serial(
+  'a step that waits for no event any more moves on who waited there, and the event moves nobody',
+  async (t) => {
+    const g = await waiting([event('order.paid', null), wait]);
+    const states = async () => [
+      (await g.db('waits').where({ enrollment_id: g.enrollmentId }).first()).state,
+      (await g.db('step_runs').where({ enrollment_id: g.enrollmentId, seq: 1 }).first()).state,
+    ];
+    const publish = async () =>
+      (await publishEvent(g.ctx, { name: 'order.paid', contactId: g.contactId, data: {} })).resumed.length;
+    await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(wait));
+    t.is(await publish(), 0);
+    t.true(await g.told());
+    t.like(await g.advance(), { kind: 'wait', where: 'step 1 of 2, waiting', until: MONDAY.getTime() + 600 * MINUTE });
+    t.deepEqual(await states(), ['cancelled', 'running']);
+    // Taken back, it waits again, from now on.
+    clock.set(new Date(MONDAY.getTime() + 5 * MINUTE));
+    await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(event('order.paid', 60)));
+    t.like(await g.advance(), {
+      kind: 'waitForEvent',
+      eventName: 'order.paid',
+      until: clock.now().getTime() + 60 * MINUTE,
+    });
+    t.deepEqual(await states(), ['open', 'waiting']);
+    t.is(await publish(), 1);
+    t.like(await g.advance(), { kind: 'wait', where: 'step 2 of 2, waiting' });
+  },
+);
+
+test.serial('a wait that was opened by the step before its edit ends when its contact looks', async (t) => {
+  const g = await waiting([event('order.paid', null), wait]);
+  await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { kind: 'email', subject: 'S', body_plain: 'b' });
+  // The run wrote its wait at the same moment, by the step as it was.
+  await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ state: 'open', settled_at: null });
+  t.true(await g.told());
+  t.is((await g.advance()).kind, 'send');
+  t.is((await g.db('waits').where({ enrollment_id: g.enrollmentId }).first()).state, 'cancelled');
+});

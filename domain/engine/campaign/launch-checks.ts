@@ -2,7 +2,7 @@ import type { CampaignRow } from '../../../db/models/campaign.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
-import { resolveSenders } from './sender-pool.ts';
+import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
 import { stepsWithoutSubject } from './subjects.ts';
 
@@ -111,7 +111,7 @@ async function stepsRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppEr
 }
 
 async function poolRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppError | null> {
-  if ((await resolveSenders(org, campaign)).length > 0) return null;
+  if (await hasSender(org, campaign)) return null;
   return new AppError('campaign_no_mailbox', 'The campaign has no active mailbox to send from', {
     fix: 'Connect a mailbox, choose senders with PUT /v1/campaigns/:id/senders, or change the mailbox tags.',
   });

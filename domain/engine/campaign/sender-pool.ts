@@ -56,6 +56,17 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
   return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
 }
 
+/** Whether the campaign's sender pool ({@link resolveSenders}) holds any mailbox. */
+export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
+  const [row] = await org.sql(
+    `select 1 from ${POOL_TABLES}
+     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
+       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER} limit 1`,
+    poolBindings(campaign),
+  );
+  return row !== undefined;
+}
+
 /** Emails the pool of a campaign can give it in a day: of each mailbox the smaller of its cap and the daily limit. */
 export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLimit: number): Promise<number> {
   const [row] = await org.sql<{ emails: number }>(

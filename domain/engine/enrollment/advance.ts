@@ -6,6 +6,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { finishEnrollment, type FinalState } from '../control/finish.ts';
+import { endWait } from '../control/waits.ts';
 import {
   readGraph,
   latestEmail,
@@ -123,6 +124,7 @@ async function walk(tx: Tx, snapshot: Snapshot, graph: Graph): Promise<Decision>
     if (step.kind !== 'email' && snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
     // All but an email reads or writes its run.
     if (step.kind !== 'email') await store(tx, snapshot);
+    if (snapshot.wait && step.action?.type !== 'wait_for_event') await waitNoMore(tx, snapshot);
     const verdict = await atStep(tx, snapshot, graph, step);
     if (verdict.kind === 'passed') {
       await store(tx, snapshot);
@@ -201,11 +203,18 @@ function stepAt(graph: Graph, to: string | null | undefined): EngineStep | null 
 /** The step was removed while the contact stood at it. */
 async function abandon(tx: Tx, snapshot: Snapshot): Promise<void> {
   if (snapshot.send?.state === 'reserved') await giveBack(tx, snapshot);
-  await tx.org
-    .table('waits')
-    .where({ step_run_id: snapshot.run!.id, state: 'open' })
-    .update({ state: 'cancelled', settled_at: tx.now });
+  await endWait(tx, snapshot.run!.id);
   await leave(tx, snapshot, { kind: 'passed', outcome: 'skipped' });
+}
+
+/** The step waited for an event when the contact came to it, and has been edited since. */
+async function waitNoMore(tx: Tx, snapshot: Snapshot): Promise<void> {
+  const run = snapshot.run!;
+  await endWait(tx, run.id);
+  snapshot.wait = null;
+  if (run.state !== 'waiting') return;
+  await tx.org.table('step_runs').where({ id: run.id }).update({ state: 'running' });
+  run.state = 'running';
 }
 
 function factsOf(snapshot: Snapshot, run: StepRun): Facts {

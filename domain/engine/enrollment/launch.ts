@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
-import { resolveSenders } from '../campaign/sender-pool.ts';
+import { hasSender } from '../campaign/sender-pool.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
 import { allocate, type Allocation } from '../sending/allocate.ts';
@@ -13,9 +13,10 @@ import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
 import { replayDeadLetter } from '../../records/dead-letters.ts';
-import { readGraph, type EngineContact, type Graph } from './snapshot.ts';
+import { readGraph, type Graph } from './snapshot.ts';
 import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
+import { dueLeads, type Lead } from './due-leads.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
@@ -33,16 +34,6 @@ const FULL_MS = 5 * MINUTE_MS;
 const NO_MATCH_MS = 6 * 60 * MINUTE_MS;
 /** A workflow overdue by this long (ms) is presumed stuck and is signalled. */
 const OVERDUE_MS = 10 * MINUTE_MS;
-
-interface Lead {
-  id: string;
-  contact_id: string;
-  mailbox_id: string | null;
-  contact: Pick<
-    EngineContact,
-    'id' | 'email' | 'esp_provider' | 'custom_fields' | 'subscribed' | 'verification_status'
-  >;
-}
 
 /**
  * One turn of a campaign's launcher, in one transaction: signals runs after edits, launches the next leads as far as slots
@@ -73,7 +64,7 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       );
       return { again: true, inMs: 0, launched: 0 };
     }
-    if (campaign.sender_strategy === 'explicit' && (await resolveSenders(tx.org, campaign)).length === 0) {
+    if (campaign.sender_strategy === 'explicit' && !(await hasSender(tx.org, campaign))) {
       await pauseCampaign(tx, campaign.id, 'paused_no_accounts', 'No mailbox of the sender pool can send');
       return { again: true, inMs: 0, launched: 0 };
     }
@@ -299,62 +290,6 @@ async function dueFollowUps(tx: Tx, campaign: CampaignView): Promise<number> {
     { campaign: campaign.id, ends: startOfNextDay(campaign.timezone, tx.now), limit: campaign.daily_limit },
   );
   return row!.n;
-}
-
-/** Sort expressions of contact_order_by; anything else orders by entry, which an index serves. */
-const ORDERS: Record<string, string> = {
-  email: 'ct.email',
-  first_name: 'ct.first_name',
-  last_name: 'ct.last_name',
-  company: 'ct.company',
-  updated_at: 'ct.updated_at',
-};
-
-/**
- * Leads that may be launched: those whose own moment has come first, then the others by entry, each from the end of one
- * index. Another order of the campaign sorts all that may be launched.
- */
-async function dueLeads(tx: Tx, campaign: CampaignView, { waitMs }: Entry, limit: number): Promise<Lead[]> {
-  const due = tx.now.getTime() - waitMs;
-  // Who was there before the start waits from the start on.
-  if (campaign.started_at && campaign.started_at.getTime() > due) return [];
-  const dueBefore = new Date(due - campaign.entry_delay_minutes * MINUTE_MS);
-  const direction = campaign.contact_order_dir === 'desc' ? 'desc' : 'asc';
-  const byField =
-    campaign.contact_order_by === 'custom_field' && campaign.contact_order_field
-      ? 'ct.custom_fields ->> :field'
-      : ORDERS[campaign.contact_order_by];
-  const pick = async (condition: string, order: string, count: number): Promise<Lead[]> =>
-    count <= 0
-      ? []
-      : tx.org.sql<Lead>(
-          `select e.id, e.contact_id, e.mailbox_id,
-             jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
-               'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
-           from enrollments e join contacts ct on ct.id = e.contact_id
-           where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
-             and (e.hold_since is null or e.hold_until <= :now) and ${condition}
-           order by ${order} limit :count for update of e skip locked` as `${string}:org${string}`,
-          {
-            campaign: campaign.id,
-            due: dueBefore,
-            now: tx.now,
-            count,
-            ...(byField ? { field: campaign.contact_order_field ?? '' } : {}),
-          },
-        );
-  if (byField) return pick(`e.launch_after <= :now`, `${byField} ${direction} nulls last, e.entered_at, e.id`, limit);
-  const called = await pick(
-    `e.launch_after > 'epoch' and e.launch_after <= :now`,
-    'e.launch_after, e.entered_at, e.id',
-    limit,
-  );
-  const fresh = await pick(
-    `e.launch_after = 'epoch'`,
-    `e.entered_at ${direction}, e.id ${direction}`,
-    limit - called.length,
-  );
-  return [...called, ...fresh];
 }
 
 async function launch(

@@ -134,7 +134,7 @@ export type EnrollmentColumn =
   | 'blocked';
 
 /** States of an email that has left, or may have. */
-const LEFT = new Set(['sent', 'uncertain', 'sending', 'bounced']);
+export const LEFT: ReadonlySet<string> = new Set(['sent', 'uncertain', 'sending', 'bounced']);
 
 type Row = Record<'enrollment' | 'campaign' | 'contact' | 'run' | 'wait', any> & {
   sends: any[];

@@ -245,27 +245,33 @@ async function atWait(
   let { wait } = snapshot;
   const deadlineFrom = (opened: Date): Date | null =>
     action.timeout_minutes === null ? null : new Date(opened.getTime() + action.timeout_minutes * MINUTE_MS);
-  if (!wait) {
+  // A wait that an edit ended is opened again by one that takes it back.
+  if (!wait || wait.state === 'cancelled') {
     wait = {
-      id: newId(),
+      id: wait?.id ?? newId(),
       state: 'open',
       event_name: action.wait_event_name,
       event_data: null,
       opened_at: tx.now,
       deadline: deadlineFrom(tx.now),
     };
-    await tx.org.insert('waits', {
-      id: wait.id,
-      enrollment_id: enrollment.id,
-      step_run_id: run!.id,
-      campaign_id: enrollment.campaign_id,
-      contact_id: enrollment.contact_id,
-      step_id: run!.step_id,
-      event_name: wait.event_name,
-      state: 'open',
-      opened_at: tx.now,
-      deadline: wait.deadline,
-    });
+    await tx.org.sql(
+      `insert into waits (id, organization_id, enrollment_id, step_run_id, campaign_id, contact_id, step_id, event_name, state, opened_at, deadline)
+       values (:id, :org, :enrollment, :run, :campaign, :contact, :step, :name, 'open', :now, :deadline)
+       on conflict (step_run_id) do update set state = 'open', settled_at = null, event_name = excluded.event_name,
+         opened_at = excluded.opened_at, deadline = excluded.deadline`,
+      {
+        id: wait.id,
+        enrollment: enrollment.id,
+        run: run!.id,
+        campaign: enrollment.campaign_id,
+        contact: enrollment.contact_id,
+        step: run!.step_id,
+        name: wait.event_name,
+        now: tx.now,
+        deadline: wait.deadline,
+      },
+    );
     await tx.org.table('step_runs').where({ id: run!.id }).update({ state: 'waiting' });
     snapshot.wait = wait;
   }
@@ -288,6 +294,8 @@ async function atWait(
       `select w.state, e.data from waits w left join product_events e on e.id = w.event_id where w.organization_id = :org and w.id = :id`,
       { id: wait.id },
     );
+    // An edit ended it at this moment; it signals the run, which then sees what the step is now.
+    if (settled!.state === 'cancelled') return { kind: 'waitForEvent', eventName: wait.event_name, until: null };
     wait.state = settled!.state;
     wait.event_data = settled!.data;
   }

@@ -214,7 +214,12 @@ async function inPool(
   { family, wished, left, atOnce }: { family: string; wished: number; left: number; atOnce: boolean },
 ): Promise<{ seat: Seat; at: number } | { members: boolean; soonest: number }> {
   const { tx, campaign, on } = round;
-  const search = { family: family || null, ramp: rampOf(round), dailyLimit: campaign.daily_limit };
+  const search = {
+    family: family || null,
+    pool: round.decided.pool,
+    ramp: rampOf(round),
+    dailyLimit: campaign.daily_limit,
+  };
   let pool = round.pools.get(family);
   if (!pool) {
     const held = [...round.pools.values()].flatMap(({ seats }) => seats);

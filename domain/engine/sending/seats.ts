@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
 const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_until > :now)
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
-/** When a resting mailbox comes back, where no person has to act: the later of what sending and what reading is held for. */
+/** When a resting mailbox comes back: the later of what sending and what reading is held for. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 /** A mailbox whose holds all end by themselves. */
 const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
@@ -60,7 +60,15 @@ export interface Decided {
   resting: Map<string, Date>;
   /** All of the campaign's emails, and first emails among them. */
   given: { campaign: number; campaign_new: number };
+  /** How the mailboxes of the campaign are best gone through. */
+  pool: PoolShape;
 }
+
+/** The pool is all mailboxes of the organization, a list of many, or a list so short that it is read whole. */
+type PoolShape = 'everybody' | 'long' | 'short';
+
+/** Mailboxes of a pool up to which it is read whole. */
+const SHORT = 300;
 
 /**
  * Locks mailboxes that contacts are bound to, in one order, and reads what the campaign has given out. One that rests
@@ -73,29 +81,35 @@ export async function lockDecided(
   on: SeatDay,
 ): Promise<Decided> {
   const [found] = await tx.org.sql<{
-    mailboxes: { id: string; rests: boolean; hold_until: string | null }[] | null;
+    mailboxes: { id: string; rests: boolean; until: string | null }[] | null;
     given: Partial<Decided['given']> | null;
+    listed: number;
   }>(
     `with locked as materialized (
-       select m.id, ${RESTS} as rests, m.hold_until
+       select m.id, ${RESTS} as rests, case when ${COMES_BACK} then ${RESTS_UNTIL} end as until
        from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
        where m.organization_id = :org and m.id = any(:ids::uuid[]) and m.status = 'active' and ${IS_SENDER}
        order by m.id for no key update of m
      )
      select (select jsonb_agg(l) from locked l) as mailboxes,
        (select jsonb_object_agg(d.scope, d.count) from daily_counters d
-        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given`,
-    { ...poolBindings(campaign), ids, now: tx.now, day: on.day },
+        where d.organization_id = :org and d.scope_id = :campaign and d.scope in ('campaign', 'campaign_new') and d.day = :day::date) as given,
+       (select count(*)::int from (${LISTED} limit :short) listed) as listed`,
+    { ...poolBindings(campaign), ids, now: tx.now, day: on.day, short: SHORT + 1 },
   );
   const rows = found!.mailboxes ?? [];
   const usable = rows.filter((row) => !row.rests).map(({ id }) => id);
   const seats = await readSeats(tx, campaign, usable, on);
   return {
     seats: new Map(seats.map((seat) => [seat.id, seat])),
-    resting: new Map(
-      rows.flatMap((row) => (row.rests && row.hold_until ? [[row.id, new Date(row.hold_until)] as const] : [])),
-    ),
+    resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, new Date(row.until)] as const] : []))),
     given: { campaign: 0, campaign_new: 0, ...found!.given },
+    pool:
+      found!.listed > SHORT
+        ? 'long'
+        : found!.listed === 0 && campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0
+          ? 'everybody'
+          : 'short',
   };
 }
 
@@ -103,6 +117,7 @@ export async function lockDecided(
 export interface SeatSearch {
   /** Provider family they must have; null takes any. */
   family: string | null;
+  pool: PoolShape;
   /** How many are wanted. */
   count: number;
   /** Free by this moment at the latest (epoch ms). */
@@ -114,36 +129,26 @@ export interface SeatSearch {
   except: readonly string[];
 }
 
-/** Mailboxes of the organization looked at, by free time, before the pool itself is gone through: for each one wanted. */
-const PROBE = 4;
+/** Mailboxes of the organization looked at, by free time, before a long pool is read whole. */
+const NEAR = 2_000;
 
 /**
  * Locks mailboxes of the pool that are free soonest, those that have rested longest first. Others' locks are passed
  * over, never waited for, except for the very last one when there is no other.
  */
 export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearch, on: SeatDay): Promise<Seat[]> {
-  const bindings = {
-    ...poolBindings(campaign),
-    now: tx.now,
-    family: search.family,
-    count: search.count,
-    freeBy: new Date(search.freeBy),
-    day: on.day,
-    limit: search.dailyLimit,
-    level: search.ramp?.level ?? null,
-    except: search.except,
-  };
-  const everybody = campaign.sender_strategy === 'tags' && campaign.email_tags.length === 0;
+  const { pool, family, count } = search;
+  const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   const lock = (text: string, more: Record<string, number> = {}) =>
-    tx.org.sql<Columns<'mailboxes', 'id'>>(text as `${string}:org${string}`, { ...bindings, ...more });
-  let rows = await lock(
-    `${byTime(!everybody)} for no key update of m skip locked`,
-    everybody ? {} : { probe: search.count * PROBE },
-  );
-  // The pool is a small part of the organization's mailboxes, or has little room left.
-  if (rows.length < search.count && !everybody) rows = await lock(`${byPool()} for no key update of m skip locked`);
-  if (rows.length === 0 && search.except.length === 0)
-    rows = await lock(`${everybody ? byTime(false) : byPool()} for no key update of m`, { count: 1 });
+    tx.org.sql<Columns<'mailboxes', 'id'>>(text as `${string}:org${string}`, { ...bindings, count, ...more });
+  const all = pool === 'everybody' ? byTime(family) : byPool(family);
+  let rows =
+    pool === 'long'
+      ? await lock(`${nearest(family)} for no key update of m skip locked`, { near: NEAR })
+      : await lock(`${all} for no key update of m skip locked`);
+  // The others of the organization are free before those of the pool, or these have little room left.
+  if (rows.length < count && pool === 'long') rows = await lock(`${all} for no key update of m skip locked`);
+  if (rows.length === 0 && search.except.length === 0) rows = await lock(`${all} for no key update of m`, { count: 1 });
   return readSeats(
     tx,
     campaign,
@@ -152,27 +157,59 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   );
 }
 
-const MAY_GIVE = `m.status = 'active' and not ${RESTS} and m.next_free_at <= :freeBy and m.campaign_limit > 0
-       and (:family::text is null or ${FAMILY} = :family) and not (m.id = any(:except::uuid[]))
+function searchBindings(
+  tx: Tx,
+  campaign: CampaignView,
+  { family, ramp, dailyLimit, except }: Pick<SeatSearch, 'family' | 'ramp' | 'dailyLimit' | 'except'>,
+  on: SeatDay,
+) {
+  return {
+    ...poolBindings(campaign),
+    now: tx.now,
+    provider: family === null ? null : family === 'other' ? 'smtp_imap' : family,
+    day: on.day,
+    limit: dailyLimit,
+    level: ramp?.level ?? null,
+    except,
+  };
+}
+
+/** Mailboxes listed as senders of the campaign, by choice or by a tag. */
+const LISTED = `select mailbox_id from campaign_senders where campaign_id = :campaign
+       union all select mailbox_id from mailbox_tags where label_id = any(:tags::uuid[])`;
+
+/** A mailbox that has something left for the campaign on the day, beside those looked at already. */
+const HAS_LEFT = `not (m.id = any(:except::uuid[]))
        and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
          < least(m.campaign_limit, :limit::int, :level::int)`;
 
-/** Goes through all mailboxes of the organization by free time, and stops when enough are found, or after `probe` of them. */
-function byTime(probing: boolean): string {
-  const near = `m.id in (select p.id from mailboxes p where p.organization_id = :org and p.status = 'active' and p.next_free_at <= :freeBy
-         order by p.next_free_at limit :probe)`;
-  return `select m.id from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org ${probing ? `and ${near}` : ''} and ${MAY_GIVE} and ${IS_SENDER}
-     order by m.next_free_at limit :count`;
+/** Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
+const MAY_GIVE = `m.next_free_at <= :freeBy and not ${RESTS} and ${HAS_LEFT} and ${IS_SENDER}`;
+
+const MAILBOXES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
+
+/** An active mailbox of the organization, of a provider where one is asked for. */
+function usable(family: string | null, table = 'm'): string {
+  return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
+}
+
+/** Goes through all mailboxes of the organization by free time, and stops when enough are found. */
+function byTime(family: string | null): string {
+  return `select m.id from ${MAILBOXES} where ${usable(family)} and ${MAY_GIVE} order by m.next_free_at limit :count`;
+}
+
+/** As {@link byTime}, but stops after `near` of them too. */
+function nearest(family: string | null): string {
+  return `select m.id
+     from (select p.id, p.next_free_at from mailboxes p where ${usable(family, 'p')} and p.next_free_at <= :freeBy
+       order by p.next_free_at limit :near) near
+     join mailboxes m on m.id = near.id left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
+     where ${usable(family)} and ${MAY_GIVE} order by near.next_free_at limit :count`;
 }
 
 /** Goes through the mailboxes of the pool. */
-function byPool(): string {
-  return `select m.id from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org and m.id in (
-         select mailbox_id from campaign_senders where campaign_id = :campaign
-         union select mailbox_id from mailbox_tags where label_id = any(:tags::uuid[]))
-       and ${MAY_GIVE} and ${IS_SENDER} order by m.next_free_at limit :count`;
+function byPool(family: string | null): string {
+  return `select m.id from ${MAILBOXES} where ${usable(family)} and m.id in (${LISTED}) and ${MAY_GIVE} order by m.next_free_at limit :count`;
 }
 
 /**
@@ -182,28 +219,17 @@ function byPool(): string {
 export async function poolFreeAt(
   tx: Tx,
   campaign: CampaignView,
-  search: Pick<SeatSearch, 'family' | 'ramp' | 'dailyLimit' | 'except'>,
+  search: Pick<SeatSearch, 'family' | 'pool' | 'ramp' | 'dailyLimit' | 'except'>,
   on: SeatDay,
 ): Promise<{ at: Date | null } | undefined> {
-  const [row] = await tx.org.sql<{ members: number; at: Date | null }>(
-    `select count(*)::int as members,
-       min(greatest(m.next_free_at, case when ${RESTS} then ${RESTS_UNTIL} end)) filter (
-         where not (m.id = any(:except::uuid[])) and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
-           < least(m.campaign_limit, :limit::int, :level::int)) as at
-     from mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id
-     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK}
-       and (:family::text is null or ${FAMILY} = :family) and ${IS_SENDER}`,
-    {
-      ...poolBindings(campaign),
-      now: tx.now,
-      family: search.family,
-      day: on.day,
-      limit: search.dailyLimit,
-      level: search.ramp?.level ?? null,
-      except: search.except,
-    },
+  const listed = search.pool === 'short' ? ` and m.id in (${LISTED})` : '';
+  const members = `from ${MAILBOXES} where ${usable(search.family)} and ${COMES_BACK} and ${IS_SENDER}${listed}`;
+  const [row] = await tx.org.sql<{ members: boolean; at: Date | null }>(
+    `select exists (select 1 ${members}) as members,
+       (select m.next_free_at ${members} and ${HAS_LEFT} order by m.next_free_at limit 1) as at` as `${string}:org${string}`,
+    searchBindings(tx, campaign, search, on),
   );
-  return row!.members === 0 ? undefined : { at: row!.at };
+  return row!.members ? { at: row!.at } : undefined;
 }
 
 /** Reads locked mailboxes. A statement of its own: what was read beside a row waited for would be older than its lock. */

@@ -1,0 +1,242 @@
+import { newId } from '../lib/ids.ts';
+import type { RawDb, TestDeps } from '../test/harness/database.ts';
+import { createCampaign, createTenant, type StepSpec } from '../test/harness/factories.ts';
+
+/** Monday noon, UTC: half of every mailbox's day is over. */
+export const NOON = new Date('2026-03-02T12:00:00Z');
+const TODAY = '2026-03-02';
+
+/** A workspace in the middle of its day. */
+export interface LivingWorld {
+  organizationId: string;
+  /** Campaigns by what their pool is. */
+  campaigns: Record<CampaignKind, { campaignId: string; stepIds: string[] }>;
+  mailboxes: number;
+  emailsToday: number;
+}
+
+export type CampaignKind = 'everybody' | 'explicit' | 'tag' | 'ramp' | 'strict' | 'few';
+
+const STEPS: StepSpec[] = [
+  { subject: 'Hello', body_plain: 'Hi' },
+  { body_plain: 'Again', wait_after: 2 },
+];
+
+/**
+ * Fills a database with mailboxes of different caps, gaps and providers, of which some are held, switched off, or have
+ * given all they may today; campaigns of six kinds that share them; what they sent yesterday and today and have reserved; and
+ * leads of the largest campaign, of whom some are through, under way, held, called for their hour or waiting for it.
+ */
+export async function fillWorld(
+  deps: TestDeps,
+  { mailboxes, leads, log }: { mailboxes: number; leads: number; log: (line: string) => void },
+): Promise<LivingWorld> {
+  const { db } = deps;
+  const { organizationId } = await createTenant(deps, 'Month');
+  // Only a search for contacts reads this index, and filling it takes longer than all the rest.
+  await db.raw('drop index contacts_search');
+  const tag = newId();
+  await db('labels').insert({
+    id: tag,
+    organization_id: organizationId,
+    registry: 'tag',
+    title: 'Team',
+    color: '#888888',
+    position: 0,
+    created_at: NOON,
+    updated_at: NOON,
+  });
+  const create = (fields: Record<string, unknown> = {}) =>
+    createCampaign(deps, organizationId, STEPS, { daily_limit: 1_000_000, created_at: '2026-01-01', ...fields });
+  const campaigns: LivingWorld['campaigns'] = {
+    everybody: await create(),
+    explicit: await create({ sender_strategy: 'explicit' }),
+    tag: await create({ email_tags: [tag] }),
+    // Nearly every mailbox has given it what the ramp allows today.
+    ramp: await create({
+      ramp_enabled: true,
+      ramp_start: 3,
+      ramp_increment: 1,
+      ramp_ceiling: 50,
+      ramp_level: 3,
+      ramp_day: TODAY,
+    }),
+    strict: await create({ esp_match_mode: 'strict' }),
+    few: await create({ sender_strategy: 'explicit' }),
+  };
+  await fillMailboxes(db, organizationId, mailboxes);
+  await fillPools(db, organizationId, campaigns, tag);
+  log(`${mailboxes} mailboxes are there`);
+  await fillLeads(db, organizationId, campaigns.everybody, leads);
+  log(`${leads} leads are there`);
+  await fillSends(db, organizationId, campaigns);
+  await fillCounts(db, organizationId);
+  await holdSome(db, organizationId);
+  for (const table of [
+    'mailboxes',
+    'campaign_senders',
+    'mailbox_tags',
+    'enrollments',
+    'contacts',
+    'sends',
+    'daily_counters',
+  ])
+    await db.raw(`vacuum analyze ${table}`);
+  const { count } = (await db('sends').where({ slot_day: TODAY }).count().first()) as { count: number };
+  log(`${count} emails of today are there`);
+  return { organizationId, campaigns, mailboxes, emailsToday: count };
+}
+
+/** One in 50 is switched off. */
+async function fillMailboxes(db: RawDb, org: string, mailboxes: number): Promise<void> {
+  await db.raw(
+    `insert into mailboxes (id, organization_id, email, provider, status, smtp, credentials, min_wait_time, campaign_limit, created_at, updated_at)
+     select gen_random_uuid(), :org, 'm' || n || '@bench.example.com', (array['gmail', 'gmail', 'outlook', 'smtp_imap'])[1 + n % 4],
+       case when n % 50 = 7 then 'inactive' else 'active' end, '{}', '', (array[60, 300, 600, 900, 1800])[1 + n % 5], 20 + n * 37 % 81, :now, :now
+     from generate_series(1, :n) n`,
+    { org, n: mailboxes, now: NOON },
+  );
+}
+
+async function fillPools(db: RawDb, org: string, campaigns: LivingWorld['campaigns'], tag: string): Promise<void> {
+  const number = `substr(m.email, 2, strpos(m.email, '@') - 2)::int`;
+  await db.raw(
+    `insert into campaign_senders (organization_id, campaign_id, mailbox_id, weight)
+     select :org, :campaign, m.id, 1 + ${number} % 3 from mailboxes m where m.organization_id = :org`,
+    { org, campaign: campaigns.explicit.campaignId },
+  );
+  await db.raw(
+    `insert into campaign_senders (organization_id, campaign_id, mailbox_id)
+     select :org, :campaign, m.id from mailboxes m where m.organization_id = :org and ${number} % 40 = 1`,
+    { org, campaign: campaigns.few.campaignId },
+  );
+  await db.raw(
+    `insert into mailbox_tags (organization_id, mailbox_id, label_id)
+     select :org, m.id, :tag from mailboxes m where m.organization_id = :org and ${number} % 10 < 3`,
+    { org, tag },
+  );
+}
+
+/**
+ * In the order in which they entered, one sixth has been mailed: of those most are through, the others wait for their second email.
+ * Over all of them one in a hundred is held, one in five waits for its hour, and the hour of one in fifty has come.
+ */
+async function fillLeads(
+  db: RawDb,
+  org: string,
+  { campaignId, stepIds }: { campaignId: string; stepIds: string[] },
+  leads: number,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    // Nothing to check and nothing to react to: the rows are right.
+    await trx.raw('set local session_replication_role = replica');
+    await trx.raw('set local synchronous_commit = off');
+    await trx.raw(
+      `create temporary table people on commit drop as select n, gen_random_uuid() as id from generate_series(1, :n) n`,
+      { n: leads },
+    );
+    await trx.raw(
+      `insert into contacts (id, organization_id, email, first_name, company, custom_fields, created_at, updated_at)
+       select id, :org, 'c' || n || '@lead.example.com', 'Lea', 'Company ' || n % 5000, jsonb_build_object('city', 'Town ' || n % 300), :now, :now from people order by id`,
+      { org, now: NOON },
+    );
+    await trx.raw(
+      `insert into enrollments (id, organization_id, campaign_id, contact_id, state, current_step_id, step_started_at, waiting_for, waiting_until, mailbox_id,
+         hold_since, hold_until, launch_after, signalled_epoch, entered_at, launched_at, last_activity_at)
+       select gen_random_uuid(), :org, :campaign, p.id, s.state, case when s.state = 'active' then :second::uuid end, case when s.state = 'active' then :now::timestamptz end,
+         case when s.state = 'active' then 'step 2 of 2: waiting for its day' end,
+         case when s.state = 'active' then :now::timestamptz + (p.n % 40) * interval '1 hour' end,
+         case when s.state <> 'pending' then m.ids[1 + p.n % cardinality(m.ids)] end,
+         case when s.state = 'pending' and p.n % 100 = 50 then :now::timestamptz - interval '1 day' end,
+         case when s.state = 'pending' and p.n % 200 = 50 then :now::timestamptz + interval '2 days' end,
+         case when s.state = 'pending' and p.n % 5 = 1 then :now::timestamptz + (1 + p.n % 86000) * interval '1 second'
+           when s.state = 'pending' and p.n % 50 = 2 then :now::timestamptz - (p.n % 3600) * interval '1 second' else 'epoch' end,
+         1, :now::timestamptz - interval '30 days' + p.n * interval '2 seconds', case when s.state <> 'pending' then :now::timestamptz end, :now
+       from people p
+       cross join lateral (select case when p.n > :mailed or p.n % 100 = 50 or p.n % 5 = 1 then 'pending' when p.n % 4 = 0 then 'active' else 'completed' end as state) s
+       cross join (select array_agg(id) as ids from mailboxes where organization_id = :org and status = 'active') m`,
+      { org, campaign: campaignId, second: stepIds[1]!, now: NOON, mailed: Math.floor(leads / 6) },
+    );
+  });
+}
+
+/**
+ * Up to half of a mailbox's cap has left today, one gap after the other, the latest a while ago; all of it in one of ten. One in
+ * three has slots to come. Of the campaign with a ramp 98 of 100 mailboxes have given three.
+ */
+async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaigns']): Promise<void> {
+  const common = `id, organization_id, campaign_id, enrollment_id, step_id, mailbox_id, state, recipient, message_id, slot_at, slot_day, sent_at, is_first, created_at, updated_at`;
+  const shared = [campaigns.everybody.campaignId, campaigns.explicit.campaignId, campaigns.strict.campaignId];
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    await trx.raw('set local synchronous_commit = off');
+    const fill = (rows: string, more: Record<string, unknown> = {}): Promise<unknown> =>
+      trx.raw(
+        `insert into sends (${common})
+         select gen_random_uuid(), :org, r.campaign, gen_random_uuid(), :step, r.mailbox, r.state, 'r@lead.example.com',
+           '<' || gen_random_uuid() || '@bench.example.com>', r.at, (r.at at time zone 'utc')::date, case when r.state = 'sent' then r.at end, r.n % 2 = 0, :now, :now
+         from (${rows}) r`,
+        {
+          org,
+          now: NOON,
+          step: campaigns.everybody.stepIds[0]!,
+          shared,
+          ramp: campaigns.ramp.campaignId,
+          ...more,
+        } as never,
+      ) as unknown as Promise<unknown>;
+    const numbered = `(select *, substr(email, 2, strpos(email, '@') - 2)::int as number from mailboxes where organization_id = :org) m`;
+    await fill(
+      `select (:shared::uuid[])[1 + (m.number + n) % 3] as campaign, m.id as mailbox, 'sent' as state, n,
+         :now::timestamptz - interval '1 day' - n * least(m.min_wait_time, 600) * interval '1 second' as at
+       from ${numbered} cross join lateral generate_series(1, m.campaign_limit / 2) n`,
+    );
+    await fill(
+      `select (:shared::uuid[])[1 + (m.number + n) % 3] as campaign, m.id as mailbox, 'sent' as state, n,
+         :now::timestamptz - (m.number % 60) * interval '1 minute' - n * least(m.min_wait_time, 400) * interval '1 second' as at
+       from ${numbered}
+       cross join lateral generate_series(1, case when m.number % 10 = 5 then m.campaign_limit else m.number % (m.campaign_limit / 2) end) n`,
+    );
+    await fill(
+      `select :ramp::uuid as campaign, m.id as mailbox, 'sent' as state, n, :now::timestamptz - (70 + m.number % 200) * interval '1 minute' - n * interval '30 minutes' as at
+       from ${numbered} cross join generate_series(1, 3) n where m.number % 50 <> 42`,
+    );
+    await fill(
+      `select (:shared::uuid[])[1 + m.number % 3] as campaign, m.id as mailbox, 'reserved' as state, n,
+         :now::timestamptz + (m.number % 600) * interval '1 second' + n * m.min_wait_time * interval '1 second' as at
+       from ${numbered} cross join lateral generate_series(0, m.number % 3) n where m.number % 3 = 1`,
+    );
+  });
+}
+
+/** The counters of those emails, and the free times that the allocator would have kept. */
+async function fillCounts(db: RawDb, org: string): Promise<void> {
+  await db.raw(
+    `insert into daily_counters (organization_id, scope, scope_id, day, count)
+     select :org::uuid, 'mailbox', mailbox_id, (slot_at at time zone 'utc')::date, count(*) from sends where organization_id = :org group by 3, 4
+     union all select :org::uuid, 'campaign', campaign_id, slot_day, count(*) from sends where organization_id = :org group by 3, 4
+     union all select :org::uuid, 'campaign_new', campaign_id, slot_day, count(*) from sends where organization_id = :org and is_first group by 3, 4`,
+    { org },
+  );
+  await db.raw(
+    `update mailboxes m set next_free_at = case when d.count >= m.campaign_limit then date_trunc('day', :now::timestamptz) + interval '1 day'
+         else s.latest + m.min_wait_time * interval '1 second' end
+     from (select mailbox_id, max(slot_at) filter (where slot_at <= :now::timestamptz + interval '10 minutes') as latest from sends where organization_id = :org group by 1) s
+     left join daily_counters d on d.scope = 'mailbox' and d.scope_id = s.mailbox_id and d.day = :day
+     where m.id = s.mailbox_id`,
+    { org, now: NOON, day: TODAY },
+  );
+}
+
+/** This morning one mailbox in 20 was held until the afternoon, and one in 100 until a person acts. */
+async function holdSome(db: RawDb, org: string): Promise<void> {
+  const number = `substr(email, 2, strpos(email, '@') - 2)::int`;
+  await db.raw(
+    `update mailboxes set hold_code = 'sender_refused', hold_reason = '', hold_until = :until where organization_id = :org and ${number} % 20 = 3`,
+    { org, until: new Date(NOON.getTime() + 4 * 3_600_000) },
+  );
+  await db.raw(
+    `update mailboxes set hold_code = 'auth_failed', hold_reason = '', hold_until = null where organization_id = :org and ${number} % 100 = 11`,
+    { org },
+  );
+}
