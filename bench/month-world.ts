@@ -1,6 +1,5 @@
-import { newId } from '../lib/ids.ts';
 import type { RawDb, TestDeps } from '../test/harness/database.ts';
-import { createCampaign, createTenant, type StepSpec } from '../test/harness/factories.ts';
+import { createCampaign, createLabel, createTenant, type StepSpec } from '../test/harness/factories.ts';
 
 /** Monday noon, UTC: half of every mailbox's day is over. */
 export const NOON = new Date('2026-03-02T12:00:00Z');
@@ -35,17 +34,7 @@ export async function fillWorld(
   const { organizationId } = await createTenant(deps, 'Month');
   // Only a search for contacts reads this index, and filling it takes longer than all the rest.
   await db.raw('drop index contacts_search');
-  const tag = newId();
-  await db('labels').insert({
-    id: tag,
-    organization_id: organizationId,
-    registry: 'tag',
-    title: 'Team',
-    color: '#888888',
-    position: 0,
-    created_at: NOON,
-    updated_at: NOON,
-  });
+  const tag = await createLabel(deps, organizationId, 'tag');
   const create = (fields: Record<string, unknown> = {}) =>
     createCampaign(deps, organizationId, STEPS, { daily_limit: 1_000_000, created_at: '2026-01-01', ...fields });
   const campaigns: LivingWorld['campaigns'] = {

@@ -332,12 +332,12 @@ test.serial('a branch that asks for the error and for a reaction counts where an
     updated_at: NOON,
   });
   t.is((await call(mailed)).outcome, 'error');
-  t.like(await runOf(mailed), { state: 'completed', outcome: 'error' });
-  t.false((await leadOf(mailed)).blocked);
+  t.like(await readRun(mailed), { state: 'completed', outcome: 'error' });
+  t.false((await readLead(mailed)).blocked);
   // Nobody can have opened what has not left: no branch takes the error.
   const fresh = await setup(url, { conditions: { branches: [{ to: null, when }] } });
   t.is((await call(fresh)).outcome, 'error');
-  t.is((await runOf(fresh)).state, 'blocked');
+  t.is((await readRun(fresh)).state, 'blocked');
 });
 
 test.serial('an answer that comes after the contact has finished changes nothing', async (t) => {

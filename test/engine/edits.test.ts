@@ -97,7 +97,7 @@ test.serial(
       (await publishEvent(g.ctx, { name: 'order.paid', contactId: g.contactId, data: {} })).resumed.length;
     await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, action(wait));
     t.is(await publish(), 0);
-    t.true(await g.told());
+    t.true(await g.isSignalled());
     t.like(await g.advance(), { kind: 'wait', where: 'step 1 of 2, waiting', until: MONDAY.getTime() + 600 * MINUTE });
     t.deepEqual(await states(), ['cancelled', 'running']);
     // Taken back, it waits again, from now on.
@@ -119,7 +119,7 @@ test.serial('a wait that was opened by the step before its edit ends when its co
   await updateStep(g.ctx, g.campaignId, g.stepIds[0]!, { kind: 'email', subject: 'S', body_plain: 'b' });
   // The run wrote its wait at the same moment, by the step as it was.
   await g.db('waits').where({ enrollment_id: g.enrollmentId }).update({ state: 'open', settled_at: null });
-  t.true(await g.told());
+  t.true(await g.isSignalled());
   t.is((await g.advance()).kind, 'send');
   t.is((await g.db('waits').where({ enrollment_id: g.enrollmentId }).first()).state, 'cancelled');
 });
