@@ -34,18 +34,22 @@ const FAILURE_OPENING = anyOf(
     String.raw`message was created automatically by mail delivery software`,
     String.raw`delivery[^.\n]{0,60}has failed|delivery[^.\n]{0,60}could ?n[o']t be delivered`,
     String.raw`delivery[^.\n]{0,60}was ?n[o']t delivered`,
-    String.raw`delivery[^.\n]{0,60}(?:could|was|can) not (?:be )?delivered`,
+    String.raw`delivery[^.\n]{0,60}(?:could|was|can) ?not (?:be )?delivered`,
     String.raw`your message[^.\n]{0,60}has failed|your message[^.\n]{0,60}could ?n[o']t be delivered`,
     String.raw`your message[^.\n]{0,60}was ?n[o']t delivered`,
-    String.raw`your message[^.\n]{0,60}(?:could|was|can) not (?:be )?delivered|could not be delivered to`,
+    String.raw`your message[^.\n]{0,60}(?:could|was|can) ?not (?:be )?delivered|(?:could|can) ?not be delivered (?:to|because|for)`,
+    String.raw`you are not (?:a )?(?:member|subscribe[rd])|not allowed to post|your (?:post|posting|message)[^.\n]{0,60} (?:has been|was) (?:automatically )?rejected`,
     String.raw`had permanent fatal errors|delivery to the following recipients? (?:has )?failed`,
-    String.raw`couldn['’]t be delivered|unable to deliver (?:your|the) message`,
+    String.raw`couldn['’]t be delivered|(?:unable|not able|failed) to deliver (?:your |the |this )?(?:message|mail|e-?mail)|(?:could|can) ?not deliver (?:your|the|this) (?:message|mail)|-{3,} ?failure reasons|has been returned (?:to you )?because|(?:message|mail) (?:is|was) undeliverable|delivery failed[;:]`,
     String.raw`did not reach the following recipient|there was an error delivering your (?:mail|message)`,
     String.raw`error has occurred while attempting to deliver|recipient addresses that were incorrectly constructed`,
     String.raw`trouble delivering your message|addresses had (?:permanent )?(?:fatal |delivery )(?:errors|problems)`,
   ],
   'i',
 );
+/** Subjects that only a mail system begins so, whoever it says it is; an away message has words of its own before ours. */
+const FAILURE_START =
+  /^(?:undeliver(?:able|ed)|delivery (?:failure|status notification)|delivery notification: delivery has failed|returned mail|failure notice|mail delivery (?:failed|failure|error)|non-?delivery|unzustellbar)/i;
 const DELAY = anyOf(
   [
     String.raw`delivery status notification.{0,5}(?:delay|warning)|delayed \d+ hours?`,
@@ -72,7 +76,7 @@ export function parseTextBounce(message: InboundMessage): DeliveryReport | null 
   const announced =
     writtenByMailSystem(message) &&
     (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject) || REFUSAL.test(words));
-  if (!stated && !announced && !FAILURE_OPENING.test(words.slice(0, 2000))) return null;
+  if (!stated && !announced && !FAILURE_START.test(message.subject) && !FAILURE_OPENING.test(words.slice(0, 2000))) return null;
   const listed = stated ? addressesIn(stated, MAX_RECIPIENTS) : recipientsIn(words, message);
   if (listed.length === 0) return null;
   const delayed = isDelay(message.subject, words);

@@ -61,6 +61,13 @@ export function fromMailSystem(message: InboundMessage): boolean {
   return message.returnPath === '' || writtenByMailSystem(message);
 }
 
+/** Whether the program that keeps a mailing list wrote the message (fml, ezmlm, majordomo, Mailman, LISTSERV). */
+export function fromListManager(message: InboundMessage): boolean {
+  const { headers, from } = message;
+  const isKeeper = /(?:-(?:admin|request|owner|bounces|ctl|help)|^(?:majordomo|listserv|ezmlm|sympa|mailman)[^@]*)@/;
+  return headers['x-mlserver'] !== undefined || (headers['x-mailman-version'] !== undefined && isKeeper.test(from ?? ''));
+}
+
 /**
  * Message-ID of the returned message: from its returned copy or headers, or from the report's own fields.
  *

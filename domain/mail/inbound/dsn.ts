@@ -1,5 +1,5 @@
 import { parseTextBounce } from './bounce-text.ts';
-import { fromMailSystem, returnedMessageId } from './delivery-report.ts';
+import { fromListManager, fromMailSystem, returnedMessageId, returnedRecipients } from './delivery-report.ts';
 import type { DeliveryReport, DsnAction, DsnRecipient } from './delivery-report.ts';
 import { addressInField, fieldValue, parseFields } from './fields.ts';
 import type { Fields } from './fields.ts';
@@ -16,7 +16,12 @@ const ACTIONS: ReadonlySet<string> = new Set(['failed', 'delayed', 'delivered', 
  * none.
  */
 export function parseDsn(message: InboundMessage): DeliveryReport | null {
-  return parseStandardDsn(message) ?? (fromMailSystem(message) ? parseTextBounce(message) : null);
+  const byMachine = fromMailSystem(message) || fromListManager(message);
+  const found = parseStandardDsn(message) ?? (byMachine ? parseTextBounce(message) : null);
+  if (found !== null || message.rawBody === '' || !fromMailSystem(message)) return found;
+  // Wrong boundaries and types hide parts from a MIME parser that a person would still read.
+  const asItCame = { ...message, text: message.rawBody };
+  return parseStandardDsn(asItCame) ?? parseTextBounce(asItCame);
 }
 
 function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
@@ -26,7 +31,8 @@ function parseStandardDsn(message: InboundMessage): DeliveryReport | null {
   const body = part?.body ?? inlineReport(message.text);
   if (body === null) return null;
   const groups = body.split(/\r?\n[ \t]*(?:\r?\n)+/).map(parseFields);
-  const recipients = groups.flatMap((group) => readRecipient(group) ?? []).slice(0, MAX_RECIPIENTS);
+  const returned = returnedRecipients(message);
+  const recipients = groups.flatMap((group) => readRecipient(group, returned) ?? []).slice(0, MAX_RECIPIENTS);
   if (recipients.length === 0) return null;
   const first = groups[0] ?? new Map();
   const reporter = fieldValue(first, 'reporting-mta');
@@ -48,9 +54,12 @@ function inlineReport(text: string): string | null {
 
 type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly reported: string | null };
 
-function readRecipient(fields: Fields): RecipientFields | null {
+function readRecipient(fields: Fields, returned: readonly string[]): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
-  const final = addressInField(fieldValue(fields, 'final-recipient')) ?? original;
+  // A final recipient without a domain, or in the form of X.400, names nobody that we know.
+  const named = ['final-recipient', 'x-actual-recipient'].map((name) => addressInField(fieldValue(fields, name)));
+  const only = returned.length === 1 && fields.has('final-recipient') ? (returned[0] ?? null) : null;
+  const final = named.find((address) => address !== null) ?? original ?? only;
   if (final === null) return null;
   const diagnostic = fieldValue(fields, 'diagnostic-code');
   const remote = fieldValue(fields, 'remote-mta');

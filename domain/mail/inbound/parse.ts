@@ -27,6 +27,8 @@ const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'x-precedence',
   'list-id',
   'list-unsubscribe',
+  'x-mlserver',
+  'x-mailman-version',
   'feedback-id',
 ]);
 
@@ -68,6 +70,8 @@ export interface InboundMessage {
   readonly date: Date | null;
   /** The plain text body, or the HTML body as text when there is none; at most 64 KiB. */
   readonly text: string;
+  /** The body of a multipart message as it came, undecoded, for reports whose parts are not put together as they should be; at most 64 KiB. */
+  readonly rawBody: string;
   /** The HTML body, at most 256 KiB; null when there is none. */
   readonly html: string | null;
   /** Whether `text` was made from `html`. */
@@ -93,7 +97,9 @@ export async function parseInbound(raw: Buffer): Promise<InboundMessage> {
   const bounded = raw.subarray(0, MAX_RAW);
   try {
     const message = describe(await parseMime(bounded));
-    return isEmptyMultipart(message) ? { ...message, text: bodyAsText(bounded) } : message;
+    if (!message.contentType.startsWith('multipart/')) return message;
+    const rawBody = bodyAsText(bounded);
+    return { ...message, rawBody, text: isEmptyMultipart(message) ? rawBody : message.text };
   } catch {
     return describe(await parseMime(headerBlock(bounded)));
   }
@@ -113,7 +119,7 @@ function parseMime(raw: Buffer): Promise<ParsedMail> {
 
 /** Parts that no boundary separates, as careless systems and archives leave them. */
 function isEmptyMultipart(message: InboundMessage): boolean {
-  return message.contentType.startsWith('multipart/') && message.text.trim() === '' && message.reports.length === 0;
+  return message.text.trim() === '' && message.reports.length === 0;
 }
 
 function bodyAsText(raw: Buffer): string {
@@ -162,6 +168,7 @@ function describe(mail: ParsedMail): InboundMessage {
     text: textFromHtml ? htmlToPlain(html) : plain,
     html,
     textFromHtml,
+    rawBody: '',
     contentType,
     reportType: params['report-type']?.toLowerCase() ?? null,
     headers,

@@ -41,7 +41,7 @@ const RATE_LIMIT = anyOf(
     String.raw`(?:exceed(?:s|ed|ing)?|reached|over)[^.\n]{0,40}(?:sending|rate|message rate|messaging|daily|hourly|recipient) (?:limit|quota|rate)`,
     String.raw`too (?:many|much) (?:messages|mails?|e-?mails?|connections|sessions|recipients|requests|errors|simultaneous|concurrent|unknown|invalid)`,
     String.raw`rate[- ]?limit|throttl|too fast|slow down|sending (?:too|mail too)|unusual rate|unexpected volume`,
-    String.raw`maximum number of (?:messages|connections|recipients|emails)|concurrent connections|flood`,
+    String.raw`maximum number of (?:messages|connections|recipients|emails)|concurrent connections|flood|max(?:imum)? (?:e?-?mails?|messages|recipients|sending)[^.\n]{0,20}(?:per|rate)|(?:sending|message|maximum) (?:rate|credits) exceeded|message quota|frequency limit|unusual (?:sending|rate)|over (?:its|your|the) (?:sending )?rate|(?:daily|hourly) (?:max|allow)|sender thread limit`,
   ],
   'i',
 );
@@ -69,7 +69,7 @@ const NOT_VERIFIED = anyOf(
 /** What the recipient's server holds against the sender's address, name or network. */
 const REPUTATION = anyOf(
   [
-    String.raw`black ?-?list|block ?-?list|deny ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,
+    String.raw`(?:black|block|deny) ?-?list|(?<!not )listed (?:at|by|in|on|as)\b|\brbl\b|dnsbl|spamhaus|spamcop|sorbs|barracuda|abuseat|senderbase`,
     String.raw`invalid dns|dns mx or a|reputation|blocked (?:using|by|for|due|because|-|from)|(?:is|are|been|was|were) (?:currently )?(?:blocked|banned)|has been blocked|\bbanned\b|access denied[^.\n]{0,30}(?:ip|host|sender)|dul\b|dynamic (?:ip|host|pool)|residential`,
     String.raw`\bptr\b|reverse[- ]?(?:dns|lookup|address|resolution|mapping|hostname)|\brdns\b|cannot find your (?:reverse )?hostname|find your hostname|(?:ip|host) (?:name|address) lookup|resolve your (?:host|ip|address)|invalid hostname|hostname[^.\n]{0,30}(?:not (?:resolve|match)|unresolv|does not)`,
     String.raw`\b(?:ip|host|server|client|connection|mta|domain|network|address)\b[^.\n]{0,60}(?:\bis\b|was|been|are)?[^.\n]{0,20}(?:blocked|banned|rejected due|refused due|suspicious|forbidden|not allowed|not permitted|not welcome)`,
@@ -127,6 +127,11 @@ const SPAM = anyOf(
   ],
   'i',
 );
+/** Of this message alone, whatever is said of blocking. */
+const CONTENT =
+  /blocked because (?:of )?its (?:content|attachment)|(?:message|mail) (?:was )?(?:rejected|refused|blocked) (?:due to|because of|for) (?:local|content|our|its|spam|unacceptable)/i;
+/** Lists of senders and networks, before what a greeting says of the service. */
+const LISTED = /(?:block|black|deny) ?-?list(?:s|ed)?\b|\bdnsbl\b|\brbl\b|spamhaus/i;
 const SIZE = anyOf(
   [
     String.raw`(?:message|mail|e-?mail|size|line|header|attachment)s?\b[^.\n]{0,50}(?:too (?:large|big|long)|size (?:limit|exceed)|exceeds?|limit exceeded|larger than|over size|maximum (?:size|length|allowed))`,
@@ -143,21 +148,21 @@ const POLICY = anyOf(
 
 const CONNECTION = anyOf(
   [
-    String.raw`connect(?:ion|ed|ing)?\b[^\n]{0,60}(?:time|refus|reset|lost|closed|drop|fail|broke|unsuccess|terminat|abort)|(?:could|can) ?n[o'’]t (?:be )?(?:connect|establish|contact|reach)|unable to (?:connect|contact|establish|reach)|did not accept our requests|time[d]? ?-?out|no route|unreachable|network`,
+    String.raw`lost connection|conversation with|(?:look-?up|hosts?)[^.\n]{0,20}(?:did not complete|failed temporarily|temporar)|connect(?:ion|ed|ing)?\b[^\n]{0,60}(?:time|refus|reset|lost|closed|drop|fail|broke|unsuccess|terminat|abort)|(?:could|can) ?n[o'’]t (?:be )?(?:connect|establish|contact|reach)|unable to (?:connect|contact|establish|reach)|did not accept our requests|time[d]? ?-?out|no route|unreachable|network`,
     String.raw`(?:temporary|transient|dns|name service|name ?server|soft)[^.\n]{0,30}(?:lookup|resolution|error|failure|problem)|servfail|responded with code|lookup[^.\n]{0,60}(?:timeout|fail|try again)|no (?:mail ?(?:server|exchanger)s?|such file)|host (?:is )?(?:down|not responding)|not respond|no answer|no response|service (?:currently )?(?:unavailable|not available)`,
   ],
   'i',
 );
 const CONFIGURATION = anyOf(
   [
-    String.raw`relay|loop|hop count|too many hops|starttls|\btls\b|\bssl\b|certificate|syntax|protocol|bad sequence|need rcpt|need mail|command|unrecogni[sz]ed|not implemented|parameter|helo first|malformed|pipelining|local error|config|internal (?:server )?error|error in processing|aliasing|permission denied|cannot (?:append|open|write|create|update)|unable to (?:open|write|create)|procmail|\bpipe\b|command (?:died|failed|line)|mailer|exit (?:status|code)|i\/o error|input\/output|system error|system config|out of memory|mail system|program|gateway|no mail ?host|cannot be routed|not in (?:my )?(?:rcpthosts|control)|routing|queue (?:file )?(?:write|error)|could not be (?:processed|parsed)|utf-?8|smtputf8|8bitmime`,
+    String.raw`\brelay|loop|hop count|too many hops|starttls|\btls\b|\bssl\b|certificate|syntax|protocol|bad sequence|need rcpt|need mail|command|unrecogni[sz]ed|not implemented|parameter|helo first|malformed|pipelining|local error|config|internal (?:server )?error|error in processing|aliasing|permission denied|cannot (?:append|open|write|create|update)|unable to (?:open|write|create)|procmail|\bpipe\b|command (?:died|failed|line)|mailer|exit (?:status|code)|i\/o error|input\/output|system error|system config|out of memory|mail system|program|gateway|no mail ?host|cannot be routed|not in (?:my )?(?:rcpthosts|control)|routing|queue (?:file )?(?:write|error)|could not be (?:processed|parsed)|utf-?8|smtputf8|8bitmime`,
   ],
   'i',
 );
 
 const MOVED = anyOf(
   [
-    String.raw`(?:has|have|was) (?:been )?(?:moved|changed|replaced)\b|user (?:has )?moved|moved to|new (?:e-?mail )?address(?: is)?|no longer (?:at|with) this|forward(?:ing)? (?:path|address|to)|user not local; please try|address (?:has )?changed|please (?:try|use) <`,
+    String.raw`(?<!owner |priority |password )(?:has|have|was) (?:been )?(?:moved|changed|replaced)\b|user (?:has )?moved|moved to|new (?:e-?mail )?address(?: is)?|no longer (?:at|with) this|forward(?:ing)? (?:path|address|to)|user not local; please try|address (?:has )?changed|please (?:try|use) <`,
   ],
   'i',
 );
@@ -170,16 +175,21 @@ const UNKNOWN_DOMAIN = anyOf(
 );
 const REFUSES_ALL_MAIL = anyOf(
   [
-    String.raw`null ?mx|(?:does not|doesn['’]t|not|never) (?:accept|receive|accepting|receiving)(?: any| network| incoming)? (?:mail|e-?mail|messages)|no(?:t accepting)? network messages|no smtp service|smtp service (?:is )?not|nullmx|indicated no smtp|only listens?|accepts no mail|not receive (?:any )?e?-?mail`,
+    String.raw`null ?mx|malformed or unexpected name server reply|(?:does not|doesn['’]t|do not|not|never|no longer) (?:accepts?|receives?|accepting|receiving)(?: any| network| incoming)* (?:mail|e-?mail|messages)(?! from)|no(?:t accepting)? network messages|reject all mails?|no smtp service|smtp service (?:is )?not|nullmx|indicated no smtp|only listens?|accepts no mail|not receive (?:any )?e?-?mail`,
   ],
   'i',
 );
+/** The sender's domain takes no mail; the words are those of a recipient's, but for one. */
+const NO_WAY_BACK = /(?:sender|return|reverse-path|from|originator)[^.\n]{0,40}null ?mx/i;
+/** One mailbox that takes no mail for now, as opposed to a system that never does. */
+const SWITCHED_OFF =
+  /(?:mail ?box|account|user|inbox)(?: is| has been| was| are)? (?:currently |temporarily )?(?:disabled|suspended|inactive|deactivated|locked|frozen)/i;
 /** What only the directory of the recipient's own system says; filters do not use these words. */
 const NOT_IN_DIRECTORY = anyOf(
   [
-    String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user`,
+    String.raw`not (?:listed|found|known) in (?:the |public |domino |our |this )*(?:name (?:& |and )address|address book|directory|domino)|recipient name is not recogni[sz]ed|(?:mail\.local|procmail|deliver|maildrop): unknown user|unknown user: |invalid final delivery userid|(?:unrecogni[sz]ed|unknown|invalid) (?:o\/r|originator\/recipient) (?:name|address)|no longer accepts (?:e-?)?mail\W*$`,
     String.raw`couldn['’]t be found or is unable to receive|because the address couldn['’]t be found|wasn['’]t found at|email address (?:you entered )?(?:couldn['’]t|could not) be found|recip(?:ient)?notfound|nosuchuser|no mailbox here by that name|user[^.\n]{0,60} not listed in|name was not found at the remote site|does not exist at the organization|address could not be found\. perhaps the recipient moved|recipient name[^.\n]{0,20} not (?:found|recogni[sz]ed)`,
-    String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:[([]|\d\.|$)|requested mail action aborted, mailbox not found|utilisateur inconnu|adresse (?:destinataire |du destinataire )?(?:inconnue|invalide)|empf[aä]nger (?:unbekannt|nicht gefunden)|unbekannter (?:empf[aä]nger|benutzer)|destinatario (?:desconocido|inesistente|no existe)|usuario (?:desconocido|inexistente|no existe)|usu[aá]rio (?:desconhecido|inexistente)|utente (?:sconosciuto|inesistente)|onbekende gebruiker|nieznany u[zż]ytkownik`,
+    String.raw`requested action not taken: mailbox unavailable\W{0,3}(?:[([]|\d\.|$|for explanation|invalid recipient)|requested mail action aborted, mailbox not found`,
   ],
   'i',
 );
@@ -189,19 +199,39 @@ const UNKNOWN_USER = anyOf(
     String.raw`no (?:such|valid|matching)\b[^.\n]{0,20}(?:user|recipient|address|mail ?box|person|account|name|alias|mail drop|inbox)|no (?:mail ?box|user|account|one|record)[^.\n]{0,20}(?:here|by that name|with that|of that|found|there)`,
     String.raw`${WHO}s?\b[^.\n]{0,80}(?:not (?:be )?found|${NOT} (?:exists?|have|known|recogni[sz]ed|listed|hosted|valid|registered|receive|match)|unknown|wasn['’]t found|isn['’]t found|could ?n[o'’]t be found|non-?existent|invalid|gone|terminated|deleted|removed|closed|cancell?ed|no longer (?:available|in use|valid|active|exist|on|with|used|accept|work))`,
     String.raw`(?:invalid|bad|incorrect|non-?existent|nonexistent|undeliverable|wrong|illegal) (?:recipient|address|user|mail ?box|e-?mail|destination|local|rcpt|username)|not (?:a )?(?:valid|known|our) (?:user|recipient|mail ?box|address|customer|account|local)|is not a (?:valid )?(?:user|mailbox|known|local)|not (?:listed|found) in|not a member of|does ?n[o'’]t have an? [^.\n]{0,60}account|recipientnotfound|recipnotfound|nosuchuser|no longer (?:employed|with)`,
-    String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|ambiguous|no mailbox|not our customer|recipient (?:is )?not in directory|(?:recipient|address|user) (?:can ?not|could not|can['’]t) be (?:verified|found|resolved)|does not live here|unable to (?:find|locate|verify) (?:the )?(?:user|recipient|mailbox|address)|non-local user`,
+    String.raw`mail ?box (?:unavailable|not found|does ?n[o'’]t|disabled or)|requested action not taken: mailbox unavailable|unavailable or access denied|there is no (?:user|one|such|account|mailbox)|can ?n[o'’]?t (?:find|verify|resolve) (?:the )?(?:user|recipient|address|mailbox|account|alias)|does not exist|no mailbox|not our customer|recipient (?:is )?not in directory|(?:recipient|address|user) (?:can ?not|could not|can['’]t) be (?:verified|found|resolved)|does not live here|unable to (?:find|locate|verify) (?:the )?(?:user|recipient|mailbox|address)|non-local user`,
+    String.raw`(?:utilisateur|destinataire|compte|bo[iî]te)[^.\n]{0,20} (?:inconnue?|invalide|inexistante?|n'existe pas)|adresse[^.\n]{0,30} (?:inconnue|invalide|inexistante|n'existe pas)`,
+    String.raw`(?:empf[aä]nger|benutzer|nutzer|adresse|postfach|mailbox|konto)[^.\n]{0,30} (?:unbekannt|nicht (?:gefunden|bekannt|vorhanden|existent|g[uü]ltig)|existiert nicht|ung[uü]ltig)|unbekannte[rs]? (?:empf[aä]nger|benutzer|nutzer|adresse)|(?:kein|ung[uü]ltige[rs]?) (?:solcher |solches )?(?:empf[aä]nger|benutzer|nutzer|postfach)`,
+    String.raw`(?:destinat[aá]ri[oa]|usu[aá]rio|utente|casella|buz[oó]n|cuenta|conta|caixa|indirizzo|endere[cç]o|direcci[oó]n)[^.\n]{0,30} (?:descono(?:cid[oa])|desconhecid[oa]|sconosciut[oa]|ine[sx]istente|no existe|n[aã]o existe|non esiste|inv[aá]lid[oa]|non valid[oa]|no encontrad[oa]|n[aã]o encontrad[oa]|non trovat[oa])|(?:gebruiker|ontvanger|postvak|adres)[^.\n]{0,20} (?:onbekend|bestaat niet|niet gevonden|ongeldig)|onbekende (?:gebruiker|ontvanger)`,
+    String.raw`(?:nieznany|niepoprawny|nie ma takiego|brak (?:takiego )?) ?(?:u[zż]ytkownika?|adresata|odbiorc[ay]|konta)|(?:u[zż]ytkownik|adresat|odbiorca|konto|skrzynka)[^.\n]{0,20} nie istnieje|(?:пользовател|получател|адресат|ящик|абонент)[^.\n]{0,30}(?:не найден|не существует|не зарегистрирован|неизвест)|нет такого (?:пользовател|адрес|получател)|неизвестный (?:пользователь|получатель|адресат)|(?:mottagaren|modtageren|mottakeren|anv[aä]ndaren|brugeren)[^.\n]{0,20} (?:finns inte|findes ikke|finnes ikke|[aä]r ok[aä]nd|ukendt|ukjent)|(?:ok[aä]nd|ukendt|ukjent) (?:mottagare|modtager|mottaker|anv[aä]ndare|bruger)|tuntematon (?:vastaanottaja|k[aä]ytt[aä]j[aä])|nezn[aá]m[yý] (?:u[zž]ivatel|p[rř][ií]jemce)|ismeretlen (?:c[ií]mzett|felhaszn[aá]l[oó])|kullan[ıi]c[ıi] (?:bulunamad[ıi]|yok)|(?:宛先|ユーザ|メールアドレス|あて先)[^。\n]{0,30}(?:存在しま|見つかりま|ありません|不明)|(?:用户|用戶|收件人|邮箱|郵箱)[^。\n]{0,12}(?:不存在|无效|不正确)`,
+    // Nothing but that the recipient was rejected, or with the domain alone.
+    String.raw`(?:recipient|rcpt|mail ?box|user|address)(?: address)? (?:was |is |has been |got )?(?:rejected|refused|denied)(?::? [\w-]+(?:\.[\w-]+)+)?[\s.!()[\]"'<>-]*(?:\(state \d+\))?\W*$`,
+    String.raw`(?:not|no) (?:a |an |the )?(?:such |valid |known |existing |real |local )+(?:${WHO}|recipients?|person|customer|employee|member|destination|login|subscriber|entry|object)|(?:unknown|invalid|illegal|unresolvable|non-?existent|obsolete|dead|bogus) (?:or (?:illegal|invalid|unknown) )?(?:${WHO}|alias|login|username|customer|subscriber|destination|rcpt|final delivery userid)`,
+    String.raw`(?:person|employee|user|recipient|owner|customer|subscriber|he|she|addressee)[^.\n]{0,30} (?:has |have )?(?:left (?:the|our|this)|is no longer|no longer works?|quit|departed|moved on)|address[^.\n]{0,20}(?:retired|obsolete|decommissioned|abandoned|typo|misspelled)|hostname required|never heard of`,
   ],
   'i',
 );
 
+/** A server that is asked to pass mail on: the recipient's mail goes elsewhere, or we are not signed in. */
+const RELAY =
+  /relay(?:ing)?[^.\n]{0,20}(?:denied|not (?:allowed|permitted)|prohibited|refused|rejected)|(?:unable|not permitted|not configured|not allowed) to relay|(?:does not|won't|no) relay/i;
+
+/** Codes that Facebook's mail servers write behind the status, by the letters of their subject. */
+const FACEBOOK_POLICY = /\b(?:pol|con|msg|aut|spm|int|dns|blk|tls)-[pt]\d\b/i;
+
 /** Words by reason, in the order in which they decide where a server says several things. */
 export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
+  ['policy', FACEBOOK_POLICY],
   ['not_verified', NOT_VERIFIED],
   ['rate_limit', RATE_LIMIT],
   ['suspended', SUSPENDED],
   ['authentication', AUTHENTICATION],
   ['system', SYSTEM_FULL],
   ['full', FULL],
+  ['spam', CONTENT],
+  ['reputation', LISTED],
+  ['sender_refused', NO_WAY_BACK],
+  ['disabled', SWITCHED_OFF],
   ['refuses_all_mail', REFUSES_ALL_MAIL],
   ['reputation', REPUTATION],
   ['sender_refused', SENDER_REFUSED],
@@ -212,6 +242,7 @@ export const WORDS: readonly (readonly [RefusalReason, RegExp])[] = [
   ['system', PROGRAM],
   ['unknown_user', UNKNOWN_USER],
   ['size', SIZE],
+  ['configuration', RELAY],
   ['spam', SPAM],
   ['slow', SLOW],
   ['connection', CONNECTION],

@@ -3,6 +3,7 @@
  * failed) is sorted into one of five classes; only the first of them ends the use of an address.
  */
 
+import { bestStatus } from './smtp-words.ts';
 import { WORDS, type RefusalReason } from './refusal-words.ts';
 
 export type { RefusalReason } from './refusal-words.ts';
@@ -86,6 +87,9 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.7\.(?:2\d|509|515|51[01]|60[678]|6[1-4]\d|23|124)$/, 'reputation'],
   // Exchange Online: a tenant or an account that may not send for the time being.
   [/^[45]\.7\.(?:50[0-8]|7\d\d|57)$/, 'suspended'],
+  // RFC 5248: after sign-in to an account that was switched off; RFC 7293: somebody else may have the address now.
+  [/^[45]\.7\.13$/, 'suspended'],
+  [/^[45]\.7\.1[789]$/, 'unconfirmed'],
   [/^[45]\.7\.(?:6|1[0-9])$/, 'policy'],
   [/^[45]\.4\.(?:6|14)$/, 'configuration'],
   [/^[45]\.4\.[12]$/, 'connection'],
@@ -97,6 +101,7 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
 const ADDRESS_STATUS: ReadonlyMap<string, RefusalReason> = new Map([
   ['5.1.1', 'unknown_user'],
   ['5.1.2', 'unknown_domain'],
+  ['5.1.3', 'unknown_user'],
   ['5.1.6', 'moved'],
   ['5.1.10', 'refuses_all_mail'],
   // Exchange Online, of what a server beyond it has said, and of a domain that is not in the DNS.
@@ -154,7 +159,11 @@ function reasonOf({ status, code, stage, words, quoted = false }: Evidence): Ref
     return plain ?? (isGone ? 'unconfirmed' : 'slow');
   }
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
-  if (named !== null) return said === null || isGone || CONFIRMED_BY_STATUS.has(said) ? named : said;
+  if (named !== null) {
+    // sendmail reports 5.1.1 for any answer of 550 to RCPT: the status is not the server's where it gave none itself.
+    const isOwn = !quoted || bestStatus(null, words) === status;
+    return said === null || isGone || (isOwn && CONFIRMED_BY_STATUS.has(said)) ? named : said;
+  }
   // RFC 7504: the host, or the domain, takes no mail.
   if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
   // RFC 5321: the person is not here, try there.
@@ -176,16 +185,18 @@ function isConfirmed(
   text: string,
   { status, stage, quoted }: { status: string | null; stage: Stage | null; quoted: boolean },
 ): boolean {
+  if (PROVIDER_VERDICT.test(text) && (quoted || /delivery error|\b55\d\b/.test(text))) return true;
   if (stage === 'data' || stage === 'mail') return false;
   if (said !== 'unknown_user') return true;
-  if (stage === 'rcpt' || status === '5.1.0' || status === '5.1.3') return true;
-  return quoted && PROVIDER_VERDICT.test(text);
+  return stage === 'rcpt' || status === '5.1.0' || status === '5.1.3';
 }
 
 /** What the words say; a failed look-up that is to be tried again is not a domain that does not exist. */
 function saidIn(text: string): RefusalReason | null {
   const said = WORDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
-  return said === 'unknown_domain' && /try again|temporar/.test(text) ? 'connection' : said;
+  return said === 'unknown_domain' && /(?:found|fail\w*|error|dns|look-?up)\W{1,3}(?:please )?try again|temporar/.test(text)
+    ? 'connection'
+    : said;
 }
 
 /** Words too general to speak against a status that names the address. */

@@ -1,6 +1,6 @@
 import { classifyRefusal, obstacleIn, saysWhy } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
-import { bestStatus, replyCode, stageIn } from './smtp-words.ts';
+import { answerIn, bestStatus, isPipelined, replyCode, stageIn } from './smtp-words.ts';
 
 /** What a mail system writes in prose about the recipients of a message, standard report or not. */
 
@@ -53,6 +53,11 @@ export function sectionFor(address: string, all: readonly string[], prose: strin
   return prose.slice(start, Math.min(prose.length, start + MAX_SECTION, ...ends));
 }
 
+/** The words without the sentences in which a mail system lists what may have been the cause. */
+function certain(words: string): string {
+  return words.replace(/[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi, ' ');
+}
+
 /** Mobile carriers that answer "user unknown" also when the person filters by sender (KDDI, NTT Docomo, SoftBank). */
 const FILTERING_CARRIERS = /[@.](?:docomo|ezweb|softbank|vodafone|biz\.ezweb)\.ne\.jp$|@(?:au\.com|i\.softbank\.jp)$/;
 
@@ -73,18 +78,21 @@ export interface ReportedRefusal {
  * else all of the prose. The stage is often named in the prose alone.
  */
 export function readRefusal({ recipient, reported, diagnostic, section, prose }: ReportedRefusal): Refusal {
-  const words = [diagnostic, section, prose].find(saysWhy) ?? (diagnostic || section || prose);
+  const words = [diagnostic, answerIn(section), section, answerIn(prose), prose].find(saysWhy) ?? (diagnostic || section || prose);
   const status = bestStatus(bestStatus(reported, diagnostic), words);
+  const seen = `${diagnostic}\n${section === '' ? prose : section}`;
+  const stage = stageIn(seen) ?? stageIn(prose);
   const refusal = classifyRefusal({
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
-    stage: stageIn(`${diagnostic}\n${section === '' ? prose : section}`) ?? stageIn(prose),
+    // That RCPT was answered is only inferred there, and a status about security speaks against it.
+    stage: stage === 'rcpt' && isPipelined(seen) && /^5\.7\./.test(status ?? '') ? null : stage,
     words,
     quoted: replyCode(diagnostic) !== null && !FILTERING_CARRIERS.test(recipient),
   });
   if (refusal.class !== 'recipient_gone') return refusal;
   // Some systems put a general code into the fields and what it really means into the prose.
-  const obstacle = obstacleIn(section) ?? obstacleIn(prose);
+  const obstacle = obstacleIn(certain(section)) ?? obstacleIn(certain(prose));
   if (obstacle === null || (obstacle === 'disabled' && status === '5.1.1')) return refusal;
   return { class: 'recipient_unavailable', reason: obstacle };
 }
