@@ -76,7 +76,8 @@ export function parseTextBounce(message: InboundMessage): DeliveryReport | null 
   const announced =
     writtenByMailSystem(message) &&
     (FAILURE_SUBJECT.test(message.subject) || DELAY.test(message.subject) || REFUSAL.test(words));
-  if (!stated && !announced && !FAILURE_START.test(message.subject) && !FAILURE_OPENING.test(words.slice(0, 2000))) return null;
+  if (!stated && !announced && !FAILURE_START.test(message.subject) && !FAILURE_OPENING.test(words.slice(0, 2000)))
+    return null;
   const listed = stated ? addressesIn(stated, MAX_RECIPIENTS) : recipientsIn(words, message);
   if (listed.length === 0) return null;
   const delayed = isDelay(message.subject, words);

@@ -65,7 +65,9 @@ export function fromMailSystem(message: InboundMessage): boolean {
 export function fromListManager(message: InboundMessage): boolean {
   const { headers, from } = message;
   const isKeeper = /(?:-(?:admin|request|owner|bounces|ctl|help)|^(?:majordomo|listserv|ezmlm|sympa|mailman)[^@]*)@/;
-  return headers['x-mlserver'] !== undefined || (headers['x-mailman-version'] !== undefined && isKeeper.test(from ?? ''));
+  return (
+    headers['x-mlserver'] !== undefined || (headers['x-mailman-version'] !== undefined && isKeeper.test(from ?? ''))
+  );
 }
 
 /**

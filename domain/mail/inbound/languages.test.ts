@@ -211,6 +211,7 @@ function message(text: string, headers: Record<string, string> = {}): InboundMes
     text,
     html: null,
     textFromHtml: false,
+    rawBody: '',
     contentType: 'text/plain',
     reportType: null,
     headers,

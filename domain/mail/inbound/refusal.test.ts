@@ -98,9 +98,10 @@ test('no answer of class 4 at send time, and no unreadable one, ever ends the us
   t.pass();
 });
 
-test('a catch-all status gives way to the precise one in the diagnostic, never the other way round', (t) => {
+test('a catch-all status gives way to the precise one in the diagnostic, and the one of the reporter to that of the server', (t) => {
   t.is(bestStatus('5.0.0', 'smtp; 550 5.1.1 unknown'), '5.1.1');
-  t.is(bestStatus('5.1.1', 'smtp; 550 5.7.1 blocked'), '5.1.1');
+  t.is(bestStatus('5.1.1', 'smtp; 550 blocked'), '5.1.1');
+  t.is(bestStatus('5.1.1', 'smtp; 550 5.7.1 blocked'), '5.7.1', "the server's own status beats the reporter's");
   t.is(bestStatus('5.0.0 (permanent failure)', ''), '5.0.0');
   t.is(bestStatus(null, 'said: 550-5.2.1 disabled'), '5.2.1');
   t.is(bestStatus(null, 'said: 451 later'), '4.0.0');

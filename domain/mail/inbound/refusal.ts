@@ -3,7 +3,6 @@
  * failed) is sorted into one of five classes; only the first of them ends the use of an address.
  */
 
-import { bestStatus } from './smtp-words.ts';
 import { WORDS, type RefusalReason } from './refusal-words.ts';
 
 export type { RefusalReason } from './refusal-words.ts';
@@ -35,6 +34,8 @@ export interface Evidence {
   readonly words: string;
   /** A standard report (RFC 3464) that gives the words as the answer of the recipient's server. */
   readonly quoted?: boolean;
+  /** The status was given by the system that reports, not by the server in its answer. */
+  readonly statusByReporter?: boolean;
 }
 
 export interface Refusal {
@@ -147,7 +148,7 @@ export function bounceTypeOf(refusal: Refusal): BounceType {
   return refusal.class === 'recipient_gone' ? 'hard' : 'soft';
 }
 
-function reasonOf({ status, code, stage, words, quoted = false }: Evidence): RefusalReason {
+function reasonOf({ status, code, stage, words, quoted = false, statusByReporter = false }: Evidence): RefusalReason {
   const text = readable(words);
   const said = saidIn(text);
   const isGone = said !== null && CLASS_OF[said] === 'recipient_gone';
@@ -161,8 +162,7 @@ function reasonOf({ status, code, stage, words, quoted = false }: Evidence): Ref
   const named = ADDRESS_STATUS.get(status ?? '') ?? null;
   if (named !== null) {
     // sendmail reports 5.1.1 for any answer of 550 to RCPT: the status is not the server's where it gave none itself.
-    const isOwn = !quoted || bestStatus(null, words) === status;
-    return said === null || isGone || (isOwn && CONFIRMED_BY_STATUS.has(said)) ? named : said;
+    return said === null || isGone || (!statusByReporter && CONFIRMED_BY_STATUS.has(said)) ? named : said;
   }
   // RFC 7504: the host, or the domain, takes no mail.
   if (code === 521 || code === 556) return isGone || said === null ? 'refuses_all_mail' : said;
@@ -194,7 +194,8 @@ function isConfirmed(
 /** What the words say; a failed look-up that is to be tried again is not a domain that does not exist. */
 function saidIn(text: string): RefusalReason | null {
   const said = WORDS.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
-  return said === 'unknown_domain' && /(?:found|fail\w*|error|dns|look-?up)\W{1,3}(?:please )?try again|temporar/.test(text)
+  return said === 'unknown_domain' &&
+    /(?:found|fail\w*|error|dns|look-?up)\W{1,3}(?:please )?try again|temporar/.test(text)
     ? 'connection'
     : said;
 }

@@ -55,7 +55,10 @@ export function sectionFor(address: string, all: readonly string[], prose: strin
 
 /** The words without the sentences in which a mail system lists what may have been the cause. */
 function certain(words: string): string {
-  return words.replace(/[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi, ' ');
+  return words.replace(
+    /[^.!?\n]*\b(?:may|might|could be|possibl[ey]|perhaps|either|reasons include|check (?:that|whether|if))\b[^.!?\n]*/gi,
+    ' ',
+  );
 }
 
 /** Mobile carriers that answer "user unknown" also when the person filters by sender (KDDI, NTT Docomo, SoftBank). */
@@ -78,7 +81,8 @@ export interface ReportedRefusal {
  * else all of the prose. The stage is often named in the prose alone.
  */
 export function readRefusal({ recipient, reported, diagnostic, section, prose }: ReportedRefusal): Refusal {
-  const words = [diagnostic, answerIn(section), section, answerIn(prose), prose].find(saysWhy) ?? (diagnostic || section || prose);
+  const words =
+    [diagnostic, answerIn(section), section, answerIn(prose), prose].find(saysWhy) ?? (diagnostic || section || prose);
   const status = bestStatus(bestStatus(reported, diagnostic), words);
   const seen = `${diagnostic}\n${section === '' ? prose : section}`;
   const stage = stageIn(seen) ?? stageIn(prose);
@@ -86,8 +90,9 @@ export function readRefusal({ recipient, reported, diagnostic, section, prose }:
     status,
     code: replyCode(diagnostic) ?? replyCode(words),
     // That RCPT was answered is only inferred there, and a status about security speaks against it.
-    stage: stage === 'rcpt' && isPipelined(seen) && /^5\.7\./.test(status ?? '') ? null : stage,
+    stage: stage === 'rcpt' && isPipelined(seen) && status?.startsWith('5.7.') === true ? null : stage,
     words,
+    statusByReporter: replyCode(diagnostic) !== null && bestStatus(null, words) !== status,
     quoted: replyCode(diagnostic) !== null && !FILTERING_CARRIERS.test(recipient),
   });
   if (refusal.class !== 'recipient_gone') return refusal;

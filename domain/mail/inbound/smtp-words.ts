@@ -73,9 +73,10 @@ function stageInTranscript(text: string): Stage | null {
 
 /** The answer of a server within prose: from its reply code to the end of the paragraph; empty when there is none. */
 export function answerIn(prose: string): string {
-  const answer = /(?:^|[\s;:([<"'])([45][0-5]\d(?=[\s\-:#])(?!\s{0,2}\d)[^\n]*(?:\n(?![ \t]*\n|[ \t]*--|[ \t]*(?:<<<|>>>))[^\n]*){0,8})/.exec(
-    prose.slice(0, MAX_READ),
-  )?.[1];
+  const answer =
+    /(?:^|[\s;:([<"'])([45][0-5]\d(?=[\s\-:#])(?!\s{0,2}\d)[^\n]*(?:\n(?![ \t]*\n|[ \t]*--|[ \t]*(?:<<<|>>>))[^\n]*){0,8})/.exec(
+      prose.slice(0, MAX_READ),
+    )?.[1];
   const own = answer?.split(/\n(?:Giving up on|I'm not going to|Learn more|The message|\S+@)/)[0] ?? '';
   // What sendmail makes of a program that failed; the program's own words stand above it.
   return /\.\.\. service unavailable\s*$/i.test(own) ? '' : own;
