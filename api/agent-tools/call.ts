@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/kernel/actor.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, notFound, type Problem } from '../../lib/errors.ts';
 import { isPermitted } from '../http/authorize.ts';
 import { requestProblems } from '../http/input.ts';
 import type { Invoke, RouteAnswer } from '../http/route.ts';
@@ -43,15 +43,10 @@ export async function callTool(
   prefix: string,
 ): Promise<ToolAnswer> {
   const request = toRequest(tool, args);
-  const own = isPermitted(tool.route, ctx.actor) ? ownProblems(tool, args) : [];
-  if (own.length > 0) {
-    // Faults the route would find come along, so that one answer names them all.
-    const mine = own.map((problem) => ({ ...problem, path: `${prefix}${problem.path}` }));
-    const named = new Set(mine.map(({ path }) => path));
-    const found = requestProblems(tool.route, request).map((problem) => asArgumentProblem(tool, problem, prefix));
-    const all = [...mine, ...found.filter(({ path }) => !named.has(path))];
-    throw new AppError('bad_request', `The call has ${all.length} problem${all.length === 1 ? '' : 's'}`, {
-      problems: all,
+  if (isPermitted(tool.route, ctx.actor) && ownProblems(tool, args).length > 0) {
+    const problems = await callProblems(ctx, tool, args, prefix);
+    throw new AppError('bad_request', `The call has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+      problems,
     });
   }
   const logged = { tool: tool.name, operation: tool.route.operationId };
@@ -64,6 +59,23 @@ export async function callTool(
     ctx.log.info({ ...logged, status: error.status, code: error.code }, 'tool refused');
     throw asArgumentError(tool, error, prefix);
   }
+}
+
+/** Faults of a call's arguments, those that the tool finds and those of its route; none for a caller who may not use it. */
+export async function callProblems(
+  ctx: Ctx,
+  tool: AgentTool,
+  args: Record<string, unknown>,
+  prefix: string,
+): Promise<Problem[]> {
+  if (!isPermitted(tool.route, ctx.actor)) return [];
+  const own = ownProblems(tool, args).map((problem) => ({ ...problem, path: `${prefix}${problem.path}` }));
+  const named = new Set(own.map(({ path }) => path));
+  const found = await requestProblems(tool.route, ctx, toRequest(tool, args));
+  return [
+    ...own,
+    ...found.map((problem) => asArgumentProblem(tool, problem, prefix)).filter(({ path }) => !named.has(path)),
+  ];
 }
 
 function read({ status, body }: RouteAnswer): ToolAnswer {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { route, type AnyRoute } from '../http/route.ts';
-import { callTool, findTool, toolsFor, withKey } from './call.ts';
+import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
 const base = { area: 'agent-tools', scope: 'any', permission: null } as const;
 /** Bytes of a call at most, the same as of an MCP message. */
 export const CALL_LIMIT = 4 * 1024 * 1024;
+
+/** What stands before an argument's name in the paths of problems. */
+const ARGUMENTS = 'body.arguments.';
 
 const tool = z.strictObject({
   name: z.string(),
@@ -64,6 +67,8 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     bodyLimit: CALL_LIMIT,
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()) }),
+    furtherProblems: async (ctx, { arguments: args }, { name }) =>
+      args ? callProblems(ctx, findTool(name!), args, ARGUMENTS) : [],
     success: {
       status: 200,
       body: z.strictObject({
@@ -78,7 +83,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
         invoke,
         known,
         withKey(known, body.arguments, headers['idempotency-key']),
-        'body.arguments.',
+        ARGUMENTS,
       );
       return { result: text === '' ? null : JSON.parse(text) };
     },

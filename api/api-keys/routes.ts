@@ -4,7 +4,8 @@ import { deleteKey, listKeys, readKey, revokeKey } from '../../domain/api-keys/k
 import { updateKey } from '../../domain/api-keys/update.ts';
 import { listUsageLogs, usageSummary } from '../../domain/api-keys/usage.ts';
 import { PERMISSIONS, PRESETS } from '../../lib/permissions.ts';
-import { shapeProblems } from '../../domain/api-keys/restrictions.ts';
+import { restrictionProblems } from '../../domain/api-keys/restrictions.ts';
+import { reader } from '../../domain/kernel/transact.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentAnalytics, presentKey, presentSummary, presentUsageLog } from './present.ts';
@@ -36,8 +37,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
       'A key that makes a key can give it no permission, source address, mailbox or day it lacks itself. ' +
       'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
-    furtherProblems: async (_ctx, { permissions, allowed_ips }) =>
-      shapeProblems({ ...(permissions === undefined ? {} : { permissions }), ...(allowed_ips ? { allowed_ips } : {}) }),
+    furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 201, body: schemas.apiKeyWithSecret },
     errors: ['no_organization'],
     handler: async (ctx, { body }) => {
@@ -94,8 +94,7 @@ export const apiKeysRoutes: readonly AnyRoute[] = [
       'create a new key and revoke this one. A key that changes a key can leave it no permission, source address or mailbox it lacks itself.',
     params: idParams,
     body: schemas.updateBody,
-    furtherProblems: async (_ctx, { permissions, allowed_ips }) =>
-      shapeProblems({ ...(permissions === undefined ? {} : { permissions }), ...(allowed_ips ? { allowed_ips } : {}) }),
+    furtherProblems: (ctx, body) => restrictionProblems(reader(ctx), body, ctx.clock.now()),
     success: { status: 200, body: schemas.apiKey },
     errors: ['no_organization'],
     handler: async (ctx, { params, body }) => presentKey(await updateKey(ctx, params.id, body)),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { baseUrlProblems } from '../../domain/app-connections/base-url.ts';
 import {
   createAppConnection,
   deleteAppConnection,
@@ -35,6 +36,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     summary: 'Connect an app; its signing secret is shown once',
     description: 'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.createBody,
+    furtherProblems: async (ctx, { base_url: url }) => baseUrlProblems(url, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS),
     success: { status: 201, body: z.strictObject({ connection: schemas.appConnection, secret: schemas.secret }) },
     errors: ['conflict'],
     handler: async (ctx, { body }) => {
@@ -60,6 +62,7 @@ export const appConnectionsRoutes: readonly AnyRoute[] = [
     summary: 'Rename an app connection or move it to another base URL',
     params: idParams,
     body: schemas.updateBody,
+    furtherProblems: async (ctx, { base_url: url }) => baseUrlProblems(url, ctx.config.ALLOW_UNSAFE_WEBHOOK_URLS),
     success: { status: 200, body: schemas.appConnection },
     errors: ['conflict'],
     handler: async (ctx, { params, body }) =>

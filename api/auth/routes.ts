@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readProfile, updateProfile } from '../../domain/auth/profile.ts';
 import { askReset, changePassword, confirmReset } from '../../domain/auth/reset-password.ts';
+import { passwordProblems } from '../../domain/identity/passwords.ts';
 import {
   listSessions,
   refreshSession,
@@ -29,6 +30,7 @@ const publicRoutes = [
     description:
       'Creates the administrator of the installation, the first workspace, and a session. Works once, while no account exists.',
     body: schemas.setupBody,
+    furtherProblems: async (_ctx, { password, email }) => passwordProblems(password, email),
     success: { status: 200, body: schemas.tokenPair },
     errors: ['setup_token_invalid', 'setup_already_complete'],
     handler: async (ctx, { body }) =>
@@ -52,6 +54,7 @@ const publicRoutes = [
     description:
       'Nothing is created before the code comes back. DISABLE_REGISTRATION says who may sign up: anyone, invited addresses only, or no one.',
     body: schemas.registerBody,
+    furtherProblems: async (_ctx, { password, email }) => passwordProblems(password, email),
     success: { status: 200, body: schemas.authSession },
     errors: [
       'unauthorized',
@@ -142,6 +145,7 @@ const publicRoutes = [
     summary: 'Set a new password with the mailed link',
     description: 'Ends every session of the account and forgets its devices.',
     body: schemas.resetConfirmBody,
+    furtherProblems: async (_ctx, { password }) => passwordProblems(password, undefined),
     success: { status: 200 },
     errors: ['unauthorized', 'rate_limit_exceeded'],
     handler: (ctx, { body }) => confirmReset(ctx, body),
@@ -196,6 +200,7 @@ const sessionRoutes = [
     summary: 'Change the own password',
     description: 'The other sessions end and devices are forgotten.',
     body: schemas.passwordBody,
+    furtherProblems: async (_ctx, { new_password: password }) => passwordProblems(password, undefined, 'new_password'),
     success: { status: 200 },
     handler: (ctx, { body }) => changePassword(ctx, { current: body.current_password, next: body.new_password }),
   }),

@@ -1,6 +1,7 @@
-import { getLeadHold, pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
 import { listLeads } from '../../domain/leads/list.ts';
-import { addCampaignLeads } from '../../domain/leads/leads.ts';
+import { addCampaignLeads, audienceProblems } from '../../domain/leads/leads.ts';
 import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead } from './present.ts';
@@ -37,6 +38,8 @@ export const campaignLeadRoutes = [
       'A completed campaign starts again when its launch checks pass; a refusal is written to its activity log.',
     params: idParams,
     body: leadsBody,
+    furtherProblems: (ctx, { contact_ids: contactIds = [], segment_ids: segmentIds = [] }) =>
+      audienceProblems(reader(ctx), { contactIds, segmentIds }),
     success: { status: 200, body: leadsAdded },
     handler: (ctx, { params, body }) =>
       addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
@@ -71,6 +74,7 @@ export const campaignLeadRoutes = [
     summary: 'Hold a lead until a date, or until it is resumed',
     params: leadParams,
     body: leadPauseBody,
+    furtherProblems: async (ctx, { until }) => holdProblems(until, ctx.clock.now()),
     success: { status: 200, body: leadHold },
     handler: async (ctx, { params, body }) => presentHold(await pauseLead(ctx, params.id, params.contactId, body)),
   }),

@@ -1,7 +1,7 @@
 import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
 import { createCampaign, newCampaignProblems } from '../../domain/campaigns/create.ts';
 import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
-import { estimateCampaign } from '../../domain/campaigns/estimate.ts';
+import { estimateCampaign, estimateProblems } from '../../domain/campaigns/estimate.ts';
 import { createCampaignSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
 import { previewTemplate } from '../../domain/campaigns/preview.ts';
 import { listLogs } from '../../domain/campaigns/activity.ts';
@@ -11,6 +11,7 @@ import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/c
 import { checkTrackingDomain, markTrackingDomain, systemRecords } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/engine/campaign/find.ts';
 import { reader } from '../../domain/kernel/transact.ts';
+import { settingProblems } from '../../domain/records/outreach-settings.ts';
 import { campaignEditProblems, updateCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
@@ -84,6 +85,7 @@ export const campaignRoutes = [
     readOnly: true,
     summary: 'How long sending to an audience would take',
     body: estimateBody,
+    furtherProblems: (ctx, body) => estimateProblems(reader(ctx), body),
     success: { status: 200, body: estimate },
     handler: async (ctx, { body }) => {
       const { estimated_finish_at: finish, ...rest } = await estimateCampaign(ctx, {
@@ -189,6 +191,7 @@ export const campaignRoutes = [
     summary: 'Replace what a campaign overrides of the outreach settings',
     params: idParams,
     body: advancedBody,
+    furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
     success: { status: 200, body: advanced },
     errors: ['invalid_setting'],
     handler: async (ctx, { params, body }) => {

@@ -4,7 +4,7 @@ import { LEAD_STATUSES } from '../../domain/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
 import { letterFields } from '../contacts/schemas.ts';
-import { inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
+import { besideFaults, inputTimestamp, paged, pageQuery, runFields, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_CONTACT_IDS = 10_000;
 const MAX_SEGMENTS = 20;
@@ -179,9 +179,10 @@ export const leadsBody = z
     contact_ids: z.array(z.string()).max(MAX_CONTACT_IDS).default([]),
     segment_ids: z.array(z.string()).max(MAX_SEGMENTS).default([]),
   })
-  .refine((body) => body.contact_ids.length + body.segment_ids.length > 0, {
+  .refine(({ contact_ids: contacts, segment_ids: segments }) => contacts?.length !== 0 || segments?.length !== 0, {
     path: ['contact_ids'],
     message: 'Name contacts, segments, or both',
+    ...besideFaults,
   });
 export const leadsAdded = z.strictObject({
   added: z.int(),

@@ -1,7 +1,16 @@
 import { stepUpdateSchema, variantInputSchema, variantUpdateSchema } from '../../domain/campaigns/input.ts';
+import { senderProblems } from '../../domain/campaigns/checks.ts';
 import { listSenders, replaceSenders } from '../../domain/campaigns/senders.ts';
-import { appendStep, deleteStep, listSteps, updateStep } from '../../domain/campaigns/steps.ts';
+import {
+  appendStep,
+  deleteStep,
+  listSteps,
+  newStepProblems,
+  stepEditProblems,
+  updateStep,
+} from '../../domain/campaigns/steps.ts';
 import { createVariant, deleteVariant, listVariants, updateVariant } from '../../domain/campaigns/variants.ts';
+import { reader } from '../../domain/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { idParams } from '../http/schemas.ts';
@@ -45,6 +54,7 @@ export const campaignStepRoutes = [
     bodyLimit: COPY_LIMIT,
     params: idParams,
     body: stepUpdateSchema,
+    furtherProblems: (ctx, body) => newStepProblems(ctx, body),
     success: { status: 201, body: writtenStep },
     handler: async (ctx, { params, body }) => {
       const { step: row, warnings } = await appendStep(ctx, params.id, body);
@@ -62,6 +72,7 @@ export const campaignStepRoutes = [
     bodyLimit: COPY_LIMIT,
     params: stepParams,
     body: stepUpdateSchema,
+    furtherProblems: (ctx, body, { id, sid }) => stepEditProblems(ctx, id!, sid!, body),
     success: { status: 200, body: writtenStep },
     handler: async (ctx, { params, body }) => {
       const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body);
@@ -150,6 +161,7 @@ export const campaignStepRoutes = [
       'The whole list; mailboxes that are not named leave the pool. An empty pool pauses a running campaign.',
     params: idParams,
     body: sendersBody,
+    furtherProblems: (ctx, { senders = [] }) => senderProblems(reader(ctx), ctx.actor, senders, 'body.senders'),
     success: { status: 200, body: senderList },
     handler: async (ctx, { params, body }) => ({
       data: (await replaceSenders(ctx, params.id, body.senders)).map(presentSender),

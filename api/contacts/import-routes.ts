@@ -4,10 +4,11 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { previewFile } from '../../domain/imports/preview.ts';
 import { getImport, listImports, listProblems, problemsCsv, type ContactImportRow } from '../../domain/imports/read.ts';
-import { cancelImport, startImport } from '../../domain/imports/start.ts';
+import { cancelImport, namedByImport, startImport } from '../../domain/imports/start.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { unknownProblems } from '../../domain/leads/membership.ts';
 import type { Config } from '../../lib/config/index.ts';
-import { badRequest } from '../../lib/errors.ts';
-import { route, type UploadedFile } from '../http/route.ts';
+import { route } from '../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { contactImport, importBody, importPage, importPreview, previewBody, problemPage } from './import-schemas.ts';
 
@@ -29,10 +30,11 @@ export const contactImportRoutes = [
     summary: 'What a CSV file holds, and how to map it',
     consumes: 'multipart',
     bodyLimit: fileBytes,
+    files: ['file'],
     body: previewBody,
     success: { status: 200, body: importPreview },
     handler: async (_ctx, { files }) => {
-      const file = uploaded(files);
+      const file = files.file!;
       const preview = await previewFile(file.path);
       return {
         filename: file.filename,
@@ -63,13 +65,19 @@ export const contactImportRoutes = [
       'a workspace 5 imports at a time, unless the installation is set otherwise.',
     consumes: 'multipart',
     bodyLimit: fileBytes,
+    files: ['file'],
     body: importBody,
+    furtherProblems: (ctx, { options }) =>
+      unknownProblems(
+        reader(ctx),
+        namedByImport({ categories: options?.categories, campaignId: options?.campaign_id }),
+      ),
     success: { status: 202, body: contactImport },
     handler: async (ctx, { files, body }) => {
       const { mapping, categories, campaign_id, update_existing, has_header, delimiter } = body.options ?? {};
       return present(
         await startImport(ctx, {
-          file: uploaded(files),
+          file: files.file!,
           mapping,
           categories,
           campaignId: campaign_id,
@@ -146,11 +154,6 @@ export const contactImportRoutes = [
     handler: async (ctx, { params }) => present(await cancelImport(ctx, params.id), ctx),
   }),
 ];
-
-function uploaded(files: Record<string, UploadedFile>): UploadedFile {
-  if (!files.file) throw badRequest('Send the file as the part `file`', [{ path: 'body.file', message: 'Required' }]);
-  return files.file;
-}
 
 function present(job: ContactImportRow, { config }: Pick<Ctx, 'config'>): z.input<typeof contactImport> {
   const { options } = job;

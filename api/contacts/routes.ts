@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { updateContacts } from '../../domain/contacts/bulk.ts';
-import { createContacts } from '../../domain/contacts/create.ts';
+import { namedByBulkEdit, updateContacts } from '../../domain/contacts/bulk.ts';
+import { createContacts, namedByContacts } from '../../domain/contacts/create.ts';
 import { getContact, lookupContact } from '../../domain/contacts/read.ts';
 import { deleteContact, deleteContacts } from '../../domain/contacts/remove.ts';
 import { listContacts, searchContacts } from '../../domain/contacts/search.ts';
-import { updateContact } from '../../domain/contacts/update.ts';
+import { namedByEdit, updateContact } from '../../domain/contacts/update.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { unknownProblems } from '../../domain/leads/membership.ts';
+import { filterProblems } from '../../domain/records/contact-filters.ts';
 import { route } from '../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
 import { presentContact, presentDetail, presentFound } from './present.ts';
@@ -52,6 +55,7 @@ export const contactRoutes = [
       'The cursor is bound to the filters and the order. lead_status and engagement need exactly one campaign id.',
     query: z.object({ ...pageQuery(100), category: z.uuid().optional() }),
     body: contactSearch,
+    furtherProblems: async (_ctx, body) => filterProblems(body),
     success: { status: 200, body: foundContactPage },
     errors: ['invalid_lead_status', 'invalid_engagement', 'lead_filter_requires_campaign'],
     handler: async (ctx, { query: { limit, cursor, category }, body }) => {
@@ -69,6 +73,7 @@ export const contactRoutes = [
       'The body is always an array of 1 to 1000. A known address is updated with the non-empty fields sent, never duplicated. ' +
       'More than 100 contacts are a bulk arrival: no contact.created.',
     body: z.array(contactCreate),
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByContacts(body)),
     bodyLimit: 8 * 1024 * 1024,
     success: { status: 200, body: z.array(contact), description: 'Each distinct contact once, in the order sent' },
     errors: ['too_many_contacts'],
@@ -83,6 +88,7 @@ export const contactRoutes = [
     description:
       'Select with `contacts` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`.',
     body: bulkUpdate,
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByBulkEdit(body)),
     bodyLimit: SELECTION_BODY,
     success: { status: 200, body: z.array(contact) },
     errors: [
@@ -150,6 +156,7 @@ export const contactRoutes = [
       'add_categories and remove_categories are ignored when categories is given.',
     params: idParams,
     body: contactUpdate,
+    furtherProblems: (ctx, body) => unknownProblems(reader(ctx), namedByEdit(body)),
     success: { status: 200, body: contact },
     errors: ['contact_email_taken', 'conflict'],
     handler: async (ctx, { params, body }) => presentContact(await updateContact(ctx, params.id, body)),

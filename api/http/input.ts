@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Ctx } from '../../domain/kernel/context.ts';
-import { AppError, type Problem } from '../../lib/errors.ts';
-import { unstorableParts } from '../../lib/storable-json.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
+import { isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
+import { keyProblems } from './once.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
 
 /** The checked parts of a request, as a handler gets them. */
@@ -21,8 +22,8 @@ export function requestOf(koa: Context): RouteRequest {
 
 /**
  * Params, query and body as the schemas of a route read them. Text that PostgreSQL cannot keep (NUL, half of a surrogate
- * pair) and endless nesting are refused here, for every route.
- * @throws AppError bad_request with all faults of the three at once
+ * pair) and endless nesting are refused here, for every route, and so is a missing Idempotency-Key.
+ * @throws AppError bad_request with all faults at once
  */
 export async function readInput(
   spec: AnyRoute,
@@ -30,11 +31,14 @@ export async function readInput(
   request: RouteRequest,
 ): Promise<Pick<Input, 'params' | 'query' | 'body'>> {
   const { values, problems } = parse(spec, request);
-  if (problems.length === 0) return values;
-  problems.push(...(await furtherProblems(spec, ctx, request, problems)));
-  throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
-    problems,
-  });
+  if (problems.length > 0) refuseProblems([...problems, ...(await furtherProblems(spec, ctx, request, problems))]);
+  return values;
+}
+
+/** Every fault that keeps a request from being well-formed for a route, and those of its sound fields, each with its path. */
+export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<Problem[]> {
+  const { problems } = parse(spec, request);
+  return [...problems, ...(await furtherProblems(spec, ctx, request, problems))];
 }
 
 /** What the route finds in the fields of the body that its schema does not refuse. */
@@ -44,23 +48,30 @@ async function furtherProblems(
   request: RouteRequest,
   known: readonly Problem[],
 ): Promise<readonly Problem[]> {
-  const { body } = request;
-  if (!spec.furtherProblems || !(spec.body instanceof z.ZodObject) || typeof body !== 'object' || body === null)
-    return [];
-  const faulty = (field: string) =>
-    known.some(({ path }) => path === `body.${field}` || path.startsWith(`body.${field}.`));
-  const sound: Record<string, unknown> = {};
-  for (const [field, schema] of Object.entries(spec.body.shape as Record<string, z.ZodType>)) {
-    if (!Object.hasOwn(body, field) || faulty(field)) continue;
-    const parsed = schema.safeParse((body as Record<string, unknown>)[field]);
-    if (parsed.success && parsed.data !== undefined) sound[field] = parsed.data;
-  }
-  return spec.furtherProblems(ctx, sound, request.params as { [name: string]: string });
+  if (!spec.furtherProblems || !spec.body) return [];
+  const faulty = new Set(known.map(({ path }) => path));
+  const sound = soundPart(spec.body, request.body, 'body', (path) =>
+    [...faulty].some((at) => at === path || at.startsWith(`${path}.`)),
+  );
+  return sound === undefined
+    ? []
+    : spec.furtherProblems(ctx, sound as object, request.params as { [name: string]: string });
 }
 
-/** Every fault that keeps a request from being well-formed for a route, each with its path. */
-export function requestProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
-  return parse(spec, request).problems;
+/** The fields of an object that its schema does not refuse; of a list of objects, of each. Undefined for anything else. */
+function soundPart(schema: z.ZodType, value: unknown, path: string, isFaulty: (path: string) => boolean): unknown {
+  if (schema instanceof z.ZodArray && Array.isArray(value) && schema.element instanceof z.ZodObject) {
+    const { element } = schema;
+    return value.map((part, index) => soundPart(element, part, `${path}.${index}`, isFaulty) ?? {});
+  }
+  if (!(schema instanceof z.ZodObject) || !isJsonObject(value)) return undefined;
+  const sound: Record<string, unknown> = {};
+  for (const [field, fieldSchema] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
+    if (!Object.hasOwn(value, field) || isFaulty(`${path}.${field}`)) continue;
+    const parsed = fieldSchema.safeParse(value[field]);
+    if (parsed.success && parsed.data !== undefined) sound[field] = parsed.data;
+  }
+  return sound;
 }
 
 /** The parts of a request as its route's schemas read them, and every fault of them, each with its path. */
@@ -68,7 +79,14 @@ function parse(
   spec: AnyRoute,
   request: RouteRequest,
 ): { values: Pick<Input, 'params' | 'query' | 'body'>; problems: Problem[] } {
-  const problems = [...unstorableParts(request.query, 'query'), ...unstorableParts(request.body, 'body')];
+  const problems = [
+    ...keyProblems(spec, request),
+    ...(spec.files ?? [])
+      .filter((part) => !request.files[part])
+      .map((part) => ({ path: `body.${part}`, message: 'Required, as a file' })),
+    ...unstorableParts(request.query, 'query'),
+    ...unstorableParts(request.body, 'body'),
+  ];
   const known = new Set(problems.map(({ path }) => path));
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { idempotentRequest, performOnce } from '../../domain/kernel/idempotency.ts';
-import { AppError } from '../../lib/errors.ts';
+import type { Problem } from '../../lib/errors.ts';
 import { idempotencyOf, type AnyRoute, type RouteAnswer, type RouteRequest } from './route.ts';
 
 /** Characters of an Idempotency-Key. */
@@ -17,7 +17,8 @@ export interface Work {
 /**
  * Does a route's work at most once per Idempotency-Key. With a key, a transaction opens here: the handler's verbs join it,
  * and what they changed commits together with the answer that a repeated request gets. Without one, each verb opens its own.
- * @throws AppError bad_request for a key that is missing where one is required, or too long; conflict
+ * The key has been looked at by {@link keyProblems}.
+ * @throws AppError conflict
  */
 export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work: Work): Promise<RouteAnswer> {
   const key = idempotencyKey(spec, request);
@@ -36,20 +37,18 @@ export async function once(spec: AnyRoute, ctx: Ctx, request: RouteRequest, work
   return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotent-Replayed': 'true' } } : answer;
 }
 
+/** Faults of the Idempotency-Key of a request: missing where the route requires one, or too long. */
+export function keyProblems(spec: AnyRoute, request: RouteRequest): Problem[] {
+  const path = 'headers.Idempotency-Key';
+  const key = idempotencyKey(spec, request);
+  if (idempotencyOf(spec) === 'required' && !key)
+    return [
+      { path, message: 'Required: any unique string, and the same one again only to repeat the identical request' },
+    ];
+  return key.length > MAX_KEY_LENGTH ? [{ path, message: `At most ${MAX_KEY_LENGTH} characters` }] : [];
+}
+
 /** The key of a request; empty where the route takes none, or the request has none. */
 function idempotencyKey(spec: AnyRoute, request: RouteRequest): string {
-  const mode = idempotencyOf(spec);
-  const key = mode === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
-  if (mode === 'required' && !key) {
-    throw new AppError('bad_request', 'This endpoint needs an Idempotency-Key', {
-      problems: [{ path: 'headers.Idempotency-Key', message: 'Required' }],
-      fix: 'Send any unique string, and the same one again only to repeat the identical request.',
-    });
-  }
-  if (key.length > MAX_KEY_LENGTH) {
-    throw new AppError('bad_request', 'The Idempotency-Key is too long', {
-      problems: [{ path: 'headers.Idempotency-Key', message: 'At most 255 characters' }],
-    });
-  }
-  return key;
+  return idempotencyOf(spec) === 'none' ? '' : (request.headers['idempotency-key'] ?? '');
 }

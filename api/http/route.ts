@@ -79,6 +79,9 @@ export interface OtherAnswer {
 /** Errors in OAuth's own form: of the token and revocation endpoints, or of client registration. */
 export type ErrorStyle = 'oauth' | 'registration';
 
+/** A body of which only the fields are there that are well-formed; of a list of objects, those of each. */
+export type Sound<B> = B extends readonly (infer Element)[] ? Partial<Element>[] : Partial<B>;
+
 /**
  * One endpoint. Router, validation, authorization, idempotency, rate limits, OpenAPI and the suites that walk every
  * route are all derived from it. `scope` and `permission` have no default: an endpoint that says nothing does not compile.
@@ -121,9 +124,11 @@ export interface RouteSpec<
    */
   furtherProblems?: (
     ctx: Ctx,
-    body: Partial<z.output<B>>,
+    body: Sound<z.output<B>>,
     params: { [name: string]: string },
   ) => Promise<readonly Problem[]>;
+  /** Parts of a multipart body that must be files. */
+  files?: readonly string[];
   /** `raw` leaves the body unread: the handler gets the request's stream as its body. */
   consumes?: 'json' | 'form' | 'multipart' | 'raw';
   /** Bytes of the largest accepted body, or the setting that says so; 1 MiB unless said. */

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { Page } from '../../lib/cursor.ts';
 
+/**
+ * Of a rule about several fields of an object: it is looked at also when a field is faulty or unknown, so that one answer
+ * names all faults. Fields may then be missing or of another type.
+ */
+export const besideFaults = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
 /** RFC 3339 UTC, as answers carry it. */
 export const timestamp = z.iso.datetime({ offset: true }).meta({ description: 'RFC 3339 timestamp, UTC' });
 /** RFC 3339 as clients send it; read as a Date. */

@@ -4,7 +4,8 @@ import { checkAuthentication } from '../../domain/mailboxes/auth-check.ts';
 import { connectMailbox, prepareConnect, type ConnectInput } from '../../domain/mailboxes/connect.ts';
 import { dialMailbox, liveCheck } from '../../domain/mailboxes/live-check.ts';
 import { getMailbox, listMailboxes } from '../../domain/mailboxes/read.ts';
-import { prepareUpdate, removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { prepareUpdate, removeMailbox, tagProblems, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { reader } from '../../domain/kernel/transact.ts';
 import { AppError } from '../../lib/errors.ts';
 import { route } from '../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
@@ -94,6 +95,7 @@ export const mailboxRoutes = [
     description:
       'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back.',
     body: schemas.updateMailbox,
+    furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
     errors: ['mailbox_auth_failed', 'mailbox_send_as_unsupported', 'service_unavailable'],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),

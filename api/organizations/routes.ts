@@ -6,6 +6,8 @@ import {
   invite,
   listInvitations,
 } from '../../domain/organizations/invitations.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { roleProblems } from '../../domain/organizations/grants.ts';
 import { changeMemberRole, listMembers, removeMember } from '../../domain/organizations/members.ts';
 import {
   createOrganization,
@@ -128,6 +130,7 @@ const memberRoutes = [
     summary: 'Give a member another role',
     params: schemas.memberParams,
     body: schemas.memberBody,
+    furtherProblems: (ctx, { role_id: id }) => roleProblems(reader(ctx), id),
     success: { status: 200, body: schemas.member },
     errors: ['no_organization', 'conflict'],
     handler: async (ctx, { params, body }) => presentMember(await changeMemberRole(ctx, params.userId, body.role_id)),
@@ -215,6 +218,7 @@ const invitationRoutes = [
     summary: 'Invite an address; the link is mailed',
     description: 'Mails a link that is good for seven days. Nothing is stored when the mail cannot leave.',
     body: schemas.inviteBody,
+    furtherProblems: (ctx, { role_id: id }) => roleProblems(reader(ctx), id),
     success: { status: 201, body: schemas.invitation },
     errors: ['no_organization', 'conflict'],
     prepare: (ctx, { body }) => admitInvitation(ctx, body.email),

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { completeSettingsSchema, partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
+import {
+  completeSettingsSchema,
+  partialSettingsSchema,
+  settingProblems,
+} from '../../domain/records/outreach-settings.ts';
 import { getOutreachSettings, replaceOutreachSettings } from '../../domain/outreach-settings/settings.ts';
 import { route } from '../http/route.ts';
 
@@ -28,6 +32,7 @@ export const outreachSettingsRoutes = [
     summary: 'Replace the settings; what is left out goes back to its default',
     description: 'The whole of them; what is left out falls back to its default.',
     body: z.strictObject({ settings: partialSettingsSchema }),
+    furtherProblems: async (_ctx, { settings }) => settingProblems(settings, 'body.settings'),
     success: { status: 204 },
     errors: ['invalid_setting'],
     handler: (ctx, { body }) => replaceOutreachSettings(ctx, body.settings),

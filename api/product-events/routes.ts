@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { publishEvent } from '../../domain/product-events/publish.ts';
+import { dataProblems, publishEvent } from '../../domain/product-events/publish.ts';
 import { getEvent, listEvents } from '../../domain/product-events/read.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, iso, paged, presentPage } from '../http/schemas.ts';
@@ -22,6 +22,7 @@ export const eventsRoutes: readonly AnyRoute[] = [
     description: 'Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
     idempotency: 'required',
     body: schemas.publishBody,
+    furtherProblems: async (_ctx, { data }) => dataProblems(data),
     success: { status: 202, body: schemas.accepted },
     errors: ['event_contact_not_found'],
     handler: async (ctx, { body }) => {

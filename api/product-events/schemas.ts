@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { besideFaults, emailAddress, inputTimestamp, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const eventName = z
   .string()
@@ -19,7 +19,7 @@ export const publishBody = z
     const message = 'exactly one of email and contact_id must be given';
     context.addIssue({ code: 'custom', path: ['email'], message });
     context.addIssue({ code: 'custom', path: ['contact_id'], message });
-  });
+  }, besideFaults);
 
 export const listQuery = z.strictObject({
   ...pageQuery(200),

@@ -8,6 +8,7 @@ import {
   updateSegment,
   type SegmentRow,
 } from '../../domain/segments/segments.ts';
+import { conditionProblems } from '../../domain/records/segment/compile.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
 
@@ -93,6 +94,7 @@ export const segmentRoutes = [
     summary: 'Save a segment',
     description: 'Several values of one condition mean any of them. Without conditions the segment is everybody.',
     body: z.strictObject({ name, match: match.default('all'), conditions: conditions.default([]) }),
+    furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
     success: { status: 201, body: segment },
     handler: async (ctx, { body }) => present(await createSegment(ctx, body)),
   }),
@@ -115,6 +117,7 @@ export const segmentRoutes = [
     summary: 'Change a segment',
     params: idParams,
     body: z.strictObject({ name: name.optional(), match: match.optional(), conditions: conditions.optional() }),
+    furtherProblems: async (_ctx, { conditions: given = [] }) => conditionProblems(given, 'body.conditions'),
     success: { status: 200, body: segment },
     handler: async (ctx, { params, body }) => present(await updateSegment(ctx, params.id, body)),
   }),

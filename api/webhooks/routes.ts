@@ -11,6 +11,7 @@ import {
   updateEndpoint,
   type EndpointInput,
 } from '../../domain/webhooks/endpoints.ts';
+import { checkWebhookUrl } from '../../domain/webhooks/policy.ts';
 import { redeliver } from '../../domain/webhooks/redeliver.ts';
 import { listThrottleDrops } from '../../domain/webhooks/throttle-drops.ts';
 import { challengeEndpoint, recordChallenge } from '../../domain/webhooks/verify.ts';
@@ -76,6 +77,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       'It gets live events once it is verified: call POST /v1/webhooks/:id/verify. ' +
       'Repeating the request with its Idempotency-Key repeats the answer, the secret included.',
     body: schemas.endpointBody,
+    furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
     success: { status: 201, body: schemas.endpointWithSecret },
     errors: ['no_organization', 'conflict'],
     prepare: (ctx, { body }) => assertTarget(ctx, body.url),
@@ -95,6 +97,7 @@ export const webhooksRoutes: readonly AnyRoute[] = [
       'With another host the endpoint has to be verified again. Switching it on starts its failure count anew.',
     params: idParams,
     body: schemas.endpointBody,
+    furtherProblems: async (ctx, { url }) => (url === undefined ? [] : checkWebhookUrl(ctx, url)),
     success: { status: 200, body: schemas.endpoint },
     errors: ['no_organization'],
     prepare: async (ctx, { params, body }) => {

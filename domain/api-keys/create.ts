@@ -1,10 +1,10 @@
 import { ApiKeys, type ApiKeyRow } from '../../db/models/api-key.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
-import { badRequest, type Problem } from '../../lib/errors.ts';
+import { badRequest } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { assertNotWiderThanActor, mailboxProblems, shapeProblems, type Restrictions } from './restrictions.ts';
+import { assertNotWiderThanActor, restrictionProblems, type Restrictions } from './restrictions.ts';
 
 const SHOWN_PREFIX = 6;
 const SHOWN_SUFFIX = 4;
@@ -34,10 +34,7 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
       expires_at: input.expires_at ?? null,
       rate_limit_per_minute: input.rate_limit_per_minute ?? 0,
     };
-    const problems = [
-      ...faults(restrictions, tx.now),
-      ...(await mailboxProblems(tx, restrictions.allowed_email_accounts)),
-    ];
+    const problems = await restrictionProblems(tx.org, restrictions, tx.now);
     if (problems.length > 0) throw badRequest('The key cannot be made like this', problems);
     await assertNotWiderThanActor(tx, ctx.actor, restrictions);
     const secret = newSecret(SECRET_PREFIX.apiKey);
@@ -61,10 +58,4 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<{ key: ApiKeyR
     });
     return { key, secret };
   });
-}
-
-function faults(key: Restrictions, now: Date): Problem[] {
-  const problems = shapeProblems(key);
-  if (key.expires_at && key.expires_at <= now) problems.push({ path: 'body.expires_at', message: 'Lies in the past' });
-  return problems;
 }

@@ -1,10 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { ApiKeys, type ApiKeyRow } from '../../db/models/api-key.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, type Problem } from '../../lib/errors.ts';
-import { isUuid } from '../../lib/ids.ts';
 import { isDefinedMask, namesOf } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { idProblems } from '../records/references.ts';
 import { assertActorGrants } from '../identity/acting.ts';
 import { DEFAULT_KEY_RATE } from '../identity/resolve-actor.ts';
 
@@ -25,8 +26,25 @@ function isIpRange(entry: string): boolean {
   return ipaddr.isValid(entry) && (entry.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(entry));
 }
 
+type Given<T> = { [K in keyof T]?: T[K] | undefined };
+
+/** Faults of what limits a key, as far as it is given: bits, source addresses, mailboxes of nobody, an end in the past. */
+export async function restrictionProblems(org: OrgScope, key: Given<Restrictions>, now: Date): Promise<Problem[]> {
+  return [
+    ...shapeProblems(key),
+    ...(key.expires_at && key.expires_at <= now ? [{ path: 'body.expires_at', message: 'Lies in the past' }] : []),
+    ...(await idProblems(
+      org,
+      'mailboxes',
+      key.allowed_email_accounts ?? [],
+      'body.allowed_email_accounts',
+      'No mailbox of this workspace',
+    )),
+  ];
+}
+
 /** Faults of a mask and of source addresses that can be found without the database. */
-export function shapeProblems(key: Partial<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
+function shapeProblems(key: Given<Pick<Restrictions, 'permissions' | 'allowed_ips'>>): Problem[] {
   const problems: Problem[] = [];
   if (key.permissions !== undefined && !isDefinedMask(key.permissions)) {
     problems.push({ path: 'body.permissions', message: 'Has bits that no permission defines' });
@@ -36,20 +54,6 @@ export function shapeProblems(key: Partial<Pick<Restrictions, 'permissions' | 'a
       problems.push({ path: `body.allowed_ips.${index}`, message: 'Neither an IP address nor a CIDR range' });
   });
   return problems;
-}
-
-/** Faults of `allowed_email_accounts`: ids that are no mailboxes of the organization. */
-export async function mailboxProblems(tx: Tx, ids: readonly string[]): Promise<Problem[]> {
-  const known = new Set<string>();
-  const wellFormed = ids.filter(isUuid);
-  if (wellFormed.length > 0) {
-    for (const row of await tx.org.table('mailboxes').whereIn('id', wellFormed).select('id'))
-      known.add(row.id as string);
-  }
-  return ids.flatMap((id, index) => {
-    if (known.has(id.toLowerCase())) return [];
-    return [{ path: `body.allowed_email_accounts.${index}`, message: 'No mailbox of this workspace' }];
-  });
 }
 
 /**

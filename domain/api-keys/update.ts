@@ -3,7 +3,7 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
-import { assertNotWiderThanActor, mailboxProblems, shapeProblems } from './restrictions.ts';
+import { assertNotWiderThanActor, restrictionProblems } from './restrictions.ts';
 
 /** A sparse edit of a key. Lists replace what was there. */
 export interface KeyEdit {
@@ -41,7 +41,7 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
     ) as Partial<ApiKeyRow>;
     const names = Object.keys(sent) as (keyof KeyEdit)[];
     if (names.length === 0) return before;
-    const problems = [...shapeProblems(sent), ...(await mailboxProblems(tx, sent.allowed_email_accounts ?? []))];
+    const problems = await restrictionProblems(tx.org, edit, tx.now);
     if (problems.length > 0) throw badRequest('The key cannot be changed like this', problems);
     const { permissions, allowed_ips, allowed_email_accounts, expires_at, rate_limit_per_minute } = before;
     if (names.some((name) => RESTRICTING.includes(name))) {

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
 import { checkOutboundUrl } from '../../lib/egress/index.ts';
 
 /**
@@ -14,6 +14,12 @@ export function normalizeBaseUrl(input: string, allowUnsafe: boolean): string {
     });
   }
   return check.url.origin + check.url.pathname.replace(/\/+$/, '');
+}
+
+/** Why the base URL of an app would be refused; empty when it would not. */
+export function baseUrlProblems(input: string | undefined, allowUnsafe: boolean): Problem[] {
+  const check = input === undefined ? undefined : checkOutboundUrl(input, { allowUnsafe });
+  return !check || check.ok ? [] : [{ path: 'body.base_url', message: check.problem }];
 }
 
 /** Where an app_action goes: its path below the base URL. A path cannot leave the app's origin. */

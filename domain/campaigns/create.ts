@@ -8,7 +8,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { checkedSettings } from '../records/outreach-settings.ts';
+import { checkedSettings, settingProblems } from '../records/outreach-settings.ts';
 import { buildSteps, copyWarnings, kindOf, type NewStep } from './build-steps.ts';
 import { labelProblems, oneTimeProblems, senderProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { CreateCampaign, SenderInput, VariantInput } from './input.ts';
@@ -16,6 +16,8 @@ import { stepProblems } from '../engine/campaign/step-findings.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { countNewCampaign } from './throttle.ts';
+
+const OVERRIDES = 'body.advanced_overrides';
 
 /** A campaign, with warnings about its copy. */
 export interface WrittenCampaign {
@@ -43,8 +45,10 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaign): Promise<W
       ...settings
     } = input;
     const { steps, problems } = buildSteps(stepInputs);
-    refuseProblems([...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems]);
-    const stored = overrides && checkedSettings(overrides, 'body.advanced_overrides');
+    const found = [...(await newCampaignProblems(tx.org, ctx.actor, input, tx.now)), ...problems];
+    // Overrides that are all that is wrong have a code of their own.
+    if (found.some(({ path }) => !path.startsWith(OVERRIDES))) refuseProblems(found);
+    const stored = overrides && checkedSettings(overrides, OVERRIDES);
     await countNewCampaign(ctx, tx);
 
     const campaign = await tx.org.create(Campaigns, {
@@ -99,6 +103,7 @@ export async function newCampaignProblems(
     ...(await senderProblems(org, actor, input.senders ?? [], 'body.senders')),
     ...(await stepProblems(org, steps)),
     ...oneTimeProblems(kind, steps),
+    ...settingProblems(input.advanced_overrides, OVERRIDES),
     ...(variants.length > 0 && !steps.some((step) => step.kind === 'email')
       ? [{ path: 'body.variants', message: 'need an email step to vary' }]
       : []),

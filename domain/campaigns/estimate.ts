@@ -1,7 +1,8 @@
 import type { Columns } from '../../db/rows.ts';
 import { DateTime } from 'luxon';
 import { ZERO_UUID } from '../../lib/ids.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts } from '../records/segment/contacts.ts';
@@ -22,6 +23,26 @@ export interface EstimateRequest {
   startDate: string | undefined;
 }
 
+/** Faults of a request for an estimate beyond its shape; of as many fields as are given. */
+export async function estimateProblems(
+  org: OrgScope,
+  {
+    email_tag_ids: tags = [],
+    ...schedule
+  }: {
+    timezone?: string | undefined;
+    days?: number | undefined;
+    start_date?: string | undefined;
+    email_tag_ids?: readonly string[] | undefined;
+  },
+): Promise<Problem[]> {
+  const { timezone, days, start_date } = schedule;
+  return [
+    ...scheduleProblems({ timezone, days, start_date }).map(({ path, message }) => ({ path: `body.${path}`, message })),
+    ...(await labelProblems(org, 'tag', tags, 'body.email_tag_ids')),
+  ];
+}
+
 /**
  * Projects how long a campaign to these segments would take (POST /campaigns-estimate). Nothing is written.
  * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
@@ -29,12 +50,8 @@ export interface EstimateRequest {
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
   const org = reader(ctx);
   const now = ctx.clock.now();
-  refuseProblems([
-    ...scheduleProblems({ timezone: request.timezone, days: request.days, start_date: request.startDate }).map(
-      ({ path, message }) => ({ path: `body.${path}`, message }),
-    ),
-    ...(await labelProblems(org, 'tag', request.emailTagIds, 'body.email_tag_ids')),
-  ]);
+  const { timezone, days, startDate, emailTagIds } = request;
+  refuseProblems(await estimateProblems(org, { timezone, days, start_date: startDate, email_tag_ids: emailTagIds }));
   const pool = await resolveSenders(org, { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds });
   const ids = pool.map((member) => member.mailboxId);
   const caps = await org.sql<Columns<'mailboxes', 'id' | 'campaign_limit'>>(

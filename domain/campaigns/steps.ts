@@ -1,6 +1,7 @@
 import { Campaigns, type CampaignRow } from '../../db/models/campaign.ts';
 import { CampaignSteps, type CampaignStepRow } from '../../db/models/campaign-step.ts';
-import { badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { badRequest, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -106,19 +107,8 @@ async function changeStep(
   input: StepUpdate,
   message: string,
 ): Promise<WrittenStep> {
-  const before = toGraphStep(row);
-  const kind = input.kind ?? row.kind;
-  const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
-  const conditions = input.conditions ?? followAction(before, action);
-  const after = { ...row, ...input, kind, action, conditions } as unknown as CampaignStepRow;
-  const others = rows.filter((other) => other.id !== row.id);
-  refuseProblems([
-    ...(await stepProblems(tx.org, [checkable(after, 'body')])),
-    ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
-    ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) =>
-      step.id === row.id ? 'body' : `steps.${step.id}`,
-    ),
-  ]);
+  const { kind, action, conditions, after } = edited(row, input);
+  refuseProblems(await changeProblems(tx.org, campaign, rows, after));
   await editSteps(tx, campaign, () =>
     store(tx, row.id, {
       ...input,
@@ -135,6 +125,57 @@ async function changeStep(
   await stepsChanged(tx, campaign, message, row.id, { signalRuns });
   const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
   return { step, warnings: copyWarnings(step) };
+}
+
+/** A step as it would be after an edit. */
+function edited(row: CampaignStepRow, input: StepUpdate) {
+  const before = toGraphStep(row);
+  const kind = input.kind ?? row.kind;
+  const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
+  const conditions = input.conditions ?? followAction(before, action);
+  return {
+    kind,
+    action,
+    conditions,
+    after: { ...row, ...input, kind, action, conditions } as unknown as CampaignStepRow,
+  };
+}
+
+async function changeProblems(
+  org: OrgScope,
+  campaign: CampaignRow,
+  rows: readonly CampaignStepRow[],
+  after: CampaignStepRow,
+): Promise<Problem[]> {
+  const others = rows.filter((other) => other.id !== after.id);
+  return [
+    ...(await stepProblems(org, [checkable(after, 'body')])),
+    ...oneTimeProblems(campaign.kind, [...others.map((other) => checkable(other, other.id)), checkable(after, 'body')]),
+    ...graphProblems(inOrder([...others, after]).map(toGraphStep), (step) =>
+      step.id === after.id ? 'body' : `steps.${step.id}`,
+    ),
+  ];
+}
+
+/**
+ * Faults of an edit of a step beyond the shape of its fields; of as many fields as are given.
+ * @throws AppError not_found
+ */
+export async function stepEditProblems(
+  ctx: Ctx,
+  campaignId: string,
+  stepId: string,
+  input: StepUpdate,
+): Promise<Problem[]> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  const rows = await org.query(CampaignSteps).where({ campaign_id: campaign.id });
+  return changeProblems(org, campaign, rows, edited(findStep(rows, stepId), input).after);
+}
+
+/** Faults of the action of a new step. */
+export function newStepProblems(ctx: Ctx, { kind, action = null }: StepUpdate): Promise<Problem[]> {
+  return stepProblems(reader(ctx), [{ kind: kind ?? kindOf(action), action, path: 'body' }]);
 }
 
 /**

@@ -6,7 +6,7 @@ import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { announceUpdates } from '../records/announce-contact.ts';
 import { cleanText } from '../records/contact-fields.ts';
-import { assertKnown, leaveCampaigns } from '../leads/membership.ts';
+import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 import { fileContacts } from './upsert.ts';
 import { viewContacts, type ContactView } from '../records/contact-view.ts';
@@ -48,11 +48,8 @@ const FIELD_SQL: Record<FieldOperation['type'], string> = {
  */
 export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactView[]> {
   return transact(ctx, async (tx) => {
+    await assertKnown(tx.org, namedByBulkEdit(edit));
     const ids = await resolveSelection(tx.org, edit, tx.now);
-    await assertKnown(tx.org, {
-      categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
-      campaigns: [{ path: 'body.add_campaigns', ids: edit.add_campaigns ?? [] }],
-    });
     for (const operation of edit.fields ?? []) await changeField(tx, ids, operation);
     await setSubscribed(tx, ids, edit.subscribe);
     await fileContacts(tx.org, ids, edit.add_categories ?? []);
@@ -75,6 +72,14 @@ export async function updateContacts(ctx: Ctx, edit: BulkEdit): Promise<ContactV
     tx.audit({ action: 'update', entityType: 'contact', metadata: { bulk: true, count: ids.length } });
     return viewContacts(tx.org, ids);
   });
+}
+
+/** The categories and campaigns that an edit of many contacts names. */
+export function namedByBulkEdit(edit: BulkEdit): NamedRecords {
+  return {
+    categories: [{ path: 'body.add_categories', ids: edit.add_categories ?? [] }],
+    campaigns: [{ path: 'body.add_campaigns', ids: edit.add_campaigns ?? [] }],
+  };
 }
 
 async function changeField(tx: Tx, ids: readonly string[], operation: FieldOperation): Promise<void> {

@@ -5,7 +5,7 @@ import { transact } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { announceUpdates } from '../records/announce-contact.ts';
 import { cleanCustomFields, cleanText, type ContactDraft } from '../records/contact-fields.ts';
-import { assertKnown } from '../leads/membership.ts';
+import { assertKnown, type NamedRecords } from '../leads/membership.ts';
 import { fileContacts, upsertContacts } from './upsert.ts';
 import { contactPayload, contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
@@ -25,6 +25,16 @@ export interface ContactInput {
   custom_fields?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The categories and campaigns that new contacts name. */
+export function namedByContacts(
+  inputs: readonly Partial<Pick<ContactInput, 'categories' | 'campaigns'>>[],
+): NamedRecords {
+  return {
+    categories: inputs.map(({ categories = [] }, index) => ({ path: `body.${index}.categories`, ids: categories })),
+    campaigns: inputs.map(({ campaigns = [] }, index) => ({ path: `body.${index}.campaigns`, ids: campaigns })),
+  };
+}
+
 /**
  * Adds contacts, or updates those whose address is known with the non-empty fields sent. The same address twice in one
  * request is one contact; later fields win. Suppressed addresses are stored unsubscribed. Returns each distinct contact once,
@@ -39,10 +49,7 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     });
   }
   return transact(ctx, async (tx) => {
-    await assertKnown(tx.org, {
-      categories: inputs.map((input, index) => ({ path: `body.${index}.categories`, ids: input.categories ?? [] })),
-      campaigns: inputs.map((input, index) => ({ path: `body.${index}.campaigns`, ids: input.campaigns ?? [] })),
-    });
+    await assertKnown(tx.org, namedByContacts(inputs));
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;

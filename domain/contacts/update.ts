@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../records/contact-fields.ts';
-import { assertKnown, leaveCampaigns } from '../leads/membership.ts';
+import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
 import { fileContacts } from './upsert.ts';
 import { contactUpdate, viewContacts, type ContactView } from '../records/contact-view.ts';
 
@@ -37,13 +37,7 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(Contacts).findById(id).forUpdate();
     if (!before) throw notFound('Contact');
-    await assertKnown(tx.org, {
-      categories: [
-        { path: 'body.categories', ids: edit.categories ?? [] },
-        { path: 'body.add_categories', ids: edit.categories ? [] : (edit.add_categories ?? []) },
-      ],
-      campaigns: [{ path: 'body.campaigns', ids: edit.campaigns ?? [] }],
-    });
+    await assertKnown(tx.org, namedByEdit(edit));
     const columns = changedColumns(edit, before.email);
     const email = edit.email ?? before.email;
     if (edit.email !== undefined || edit.subscribed) {
@@ -68,6 +62,17 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
     tx.audit({ action: 'update', entityType: 'contact', entityId: id, changes: { fields } });
     return after!;
   });
+}
+
+/** The categories and campaigns that an edit of a contact names. */
+export function namedByEdit(edit: ContactEdit): NamedRecords {
+  return {
+    categories: [
+      { path: 'body.categories', ids: edit.categories ?? [] },
+      { path: 'body.add_categories', ids: edit.categories ? [] : (edit.add_categories ?? []) },
+    ],
+    campaigns: [{ path: 'body.campaigns', ids: edit.campaigns ?? [] }],
+  };
 }
 
 function changedColumns(edit: ContactEdit, oldEmail: string): Record<string, unknown> {

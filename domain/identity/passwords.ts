@@ -1,5 +1,5 @@
 import { hashPassword, newSecret, verifyPassword } from '../../lib/crypto.ts';
-import { badRequest } from '../../lib/errors.ts';
+import { badRequest, type Problem } from '../../lib/errors.ts';
 
 /** Shortest and longest password accepted for an account, in characters. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
@@ -22,15 +22,29 @@ export async function passwordFits(account: { password_hash: string } | undefine
  * @throws AppError bad_request naming the body field `field`
  */
 export function assertStrong(password: string, email: string, field = 'password'): void {
-  const problem = weakness(password, email);
-  if (problem) throw badRequest('The password is too weak', [{ path: `body.${field}`, message: problem }]);
+  const problems = passwordProblems(password, email, field);
+  if (problems.length > 0) throw badRequest('The password is too weak', problems);
 }
 
-function weakness(password: string, email: string): string | undefined {
+/**
+ * What makes a new password weak; empty when nothing does.
+ * @param email undefined where it is not known whose password it will be
+ */
+export function passwordProblems(
+  password: string | undefined,
+  email: string | undefined,
+  field = 'password',
+): Problem[] {
+  const message = password === undefined ? undefined : weakness(password, email);
+  return message === undefined ? [] : [{ path: `body.${field}`, message }];
+}
+
+function weakness(password: string, email: string | undefined): string | undefined {
   if (password.length < PASSWORD_LENGTH.min) return `At least ${PASSWORD_LENGTH.min} characters`;
   if (password.length > PASSWORD_LENGTH.max) return `At most ${PASSWORD_LENGTH.max} characters`;
   if (new Set(password).size < MIN_DISTINCT) return `At least ${MIN_DISTINCT} different characters`;
   const lower = password.toLowerCase();
-  if (lower.includes(email) || email.startsWith(`${lower}@`)) return 'Must not be the email address';
+  if (email !== undefined && (lower.includes(email) || email.startsWith(`${lower}@`)))
+    return 'Must not be the email address';
   return undefined;
 }

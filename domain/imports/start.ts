@@ -3,12 +3,12 @@ import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.t
 import { isUuid, newId } from '../../lib/ids.ts';
 import { signalOpen, start } from '../../temporal/dispatch.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
-import { assertKnown } from '../leads/membership.ts';
+import { unknownProblems, type NamedRecords } from '../leads/membership.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
-import { transact, type Tx } from '../kernel/transact.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { announceEnd } from './announce.ts';
 import { storeBlob } from './blob.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
@@ -41,14 +41,13 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
   const hasHeader = request.hasHeader ?? looksLikeHeader(first);
   const columns = columnNames(first, hasHeader);
   const mapping = [...(request.mapping ?? suggestMapping(columns, hasHeader, hasHeader ? [] : [first]))];
-  const problems = mappingProblems(mapping, columns.length);
-  if (problems.length > 0) throw badRequest('The columns of the file cannot be used like this', problems);
+  const problems = [
+    ...mappingProblems(mapping, columns.length),
+    ...(await unknownProblems(reader(ctx), namedByImport(request))),
+  ];
+  if (problems.length > 0) throw badRequest('The file cannot be imported like this', problems);
 
   return transact(ctx, async (tx) => {
-    await assertKnown(tx.org, {
-      categories: [{ path: 'body.options.categories', ids: request.categories ?? [] }],
-      campaigns: request.campaignId ? [{ path: 'body.options.campaign_id', ids: [request.campaignId] }] : [],
-    });
     if (request.campaignId) await assertPoolAllowed(tx, await findCampaign(tx.org, request.campaignId));
     await assertRoom(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
@@ -81,6 +80,17 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     });
     return tx.org.query(ContactImports).findById(job.id).throwIfNotFound();
   });
+}
+
+/** The categories and the campaign that the options of an import name. */
+export function namedByImport({
+  categories,
+  campaignId,
+}: Pick<ImportRequest, 'categories' | 'campaignId'>): NamedRecords {
+  return {
+    categories: [{ path: 'body.options.categories', ids: categories ?? [] }],
+    campaigns: campaignId === undefined ? [] : [{ path: 'body.options.campaign_id', ids: [campaignId] }],
+  };
 }
 
 /**

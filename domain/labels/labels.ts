@@ -1,6 +1,6 @@
 import type { Columns } from '../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
-import { AppError, badRequest, notFound } from '../../lib/errors.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -102,6 +102,20 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
   });
 }
 
+/** Faults of the position (0-based) of an entry of a registry, among all of them. */
+export async function newPositionProblems(
+  ctx: Ctx,
+  registry: LabelRegistry,
+  position: number | undefined,
+): Promise<Problem[]> {
+  if (position === undefined) return [];
+  return positionProblems(position, await reader(ctx).query(Labels).where({ registry }).resultSize());
+}
+
+function positionProblems(position: number, count: number): Problem[] {
+  return position >= count ? [{ path: 'body.position', message: `At most ${count - 1}` }] : [];
+}
+
 /**
  * Moves an entry to a position (0-based). Returns the whole new order.
  * @throws AppError not_found, bad_request when the position is out of range
@@ -115,11 +129,8 @@ export async function moveLabel(
   return transact(ctx, async (tx) => {
     const rows = await lockRegistry(tx, registry);
     await findLabel(tx, registry, id);
-    if (position >= rows.length) {
-      throw badRequest('The position is out of range', [
-        { path: 'body.position', message: `At most ${rows.length - 1}` },
-      ]);
-    }
+    const problems = positionProblems(position, rows.length);
+    if (problems.length > 0) throw badRequest('The position is out of range', problems);
     const order = rows.map((row) => row.id).filter((other) => other !== id);
     order.splice(position, 0, id);
     await storeOrder(tx, order);

@@ -1,7 +1,7 @@
 import type { CampaignStatus } from '../../db/models/campaign.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { badRequest, notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { leaveCampaigns } from './membership.ts';
 import { signalControl, signalLauncher } from '../engine/control/signals.ts';
@@ -65,11 +65,7 @@ export async function pauseLead(
   return transact(ctx, async (tx) => {
     const { until } = input;
     const lead = await findLead(tx.org, campaignId, contactId, 'for update');
-    if (until && until <= tx.now)
-      throw badRequest('The hold would be over already', [{ path: 'body.until', message: 'must be in the future' }]);
-    if (until && until.getTime() > tx.now.getTime() + YEAR_MS) {
-      throw badRequest('The hold is too long', [{ path: 'body.until', message: 'must be at most a year away' }]);
-    }
+    refuseProblems(holdProblems(until, tx.now));
     if (lead.state !== 'pending' && lead.state !== 'active')
       throw badRequest(`The lead has finished (${lead.state}) and cannot be held`);
     const since = present(lead, tx.now).hold?.since ?? tx.now;
@@ -94,6 +90,15 @@ export async function pauseLead(
       tx.now,
     );
   });
+}
+
+/** Faults of the end of a hold. */
+export function holdProblems(until: Date | null | undefined, now: Date): Problem[] {
+  if (!until) return [];
+  if (until <= now) return [{ path: 'body.until', message: 'must be in the future' }];
+  if (until.getTime() > now.getTime() + YEAR_MS)
+    return [{ path: 'body.until', message: 'must be at most a year away' }];
+  return [];
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import { newId } from '../../lib/ids.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
@@ -48,22 +49,7 @@ export async function addCampaignLeads(
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     await assertPoolAllowed(tx, campaign);
-    refuseProblems([
-      ...(await idProblems(
-        tx.org,
-        'contacts',
-        input.contactIds,
-        'body.contact_ids',
-        'is not a contact of this workspace',
-      )),
-      ...(await idProblems(
-        tx.org,
-        'segments',
-        input.segmentIds,
-        'body.segment_ids',
-        'is not a segment of this workspace',
-      )),
-    ]);
+    refuseProblems(await audienceProblems(tx.org, input));
     const result = await enroll(tx, campaign.id, input.contactIds);
     for (const segmentId of new Set(input.segmentIds)) {
       for (let after: string | undefined; ;) {
@@ -84,6 +70,17 @@ export async function addCampaignLeads(
     });
     return result;
   });
+}
+
+/** Faults of the ids of an audience: those that are no contact or segment of the organization. */
+export async function audienceProblems(
+  org: OrgScope,
+  { contactIds, segmentIds }: { contactIds: readonly string[]; segmentIds: readonly string[] },
+): Promise<Problem[]> {
+  return [
+    ...(await idProblems(org, 'contacts', contactIds, 'body.contact_ids', 'is not a contact of this workspace')),
+    ...(await idProblems(org, 'segments', segmentIds, 'body.segment_ids', 'is not a segment of this workspace')),
+  ];
 }
 
 async function enroll(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {

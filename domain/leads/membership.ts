@@ -12,14 +12,23 @@ export interface NamedIds {
   ids: readonly string[];
 }
 
+/** The ids of categories and campaigns that a request names. */
+export interface NamedRecords {
+  categories?: readonly NamedIds[];
+  campaigns?: readonly NamedIds[];
+}
+
 /**
  * Refuses categories and campaigns the organization does not have; every unknown id is reported with its path.
  * @throws AppError bad_request
  */
-export async function assertKnown(
-  org: OrgScope,
-  named: { categories?: readonly NamedIds[]; campaigns?: readonly NamedIds[] },
-): Promise<void> {
+export async function assertKnown(org: OrgScope, named: NamedRecords): Promise<void> {
+  const problems = await unknownProblems(org, named);
+  if (problems.length > 0) throw badRequest('The request names records that do not exist', problems);
+}
+
+/** The categories and campaigns the organization does not have, each with its path. */
+export async function unknownProblems(org: OrgScope, named: NamedRecords): Promise<Problem[]> {
   const problems: Problem[] = [];
   const check = async (
     fields: readonly NamedIds[],
@@ -38,7 +47,7 @@ export async function assertKnown(
     org.table('labels').where({ registry: 'category' }).whereIn('id', ids).select('id'),
   );
   await check(named.campaigns ?? [], 'campaign', async (ids) => org.table('campaigns').whereIn('id', ids).select('id'));
-  if (problems.length > 0) throw badRequest('The request names records that do not exist', problems);
+  return problems;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
-import { AppError, badRequest } from '../../lib/errors.ts';
-import { isUuid } from '../../lib/ids.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError, refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { existingIds, unknownIdProblems } from '../records/references.ts';
 import { detachMailbox, releaseReservedSends } from '../engine/control/release.ts';
 import { assertServersWork } from './check.ts';
 import { storeServices, type MailServiceInput } from './connect.ts';
@@ -143,20 +144,18 @@ function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<str
 
 /** @throws AppError bad_request naming ids that are no tags of the workspace */
 async function replaceTags(tx: Tx, mailboxId: string, tags: readonly string[]): Promise<void> {
-  const wellFormed = tags.filter(isUuid);
-  const known =
-    wellFormed.length === 0
-      ? []
-      : await tx.org.table('labels').where({ registry: 'tag' }).whereIn('id', wellFormed).select('id');
-  const ids = new Set(known.map(({ id }) => id as string));
-  const problems = tags.flatMap((tag, index) =>
-    ids.has(tag.toLowerCase()) ? [] : [{ path: `body.tags.${index}`, message: 'No tag of this workspace' }],
-  );
-  if (problems.length > 0) throw badRequest('Some tags do not exist', problems);
+  refuseProblems(await tagProblems(tx.org, tags));
+  const ids = new Set(tags.map((tag) => tag.toLowerCase()));
   await tx.org.table('mailbox_tags').where({ mailbox_id: mailboxId }).delete();
   if (ids.size > 0)
     await tx.org.insert(
       'mailbox_tags',
       [...ids].map((id) => ({ mailbox_id: mailboxId, label_id: id })),
     );
+}
+
+/** Ids that are no tags of the workspace. */
+export async function tagProblems(org: OrgScope, tags: readonly string[]): Promise<Problem[]> {
+  const known = await existingIds(org, 'labels', tags, { registry: 'tag' });
+  return unknownIdProblems(tags, known, (index) => `body.tags.${index}`, 'No tag of this workspace');
 }

@@ -67,6 +67,15 @@ export async function readApplication(ctx: Ctx, id: string): Promise<OAuthApplic
  * @throws AppError bad_request with every fault at once, not_found
  */
 export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: string): Promise<void> {
+  const problems = await applicationProblems(ctx, input, id);
+  if (problems.length > 0) throw badRequest('The application cannot be like this', problems);
+}
+
+/**
+ * Faults of an application, or of an edit of one, as far as its fields are given. May wait for DNS.
+ * @throws AppError not_found
+ */
+export async function applicationProblems(ctx: Ctx, input: ApplicationInput, id?: string): Promise<Problem[]> {
   const before = id === undefined ? undefined : await readApplication(ctx, id);
   const problems = fieldProblems(input);
   if (
@@ -82,7 +91,7 @@ export async function checkApplication(ctx: Ctx, input: ApplicationInput, id?: s
       })),
     );
   }
-  if (problems.length > 0) throw badRequest('The application cannot be like this', problems);
+  return problems;
 }
 
 /**
@@ -234,7 +243,7 @@ function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthA
 }
 
 /** Faults of the fields of an application, each by itself. */
-export function fieldProblems(input: ApplicationInput): Problem[] {
+function fieldProblems(input: ApplicationInput): Problem[] {
   const problems: Problem[] = [];
   const add = (field: string, message: string | undefined) => {
     if (message) problems.push({ path: `body.${field}`, message });

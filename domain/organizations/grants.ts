@@ -1,10 +1,13 @@
 import type { RoleRow } from '../../db/models/role.ts';
 import { Roles } from '../../db/models/role.ts';
-import { AppError, badRequest } from '../../lib/errors.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError, badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { OrgPermission } from '../../lib/permissions.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
+
+const NO_ROLE: Problem = { path: 'body.role_id', message: 'No role of this workspace' };
 
 /**
  * Refuses to grant permissions that the actor does not have.
@@ -28,14 +31,19 @@ export function assertMayManage(actor: Actor, role: { permissions: readonly stri
   }
 }
 
+/** Whether the organization has the role that a request names; a problem when it has not. */
+export async function roleProblems(org: OrgScope, roleId: string | undefined): Promise<Problem[]> {
+  const known = roleId === undefined || (isUuid(roleId) && (await org.query(Roles).findById(roleId)) !== undefined);
+  return known ? [] : [NO_ROLE];
+}
+
 /**
  * The role that a request names.
  * @throws AppError bad_request when the organization has no such role
  */
 export async function roleToGrant(tx: Tx, roleId: string): Promise<RoleRow> {
   const role = isUuid(roleId) ? await tx.org.query(Roles).findById(roleId) : undefined;
-  if (!role)
-    throw badRequest('There is no such role', [{ path: 'body.role_id', message: 'No role of this workspace' }]);
+  if (!role) throw badRequest('There is no such role', [NO_ROLE]);
   return role;
 }
 

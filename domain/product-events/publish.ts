@@ -105,8 +105,9 @@ function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { en
   );
 }
 
-function dataProblems(data: Record<string, unknown>): Problem[] {
-  if (Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
+/** Why the data of an event would be refused; empty when it would not. */
+export function dataProblems(data: Record<string, unknown> | undefined): Problem[] {
+  if (data && Buffer.byteLength(JSON.stringify(data)) > MAX_EVENT_DATA_BYTES)
     return [{ path: 'body.data', message: 'is larger than 64 KiB' }];
   return [];
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import { AppError, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { Conditions, likeLiteral } from './conditions.ts';
 import { cleanText } from './contact-fields.ts';
@@ -129,25 +129,34 @@ function addMemberships(where: Conditions, filters: ContactFilters, now: Date): 
   }
 }
 
-function assertLeadFilters(filters: ContactFilters): void {
+/** Faults of filters beyond their types. */
+export function filterProblems(filters: ContactFilters): Problem[] {
   const { lead_status: status, engagement } = filters;
-  if (status !== undefined && !(LEAD_STATUSES as readonly string[]).includes(status)) {
-    throw new AppError('invalid_lead_status', 'Unknown lead_status', {
-      problems: [{ path: 'body.lead_status', message: `One of ${LEAD_STATUSES.join(', ')}` }],
-    });
-  }
-  if (engagement !== undefined && !(ENGAGEMENTS as readonly string[]).includes(engagement)) {
-    throw new AppError('invalid_engagement', 'Unknown engagement', {
-      problems: [{ path: 'body.engagement', message: `One of ${ENGAGEMENTS.join(', ')}` }],
-    });
-  }
-  if ((status !== undefined || engagement !== undefined) && filters.campaign_ids?.length !== 1) {
-    throw new AppError(
-      'lead_filter_requires_campaign',
-      'lead_status and engagement say something about one campaign only',
-      {
-        fix: 'Send exactly one id in campaign_ids.',
-      },
-    );
+  const problems: Problem[] = [];
+  if (status !== undefined && !(LEAD_STATUSES as readonly string[]).includes(status))
+    problems.push({ path: 'body.lead_status', message: `One of ${LEAD_STATUSES.join(', ')}` });
+  if (engagement !== undefined && !(ENGAGEMENTS as readonly string[]).includes(engagement))
+    problems.push({ path: 'body.engagement', message: `One of ${ENGAGEMENTS.join(', ')}` });
+  if ((status !== undefined || engagement !== undefined) && filters.campaign_ids?.length !== 1)
+    problems.push({ path: 'body.campaign_ids', message: 'Exactly one, with lead_status or engagement' });
+  return problems;
+}
+
+/** The code of a refusal is that of its first fault; it names all of them. */
+function assertLeadFilters(filters: ContactFilters): void {
+  const problems = filterProblems(filters);
+  switch (problems[0]?.path) {
+    case undefined:
+      return;
+    case 'body.lead_status':
+      throw new AppError('invalid_lead_status', 'Unknown lead_status', { problems });
+    case 'body.engagement':
+      throw new AppError('invalid_engagement', 'Unknown engagement', { problems });
+    default:
+      throw new AppError(
+        'lead_filter_requires_campaign',
+        'lead_status and engagement say something about one campaign only',
+        { fix: 'Send exactly one id in campaign_ids.', problems },
+      );
   }
 }

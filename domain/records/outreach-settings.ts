@@ -191,7 +191,19 @@ function frozen<T extends object>(value: T): T {
  * @throws AppError invalid_setting (400) listing every value outside its vocabulary
  */
 export function checkedSettings(input: PartialSettings, path: string): PartialSettings {
+  const problems = settingProblems(input, path);
+  if (problems.length > 0) {
+    throw new AppError('invalid_setting', 'A setting has a value it cannot have', { problems });
+  }
+  const score = input.preflight?.min_content_score;
+  if (score === undefined) return input;
+  return { ...input, preflight: { ...input.preflight, min_content_score: Math.min(100, Math.max(1, score)) } };
+}
+
+/** Every value outside its vocabulary, as a problem below `path`. */
+export function settingProblems(input: PartialSettings | undefined, path: string): Problem[] {
   const problems: Problem[] = [];
+  if (!input) return problems;
   const refuse = (field: string, message: string) => void problems.push({ path: `${path}.${field}`, message });
   input.reply_intent?.crm_task_intents?.forEach((intent, index) => {
     if (!isOneOf(REPLY_INTENTS, intent))
@@ -212,12 +224,7 @@ export function checkedSettings(input: PartialSettings, path: string): PartialSe
   if (zone !== undefined && !isIanaZone(zone)) {
     refuse('send_time_optimization.default_contact_timezone', 'must be an IANA time zone such as Europe/Budapest');
   }
-  if (problems.length > 0) {
-    throw new AppError('invalid_setting', 'A setting has a value it cannot have', { problems });
-  }
-  const score = input.preflight?.min_content_score;
-  if (score === undefined) return input;
-  return { ...input, preflight: { ...input.preflight, min_content_score: Math.min(100, Math.max(1, score)) } };
+  return problems;
 }
 
 function isOneOf(words: readonly string[], word: string): boolean {

@@ -4,15 +4,21 @@ import { fuzz } from './run.ts';
 import { reportText } from './text.ts';
 
 /** Longer by hand: `npm run fuzz -- --minutes 10`. */
-const SECONDS = 30;
+const SECONDS = Number(process.env.FUZZ_S ?? 30);
 
-test('hostile requests for every operation: no failure of ours, no status or body that the document does not know', async (t) => {
+/** Operations that no request of the suite gets to do what they are for, and why. */
+const NOT_REACHED: Record<string, string> = {
+  'campaigns.verifyTrackingDomain':
+    'asks the DNS for records of a domain; api/campaigns/tracking-domain.test.ts answers them',
+};
+
+test('every operation does what it is for, and hostile requests find no failure, status or body that the document does not know', async (t) => {
   t.timeout(240_000);
   const report = await fuzz({ seed: 20_261_122, forMs: SECONDS * 1_000 });
   t.log(reportText({ ...report, slow: [] }));
   t.deepEqual(report.finds, []);
   t.deepEqual(
-    routes.map(({ operationId }) => operationId).filter((id) => !report.seen.has(id)),
-    [],
+    routes.map(({ operationId }) => operationId).filter((id) => !report.inside.has(id)),
+    Object.keys(NOT_REACHED),
   );
 });

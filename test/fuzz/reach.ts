@@ -1,12 +1,14 @@
 import type { AnyRoute } from '../../api/http/route.ts';
-import { ensureSetupLink } from '../../domain/auth/setup.ts';
-import { newSecret, sha256 } from '../../lib/crypto.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { hashPassword } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { createContact, createMailbox, type Tenant } from '../harness/factories.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { createSend, replyTo } from '../harness/inbound.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import type { World } from '../harness/world.ts';
 import { sampleBody } from '../suites/bodies.ts';
+import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
 
 /** The tenant a request is made for, with ids that its body may name. */
 export interface Ground {
@@ -26,13 +28,18 @@ export async function makeGround(world: World, tenant: Tenant, params: Record<st
   return { world, tenant, params, contactId, mailboxId };
 }
 
-/** A request that gets inside an operation: its body and, where it needs one, its query. */
+/** A request that gets inside an operation: what of it the document alone does not lead to. */
 export interface Reaching {
   body?: unknown;
   query?: Record<string, string>;
+  /** Parameters of the path, in place of ids that were made for it. */
+  params?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** What it is answered; the operation's status of success unless said. */
+  status?: number;
 }
 
-type Make = (ground: Ground) => Promise<Reaching> | Reaching;
+export type Make = (ground: Ground) => Promise<Reaching> | Reaching;
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });
 const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
@@ -40,9 +47,10 @@ const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
 
 /** Requests the schema alone does not lead to; by operation. */
 const REACHING: Record<string, Make> = {
+  ...REACHING_PAGES,
   'auth.setup': async ({ world }) => ({
     body: {
-      token: (await ensureSetupLink(world.deps))?.url.split('/').at(-1) ?? 'gone',
+      token: await setupToken(world),
       email: freshEmail(),
       password: PASSWORD,
       first_name: 'A',
@@ -68,26 +76,22 @@ const REACHING: Record<string, Make> = {
     await post(ground.world, '/v1/auth/reset-password', { email });
     return { body: { session: mailedToken(ground.world, email), password: PASSWORD } };
   },
-  'invitations.create': async (ground) => ({ body: { email: freshEmail(), role_id: await findRole(ground) } }),
-  'invitations.accept': async (ground) => {
-    const token = newSecret();
-    const { deps } = ground.world;
-    const host = await ground.world.tenant();
-    const [user] = await deps.db('users').where({ id: ground.tenant.userId }).select('email');
-    await deps.db('invitations').insert({
-      id: newId(),
-      organization_id: host.organizationId,
-      email: user.email,
-      role_id: await findRole({ ...ground, tenant: host }),
-      token_hash: sha256(token),
-      created_at: deps.clock.now(),
-      expires_at: new Date(deps.clock.now().getTime() + 3600_000),
-    });
-    return { body: { token } };
+  'auth.changePassword': async ({ world, tenant }) => {
+    const password_hash = await hashPassword(PASSWORD);
+    await world.deps.db('users').where({ id: tenant.userId }).update({ password_hash });
+    return { body: { current_password: PASSWORD, new_password: 'another horse 43' } };
   },
+  'invitations.create': async (ground) => ({ body: { email: freshEmail(), role_id: await findRole(ground) } }),
+  'invitations.accept': async ({ world, tenant }) => ({
+    body: { token: await invitationToken({ world, tenant: await world.tenant() }, tenant.email) },
+  }),
   'members.update': async (ground) => ({ body: { role_id: await findRole(ground, 'Admin') } }),
   'roles.create': () => ({ body: { name: newId(), permissions: ['view_contacts'] } }),
   'api-keys.create': () => ({ body: { name: 'Key', permissions: 1 } }),
+  'api-keys.delete': async ({ world, params }) => {
+    await world.deps.db('api_keys').where({ id: params.id }).update({ status: 'revoked' });
+    return {};
+  },
   'oauth.token': async ({ world, tenant }) => {
     const client = await createPublicClient(world.deps);
     const { code, verifier } = await createCode(world.deps, tenant, client);
@@ -104,18 +108,6 @@ const REACHING: Record<string, Make> = {
   'oauth.revoke': async ({ world, tenant }) => {
     const { accessToken, client } = await createAccessToken(world, tenant);
     return { body: { token: accessToken, client_id: client.clientId } };
-  },
-  'oauth.authorize': async ({ world }) => {
-    const client = await createPublicClient(world.deps);
-    return {
-      query: {
-        response_type: 'code',
-        client_id: client.clientId,
-        redirect_uri: CALLBACK,
-        code_challenge: 'a'.repeat(43),
-        code_challenge_method: 'S256',
-      },
-    };
   },
   'app-connections.create': () => ({ body: { name: newId(), base_url: 'http://127.0.0.1:1' } }),
   'campaigns.create': ({ mailboxId }) => ({
@@ -149,6 +141,10 @@ const REACHING: Record<string, Make> = {
     });
     return { body: {} };
   },
+  'campaigns.verifyTrackingDomain': async ({ world, params }) => {
+    await world.deps.db('campaigns').where({ id: params.id }).update({ tracking_domain: 'track.localhost' });
+    return {};
+  },
   'campaigns.update': () => ({ body: { name: 'Other', days: 12, end_time: '17:00' } }),
   'campaigns.replaceSenders': ({ mailboxId }) => ({ body: { senders: [{ email_account_id: mailboxId, weight: 3 }] } }),
   'campaigns.addLeads': ({ contactId }) => ({ body: { contact_ids: [contactId] } }),
@@ -162,10 +158,30 @@ const REACHING: Record<string, Make> = {
     query: { email: (await world.deps.db('contacts').where({ id: contactId }).first('email')).email },
   }),
   'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
-  'contacts.bulkUpdate': ({ contactId }) => ({ body: { contacts: [contactId], changes: { company: 'Acme' } } }),
+  'contacts.bulkUpdate': ({ contactId }) => ({
+    body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },
+  }),
+  'folders.move': () => ({ body: { position: 0 } }),
+  'tags.move': () => ({ body: { position: 0 } }),
+  'categories.move': () => ({ body: { position: 0 } }),
   'segments.create': () => ({ body: { name: newId() } }),
-  'suppressions.add': () => ({ body: { email: freshEmail() } }),
-  'mailboxes.connect': () => ({ body: { email: freshEmail(), smtp: mail(), imap: mail('imap.example.com') } }),
+  'suppressions.add': () => ({
+    body: { entries: [{ value: freshEmail(), reason: 'asked to' }, { value: 'gone.example' }] },
+  }),
+  'mailboxes.connect': () => ({
+    body: {
+      provider: 'smtp_imap',
+      email: freshEmail(),
+      name: 'Sam',
+      smtp: mail(),
+      imap: mail('imap.example.com'),
+    },
+  }),
+  'unibox.getThread': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
+  'unibox.list': async (ground) => {
+    await answeredThread(ground);
+    return {};
+  },
   'webhooks.create': () => ({ body: { url: 'http://127.0.0.1:1/hook', event_types: ['contact.created'] } }),
   'webhooks.update': () => ({ body: { url: 'http://127.0.0.1:1/hook' } }),
   'agentTools.call': () => ({ body: { arguments: {} } }),
@@ -180,6 +196,32 @@ export async function reachingRequest(spec: AnyRoute, ground: Ground): Promise<R
   if (made && (made.body !== undefined || !spec.body)) return made;
   const isObject = spec.body && (spec.consumes ?? 'json') !== 'raw' && spec.consumes !== 'multipart';
   return { ...made, ...(isObject ? { body: sampleBody(spec) } : {}) };
+}
+
+/** The id of a conversation of two: an email of a campaign, and its answer. */
+async function answeredThread({ world, tenant, mailboxId, contactId }: Ground): Promise<string> {
+  const { deps } = world;
+  const { organizationId } = tenant;
+  const { campaignId, stepIds } = await createCampaign(deps, organizationId, [{ subject: 'Hi', body_plain: 'Hello' }]);
+  const [enrollmentId] = await enroll(deps, organizationId, campaignId, [contactId]);
+  const { email: recipient } = await deps.db('contacts').where({ id: contactId }).first('email');
+  const { email } = await deps.db('mailboxes').where({ id: mailboxId }).first('email');
+  const { messageId } = await createSend(deps, organizationId, {
+    campaignId,
+    enrollmentId: enrollmentId!,
+    stepId: stepIds[0]!,
+    contactId,
+    mailboxId,
+    recipient,
+  });
+  const answer = replyTo({ messageId, from: email, to: recipient }, 'Yes, call me');
+  await recordInbound(world.system(organizationId), { id: mailboxId, email }, answer, {
+    folder: 'INBOX',
+    uidValidity: 1,
+    uid: 1,
+    receivedAt: deps.clock.now(),
+  });
+  return messageId;
 }
 
 async function registered({ world }: Ground): Promise<string> {

@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import { fullPath, idempotencyOf, type AnyRoute } from '../../api/http/route.ts';
+import { fullPath, idempotencyOf, isWrite, type AnyRoute } from '../../api/http/route.ts';
 import { routes } from '../../api/routes.ts';
 import { apiDocument } from '../../api/servers/api.ts';
-import { newSecret } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { maskOf } from '../../lib/permissions.ts';
-import type { WorkflowGateway } from '../../temporal/dispatch.ts';
-import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
-import { createAccessToken } from '../harness/oauth.ts';
-import { createWorld, noWorkflows, type World } from '../harness/world.ts';
-import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
+import type { World } from '../harness/world.ts';
+import { createReachableWorld, prepareAttempt } from './attempt.ts';
 import { DocumentCheck } from './document.ts';
 import { disturbed, hostile, hostileText, hostileWord } from './hostile.ts';
-import { makeGround, reachingRequest, type Reaching } from './reach.ts';
+import type { Reaching } from './reach.ts';
 
 /** An answer that took longer than this (ms) is listed. */
 const SLOW_MS = 1_000;
@@ -34,6 +29,10 @@ export interface FuzzReport {
   slow: { operation: string; ms: number; request: string }[];
   /** By operation, how often each status was seen. */
   seen: Map<string, Map<number, number>>;
+  /** Operations that have done what they are for, at least once. */
+  inside: Set<string>;
+  /** What the others answered to the request that should get inside. */
+  outside: Map<string, string>;
 }
 
 export interface FuzzOptions {
@@ -42,30 +41,28 @@ export interface FuzzOptions {
   forMs: number;
 }
 
-/** Mailbox checks come out well, and workers are there: the verbs behind them are what is looked at. */
-const workflows: WorkflowGateway = {
-  ...noWorkflows,
-  execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
-  health: async () => ({ latencyMs: 1, workers: 1, unserved: [] }),
-};
-
 /**
  * Asks every operation for what it does, with real ids and each kind of credential, and then for what no client should ask:
  * wrong types, characters that cannot be stored, huge numbers, deep nesting, long texts, doubled keys. All limits are
  * lifted. The same seed makes the same requests, as many as there is time for.
  */
 export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
-  const world = await createWorld({
-    workflows,
-    limiter: { take: async () => 0, close: async () => {} },
-    env: { TRUSTED_PROXIES: 'loopback', ORG_WEBHOOK_ENDPOINTS: '0', APP_URL: 'http://127.0.0.1:8080' },
-  });
-  const report: FuzzReport = { seed, requests: 0, rounds: 0, finds: [], slow: [], seen: new Map() };
+  const world = await createReachableWorld();
+  const report: FuzzReport = {
+    seed,
+    requests: 0,
+    rounds: 0,
+    finds: [],
+    slow: [],
+    seen: new Map(),
+    inside: new Set(),
+    outside: new Map(),
+  };
   const check = new DocumentCheck(apiDocument(world.deps.config.API_PUBLIC_URL));
   const until = Date.now() + forMs;
   try {
     for (; report.rounds === 0 || Date.now() < until; report.rounds += 1) {
-      for (const [index, spec] of inOrder(routes).entries()) {
+      for (const [index, spec] of routes.entries()) {
         if (report.rounds > 0 && Date.now() >= until) break;
         await askOperation({ world, report, check, seed: seed + report.rounds * 1_000 + index }, spec);
       }
@@ -76,11 +73,6 @@ export async function fuzz({ seed, forMs }: FuzzOptions): Promise<FuzzReport> {
   return report;
 }
 
-/** The setup first: it works only as long as there is no account. */
-function inOrder(all: readonly AnyRoute[]): AnyRoute[] {
-  return [...all].sort((a, b) => Number(b.operationId === 'auth.setup') - Number(a.operationId === 'auth.setup'));
-}
-
 interface Round {
   world: World;
   report: FuzzReport;
@@ -89,39 +81,31 @@ interface Round {
 }
 
 async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
-  const { world, seed } = round;
-  // Each asks from a source of its own, but mail and passwords are counted by account too.
-  await world.deps.db('auth_throttles').delete();
-  const first = spec.operationId === 'auth.setup' ? await reachingRequest(spec, { world } as never) : undefined;
-  const tenant = first ? undefined : await world.tenant();
-  const params = tenant ? await createParams(spec, world, tenant) : {};
-  const ground = tenant && (await makeGround(world, tenant, params));
-  const reaching = first ?? (await reachingRequest(spec, ground!));
-  const token = tenant && (await ownCredential(world, spec, tenant, seed));
-  await send(round, spec, { params, reaching, token });
-  const others = tenant ? await otherCredentials(world, tenant, seed) : [undefined];
-  for (const [n, chosen] of fc.sample(hostileChoice(reaching), { seed, numRuns: PER_ROUND }).entries()) {
+  const { report, seed } = round;
+  let attempt = await prepareAttempt(round.world, spec);
+  const expected = attempt.reaching.status ?? spec.success.status;
+  let { status, text: said } = await send(round, spec, { ...attempt, token: await attempt.own(0) });
+  if (status === expected) report.inside.add(spec.operationId);
+  else report.outside.set(spec.operationId, `${status} instead of ${expected}: ${said.slice(0, 300)}`);
+  for (let n = 0; n < PER_ROUND; n += 1) {
+    // What it has changed, or used up, it may refuse from now on.
+    if (isWrite(spec) && status < 400) attempt = await prepareAttempt(round.world, spec);
+    const { params, reaching, own, other } = attempt;
+    const [chosen] = fc.sample(hostileChoice(reaching), { seed: seed * PER_ROUND + n, numRuns: 1 });
+    const { body, text, words, inPath, inQuery, inBody, contentType } = chosen!;
     const hostileParams = Object.fromEntries(
-      Object.entries(params).map(([name, id]) => [name, chosen.words[name.length % chosen.words.length] ?? id]),
+      Object.entries(params).map(([name, id]) => [name, words[name.length % words.length] ?? id]),
     );
-    await send(round, spec, {
-      params: chosen.inPath ? hostileParams : params,
-      reaching: { ...reaching, ...(chosen.inBody ? { body: chosen.body } : {}) },
-      token: n % 4 === 3 ? others[n % others.length] : token,
-      ...(chosen.text === undefined ? {} : { text: chosen.text }),
-      ...(chosen.inQuery ? { query: queryOf(spec, chosen.words) } : {}),
-      ...(chosen.contentType ? { contentType: chosen.contentType } : {}),
-    });
+    const isOther = n % 4 === 3;
+    ({ status } = await send(round, spec, {
+      params: inPath ? hostileParams : params,
+      reaching: { ...reaching, ...(inBody ? { body } : {}), ...(isOther ? { headers: {} } : {}) },
+      token: await (isOther ? other(seed + n) : own(seed + n)),
+      ...(text === undefined ? {} : { text }),
+      ...(inQuery ? { query: queryOf(spec, words) } : {}),
+      ...(contentType ? { contentType } : {}),
+    }));
   }
-}
-
-/** Ids of rows that are there; links that are mailed to a person carry a secret, which is made up here. */
-async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
-  const parameters = parametersOf(spec.path);
-  const mailed = parameters.filter(({ prefix }) => !(prefix in ROWS));
-  if (mailed.length === 0) return makeRows(spec.path, world, tenant);
-  if (spec.scope !== 'public') throw new Error(`${mailed[0]!.prefix} has no factory in test/suites/foreign-ids.ts`);
-  return Object.fromEntries(parameters.map(({ name }) => [name, newSecret()]));
 }
 
 function hostileChoice(reaching: Reaching) {
@@ -150,27 +134,6 @@ function queryOf(spec: AnyRoute, words: readonly string[]): Record<string, strin
   );
 }
 
-/** The credential a route is made for; where several are, another in each round. */
-async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, seed: number): Promise<string | undefined> {
-  if (spec.scope === 'public') return undefined;
-  if (spec.scope === 'session') return tenant.sessionToken;
-  const kind = seed % 3;
-  if (kind === 0) return tenant.apiKey;
-  return kind === 1 ? tenant.sessionToken : (await createAccessToken(world, tenant)).accessToken;
-}
-
-async function otherCredentials(world: World, tenant: Tenant, seed: number): Promise<(string | undefined)[]> {
-  const { organizationId, userId } = tenant;
-  const narrow = await createApiKey(world.deps, organizationId, userId, { permissions: maskOf(['READ_CONTACTS']) });
-  const bound = await createApiKey(world.deps, organizationId, userId);
-  await world.deps
-    .db('api_keys')
-    .where({ id: bound.apiKeyId })
-    .update({ allowed_email_accounts: [newId()] });
-  const kinds = [undefined, 'ssk_nonsense', narrow.apiKey, bound.apiKey];
-  return seed % 2 ? kinds : [...kinds, (await createMember(world.deps, tenant, 'Viewer')).sessionToken];
-}
-
 interface Request {
   params: Record<string, string>;
   reaching: Reaching;
@@ -183,7 +146,8 @@ interface Request {
 
 let sources = 0;
 
-async function send(round: Round, spec: AnyRoute, request: Request): Promise<void> {
+/** Sends a request, holds its answer against the document and gives it; with status 0 when there was none. */
+async function send(round: Round, spec: AnyRoute, request: Request): Promise<{ status: number; text: string }> {
   const { world, report, check } = round;
   const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) =>
     pathSegment(request.params[name] ?? newId()),
@@ -197,11 +161,13 @@ async function send(round: Round, spec: AnyRoute, request: Request): Promise<voi
     ...(type ? { 'content-type': request.contentType ?? type } : {}),
     ...(spec.area === 'operations' ? { accept: 'application/json, text/event-stream' } : {}),
     ...(idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {}),
+    ...request.reaching.headers,
   };
   const shown = `${spec.method.toUpperCase()} ${path}${query ? `?${query}` : ''} ${String(body instanceof FormData ? 'form' : (body ?? ''))}`;
   const started = performance.now();
   let faults: string[];
   let status = 0;
+  let text = '';
   try {
     const answer = await fetch(`${world.url}${path}${query ? `?${query}` : ''}`, {
       method: spec.method.toUpperCase(),
@@ -209,7 +175,7 @@ async function send(round: Round, spec: AnyRoute, request: Request): Promise<voi
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
     });
-    const text = await answer.text();
+    text = await answer.text();
     status = answer.status;
     faults = isOurs(answer.status, text)
       ? check.faultsOf(spec.operationId, { status, contentType: answer.headers.get('content-type') ?? '', text })
@@ -225,6 +191,7 @@ async function send(round: Round, spec: AnyRoute, request: Request): Promise<voi
   const short = shown.length > 400 ? `${shown.slice(0, 400)}… (${shown.length} characters)` : shown;
   for (const what of faults) report.finds.push({ operation: spec.operationId, what, request: short });
   if (ms > SLOW_MS) report.slow.push({ operation: spec.operationId, ms: Math.round(ms), request: short });
+  return { status, text };
 }
 
 /** A parameter as it stands in a path. An empty one, or dots, would name another path. */

@@ -1,12 +1,13 @@
 import type { FuzzReport } from './run.ts';
 
 /** What a run found, for people: the table of operations and statuses, the slow answers, the finds, a line of each kind. */
-export function reportText({ seed, requests, rounds, finds, slow, seen }: FuzzReport): string {
+export function reportText({ seed, requests, rounds, finds, slow, seen, inside, outside }: FuzzReport): string {
   const width = Math.max(...[...seen.keys()].map((name) => name.length));
   const table = [...seen].map(([operation, statuses]) => {
     const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}:${count}`);
     return `${operation.padEnd(width)}  ${counts.join('  ')}`;
   });
+  const never = [...outside].filter(([name]) => !inside.has(name));
   const kinds = new Map<string, { count: number; request: string }>();
   for (const { operation, what, request } of finds) {
     const name = `${operation}: ${what}`;
@@ -16,17 +17,11 @@ export function reportText({ seed, requests, rounds, finds, slow, seen }: FuzzRe
     ...table,
     '',
     `${requests} requests in ${rounds} rounds over ${seen.size} operations, seed ${seed}`,
-    `operations that never succeeded: ${neverInside({ seen }).join(', ') || 'none'}`,
+    `operations that never did what they are for: ${never.length}`,
+    ...never.map(([name, said]) => `  ${name}: ${said}`),
     `answers over 1 s: ${slow.length}`,
     ...slow.map(({ operation, ms, request }) => `  ${ms} ms  ${operation}  ${request}`),
     `finds: ${finds.length}`,
     ...[...kinds].map(([name, { count, request }]) => `  ${count} x ${name}\n      ${request}`),
   ].join('\n');
-}
-
-/** The operations that no request got an answer of success or a redirect from. */
-export function neverInside({ seen }: Pick<FuzzReport, 'seen'>): string[] {
-  return [...seen]
-    .filter(([, statuses]) => ![...statuses.keys()].some((status) => status >= 200 && status < 400))
-    .map(([operation]) => operation);
 }

@@ -70,6 +70,15 @@ function sample(schema: JsonSchema): unknown {
   }
 }
 
+/** A value of a schema with every property that it knows, for a field of {@link bodySchema}. */
+export function wholeSample(schema: JsonSchema): unknown {
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives) return wholeSample(alternatives[0]!);
+  if (schema.properties)
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, part]) => [name, wholeSample(part)]));
+  return schema.items ? [wholeSample(schema.items)] : sample(schema);
+}
+
 function sampleString({ format, minLength }: JsonSchema): string {
   switch (format) {
     case 'email':

@@ -252,15 +252,15 @@ function namedByOAuth({ status, body }: Answer): string[] {
   return description.split('; ').map((part) => `body.${part.split(':')[0]}`);
 }
 
-test('a wrong type in every field of a body at once: every field is named', async (t) => {
+test('a wrong type in every field, an unknown field and a missing Idempotency-Key at once: each is named', async (t) => {
   const tenant = await world.tenant();
   await each(t, withJsonBody, async (spec) => {
     const wrong = wrongBody(spec);
-    const headers = wellFormed(spec).headers!;
+    // RFC 7591 wants metadata that a server does not know ignored.
+    const extra = wrong && spec.errorStyle !== 'registration' ? { no_such_field: 1 } : {};
     const params = spec.scope === 'public' ? {} : await makeRows(spec.path, world, tenant);
     const answer = await send(spec, {
-      body: wrong?.body ?? { wrong: true },
-      headers,
+      body: wrong ? { ...wrong.body, ...extra } : { wrong: true },
       params,
       ...(spec.scope === 'public' ? {} : { token: credential(spec, tenant) }),
     });
@@ -268,7 +268,8 @@ test('a wrong type in every field of a body at once: every field is named', asyn
       ? namedByOAuth(answer)
       : (answer.body?.problems ?? []).map((problem: { path: string }) => problem.path);
     const faults = spec.errorStyle ? [] : expect(answer, 400, 'bad_request', 'a body of wrong types');
-    const fields = wrong ? Object.keys(wrong.body).map((name) => `body.${name}`) : ['body'];
+    const fields = wrong ? Object.keys({ ...wrong.body, ...extra }).map((name) => `body.${name}`) : ['body'];
+    if (idempotencyOf(spec) === 'required') fields.push('headers.Idempotency-Key');
     for (const field of fields)
       if (!paths.some((path) => path === field || path.startsWith(`${field}.`))) faults.push(`${field} is not named`);
     for (const name of wrong?.open ?? [])

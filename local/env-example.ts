@@ -1,0 +1,71 @@
+/**
+ * `npm run env-example`: writes deploy/.env.example, the settings that deploy/compose.yaml passes on, from the comments and
+ * the defaults in lib/config/settings.ts. A test compares.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PUBLISHED_DEFAULTS, settingsSchema, type SettingName } from '../lib/config/settings.ts';
+
+const SETTINGS = fileURLToPath(new URL('../lib/config/settings.ts', import.meta.url));
+/** Where the example stands. */
+export const ENV_EXAMPLE = fileURLToPath(new URL('../deploy/.env.example', import.meta.url));
+
+/** What compose.yaml decides by itself: the servers it brings, and where processes listen inside their containers. */
+export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
+  'PRIMARY_DB',
+  'TEMPORAL_ADDRESS',
+  'LISTEN_HOST',
+  'API_PORT',
+  'TRACKING_PORT',
+  'REALTIME_PORT',
+  'WORKER_PORT',
+]);
+
+/** Settings that compose.yaml has a default of its own for, or needs. */
+const OWN_DEFAULTS: Partial<Record<SettingName, string>> = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
+
+const HEAD = `# Settings of deploy/compose.yaml. Copy this file to .env, fill in the first three, and take the # away from what you
+# change: the value that stands there is the default. Written from lib/config/settings.ts by \`npm run env-example\`.
+
+# Password of the PostgreSQL that compose brings: openssl rand -hex 16
+POSTGRES_PASSWORD=
+`;
+
+/** The text of deploy/.env.example. */
+export function envExample(): string {
+  const comments = readComments();
+  const lines = (Object.keys(settingsSchema.shape) as SettingName[])
+    .filter((name) => !SET_BY_COMPOSE.has(name))
+    .map((name) => {
+      const needed = name in PUBLISHED_DEFAULTS;
+      const words = comments.get(name);
+      if (!words) throw new Error(`${name} has no comment in lib/config/settings.ts`);
+      const comment = [...words, ...(needed ? ['openssl rand -hex 32'] : [])].map((line) => `# ${line}\n`).join('');
+      return `\n${comment}${needed ? `${name}=` : `#${name}=${defaultOf(name)}`}\n`;
+    });
+  return HEAD + lines.join('');
+}
+
+/** The comment above each setting, as lines. */
+function readComments(): Map<string, string[]> {
+  const source = readFileSync(SETTINGS, 'utf8');
+  const found = source.matchAll(/\n {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n {2}([A-Z][A-Z0-9_]*):/g);
+  return new Map(
+    [...found].map(([, comment, name]) => [
+      name!,
+      comment!
+        .split('\n')
+        .map((line) => line.replace(/^\s*\* ?/, '').trim())
+        .filter((line) => line !== ''),
+    ]),
+  );
+}
+
+/** The default as it would be written; empty where there is none. */
+function defaultOf(name: SettingName): string {
+  if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
+  const { data } = settingsSchema.shape[name].safeParse(undefined);
+  return Array.isArray(data) ? data.join(',') : String(data ?? '');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(ENV_EXAMPLE, envExample());

@@ -1,0 +1,96 @@
+import type { AnyRoute } from '../../api/http/route.ts';
+import { newSecret } from '../../lib/crypto.ts';
+import { newId } from '../../lib/ids.ts';
+import { maskOf } from '../../lib/permissions.ts';
+import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
+import { createAccessToken } from '../harness/oauth.ts';
+import type { WorkflowGateway } from '../../temporal/dispatch.ts';
+import { createWorld, noWorkflows, type World } from '../harness/world.ts';
+import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
+import { makeGround, reachingRequest, type Ground, type Reaching } from './reach.ts';
+
+/** Mailbox checks come out well, and workers are there: the verbs behind them are what is looked at. */
+const workflows: WorkflowGateway = {
+  ...noWorkflows,
+  execute: async () => ({ smtp: { ok: true }, imap: { ok: true } }) as never,
+  health: async () => ({ latencyMs: 1, workers: 1, unserved: [] }),
+};
+
+/** A world in which no limit keeps a request out. Each source address that `X-Forwarded-For` names is believed. */
+export function createReachableWorld(): Promise<World> {
+  return createWorld({
+    workflows,
+    limiter: { take: async () => 0, close: async () => {} },
+    env: { TRUSTED_PROXIES: 'loopback', ORG_WEBHOOK_ENDPOINTS: '0', APP_URL: 'http://127.0.0.1:8080' },
+  });
+}
+
+/** What a request to an operation is made of. */
+export interface Attempt {
+  params: Record<string, string>;
+  reaching: Reaching;
+  /** A credential the operation is made for, of the n-th kind; the first may do everything. */
+  own: (n: number) => Promise<string | undefined>;
+  /** A credential it may refuse. */
+  other: (n: number) => Promise<string | undefined>;
+}
+
+/** Operations that work as long as there is no account. */
+const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
+
+/**
+ * A request that gets inside an operation, with a tenant and rows of its own.
+ */
+export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Attempt> {
+  // Each asks from a source of its own, but mail and passwords are counted by account too.
+  await world.deps.db('auth_throttles').delete();
+  if (BEFORE_SETUP.has(spec.operationId)) {
+    await world.deps.db.raw('truncate users, organizations, setup_links cascade');
+    const reaching = await reachingRequest(spec, { world } as Ground);
+    return { params: reaching.params ?? {}, reaching, own: async () => undefined, other: async () => undefined };
+  }
+  const tenant = await world.tenant();
+  const made = await createParams(spec, world, tenant);
+  const reaching = await reachingRequest(spec, await makeGround(world, tenant, made));
+  return {
+    params: { ...made, ...reaching.params },
+    reaching,
+    own: (n) => ownCredential(world, spec, tenant, n),
+    other: (n) => otherCredential(world, tenant, n),
+  };
+}
+
+/** Ids of rows that are there; links that are mailed to a person carry a secret, which is made up unless the request brings one. */
+async function createParams(spec: AnyRoute, world: World, tenant: Tenant): Promise<Record<string, string>> {
+  const parameters = parametersOf(spec.path);
+  const mailed = parameters.filter(({ prefix }) => !(prefix in ROWS));
+  if (mailed.length === 0) return makeRows(spec.path, world, tenant);
+  if (spec.scope !== 'public') throw new Error(`${mailed[0]!.prefix} has no factory in test/suites/foreign-ids.ts`);
+  return Object.fromEntries(parameters.map(({ name }) => [name, newSecret()]));
+}
+
+/** A credential a route is made for: where several may be, a key, a session or the token of an application. */
+async function ownCredential(world: World, spec: AnyRoute, tenant: Tenant, n: number): Promise<string | undefined> {
+  if (spec.scope === 'public') return undefined;
+  if (spec.scope === 'session') return tenant.sessionToken;
+  const kind = n % 3;
+  if (kind === 0) return tenant.apiKey;
+  return kind === 1 ? tenant.sessionToken : (await createAccessToken(world, tenant)).accessToken;
+}
+
+/** None, one that is none, a key with few scopes, a key for another mailbox, a person with few rights. */
+async function otherCredential({ deps }: World, tenant: Tenant, n: number): Promise<string | undefined> {
+  const { organizationId, userId } = tenant;
+  switch (n % 5) {
+    case 0:
+      return undefined;
+    case 1:
+      return 'ssk_nonsense';
+    case 2:
+      return (await createApiKey(deps, organizationId, userId, { permissions: maskOf(['READ_CONTACTS']) })).apiKey;
+    case 3:
+      return (await createApiKey(deps, organizationId, userId, { allowedMailboxes: [newId()] })).apiKey;
+    default:
+      return (await createMember(deps, tenant, 'Viewer')).sessionToken;
+  }
+}

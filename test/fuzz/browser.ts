@@ -1,0 +1,75 @@
+import { cookieNames } from '../../api/oauth/pages/cookies.ts';
+import { browserSession } from '../../domain/identity/browser-session.ts';
+import type { Tenant } from '../harness/factories.ts';
+import type { World } from '../harness/world.ts';
+
+/** What a browser keeps of Heron's pages: its cookies, and what the forms of the page it shows must carry. */
+export interface Browser {
+  cookie: string;
+  csrf: string;
+  /** The page it shows. */
+  html: string;
+}
+
+/** Any page with a form on it, for a browser in which nobody has signed in. */
+const A_FORM = '/account/forgotten-password';
+/** Any page with a form on it, for a signed-in person. */
+const OWN_FORM = '/account/apps';
+
+/** A browser in which nobody has signed in, with a form of ours open. */
+export function openBrowser(world: World): Promise<Browser> {
+  return show(world, A_FORM, { cookie: '' });
+}
+
+/** A browser in which the owner of a tenant has signed in, with a form of ours open. */
+export async function openSignedIn(world: World, tenant: Tenant): Promise<Browser> {
+  const { id } = await world.deps.db('sessions').where('user_id', tenant.userId).first('id');
+  const { value } = await browserSession(world.deps, {
+    sessionId: id,
+    userId: tenant.userId,
+  } as Parameters<typeof browserSession>[1]);
+  return show(world, OWN_FORM, { cookie: `${cookieNames(world.deps.config).session}=${value}` });
+}
+
+/** Sends a form from a page that the browser shows, and gives the browser with the next page. */
+export function sendForm(
+  world: World,
+  browser: Browser,
+  path: string,
+  fields: Record<string, string>,
+): Promise<Browser> {
+  return show(world, path, browser, { method: 'POST', body: new URLSearchParams({ csrf: browser.csrf, ...fields }) });
+}
+
+/** The value of a hidden field of the page that the browser shows. */
+export function hiddenField({ html }: Browser, name: string): string {
+  const value = new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1];
+  if (value === undefined) throw new Error(`the page has no field ${name}: ${html.slice(0, 2_000)}`);
+  return value;
+}
+
+/** The headers by which the server knows a form for its own. */
+export function formHeaders(world: World, { cookie }: Pick<Browser, 'cookie'>): Record<string, string> {
+  return { cookie, origin: world.deps.config.APP_URL };
+}
+
+async function show(
+  world: World,
+  path: string,
+  before: Pick<Browser, 'cookie'> & Partial<Browser>,
+  init: RequestInit = {},
+): Promise<Browser> {
+  const answer = await fetch(world.url + path, {
+    ...init,
+    headers: formHeaders(world, before),
+    redirect: 'manual',
+  });
+  const html = await answer.text();
+  const cookies = new Map(
+    [...before.cookie.split('; '), ...answer.headers.getSetCookie().map((line) => line.split(';')[0]!)]
+      .filter((pair) => pair !== '')
+      .map((pair) => [pair.slice(0, pair.indexOf('=')), pair]),
+  );
+  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? before.csrf ?? '';
+  return { cookie: [...cookies.values()].join('; '), csrf, html };
+}

@@ -1,0 +1,105 @@
+import test from 'ava';
+import { z } from 'zod';
+import { fullPath, idempotencyOf, type AnyRoute } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import { newId } from '../../lib/ids.ts';
+import { createReachableWorld, prepareAttempt, type Attempt } from '../fuzz/attempt.ts';
+import { bodySchema, wholeSample } from './bodies.ts';
+import { call, type Answer, type World } from '../harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createReachableWorld();
+});
+test.after.always(() => world?.close());
+
+type Body = Record<string, unknown>;
+/** A value of a field that the schema takes and the verb refuses, and what the refusal names. */
+interface Fault {
+  field: string;
+  value: unknown;
+  paths: string[];
+}
+
+const withObject = routes.filter((spec) => spec.body instanceof z.ZodObject && (spec.consumes ?? 'json') === 'json');
+
+/** Values that many schemas take and few verbs like: ids of nothing, names that are none, times and numbers out of range. */
+const SUSPECTS: readonly unknown[] = [
+  'Mars/Nowhere',
+  newId(),
+  'password',
+  'http://nobody.invalid:1/x',
+  '1999-01-01T00:00:00Z',
+  '2999-01-01T00:00:00Z',
+  900,
+  2_000_000_000,
+  [newId()],
+  ['nonsense'],
+  { nonsense: 'x' },
+  [[{ start: 5, end: 1 }]],
+];
+
+/** Fields that are not looked at beside another one, as the description of the operation says. */
+const IGNORED = new Set(['contacts.update.add_categories']);
+
+const pathsOf = ({ status, body }: Answer): string[] =>
+  status < 400 || status >= 500 ? [] : (body?.problems ?? []).map(({ path }: { path: string }) => path);
+
+async function send(spec: AnyRoute, { params, own }: Attempt, body: Body) {
+  const token = await own(0);
+  const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
+  return call(world, spec.method.toUpperCase(), path, {
+    body,
+    headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
+    ...(token ? { token } : {}),
+  });
+}
+
+/** For each field the first suspect value that the schema takes and the verb refuses. */
+async function faultsOf(spec: AnyRoute): Promise<Fault[]> {
+  const found: Fault[] = [];
+  let attempt = await prepareAttempt(world, spec);
+  const fields = Object.keys((spec.body as z.ZodObject).shape);
+  for (const field of fields.filter((name) => !IGNORED.has(`${spec.operationId}.${name}`))) {
+    const { properties } = bodySchema(spec);
+    for (const value of [...SUSPECTS, wholeSample(properties![field]!)]) {
+      const body = { ...(attempt.reaching.body as Body), [field]: value };
+      if (!spec.body!.safeParse(body).success) continue;
+      const answer = await send(spec, attempt, body);
+      // Signing in and up uses up what it was given.
+      if (answer.status < 300 && spec.scope === 'public') attempt = await prepareAttempt(world, spec);
+      const paths = pathsOf(answer).filter((path) => path === `body.${field}` || path.startsWith(`body.${field}.`));
+      if (paths.length === 0) continue;
+      found.push({ field, value, paths });
+      break;
+    }
+  }
+  return found;
+}
+
+test('faults of the schema and faults that the verb finds are named in one answer, on every route', async (t) => {
+  t.timeout(240_000);
+  const missing: string[] = [];
+  const covered: string[] = [];
+  for (const spec of withObject) {
+    const faults = await faultsOf(spec);
+    if (faults.length === 0) continue;
+    covered.push(`${spec.operationId}: ${faults.map(({ field }) => field).join(', ')}`);
+    const attempt = await prepareAttempt(world, spec);
+    const all = Object.fromEntries(faults.map(({ field, value }) => [field, value]));
+    const body = { ...(attempt.reaching.body as Body), ...all };
+    const expected = faults.flatMap(({ paths }) => paths);
+    const cases: [string, Body, string[]][] = [
+      ['together', body, expected],
+      ['with an unknown field', { ...body, no_such_field: 1 }, [...expected, 'body.no_such_field']],
+    ];
+    for (const [what, sent, paths] of cases) {
+      const answer = await send(spec, attempt, sent);
+      const named = new Set(pathsOf(answer));
+      const lost = paths.filter((path) => !named.has(path));
+      if (lost.length > 0) missing.push(`${spec.operationId} ${what}: ${answer.status} without ${lost.join(', ')}`);
+    }
+  }
+  t.log(covered.join('\n'));
+  t.deepEqual(missing, []);
+});

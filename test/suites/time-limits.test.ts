@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { across } from '../../db/across.ts';
+import { assemble } from '../../deploy/assemble.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { startChild } from '../../local/child.ts';
+import { call, createWorld, testConfig, type World } from '../harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+/** The limits of a connection of a process, in milliseconds. */
+async function limitsOf(service: string): Promise<Record<string, number>> {
+  const config = testConfig(world.databaseUrl, {
+    DB_STATEMENT_TIMEOUT_MS: '4000',
+    DB_LOCK_TIMEOUT_MS: '2000',
+    DB_IDLE_TRANSACTION_MS: '7000',
+  });
+  const assembly = assemble(config, service, { log: silentLogger });
+  try {
+    const rows = await across(assembly.deps.db, 'operator').sql<{ name: string; setting: string }>(
+      `select name, setting from pg_settings
+       where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`,
+    );
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, Number(setting)]));
+  } finally {
+    await assembly.close();
+  }
+}
+
+test('connections carry the time limits of their process: short where a person waits, longer for workers, none for commands', async (t) => {
+  const serving = { statement_timeout: 4_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 7_000 };
+  for (const service of ['api', 'tracking', 'realtime']) t.deepEqual(await limitsOf(service), serving, service);
+  t.deepEqual(await limitsOf('worker'), { ...serving, statement_timeout: 40_000, lock_timeout: 6_000 });
+  const none = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  t.deepEqual(await limitsOf('heron'), none);
+});
+
+test('a started process gives up a lock and a statement that take too long, and goes on', async (t) => {
+  const { db } = world.deps;
+  const { apiKey: token } = await world.tenant();
+  const dataDir = await mkdtemp(join(tmpdir(), 'heron-limits-'));
+  const api = await startChild('api', {
+    env: {
+      ...process.env,
+      PRIMARY_DB: world.databaseUrl,
+      API_PORT: '0',
+      DB_STATEMENT_TIMEOUT_MS: '1500',
+      DB_LOCK_TIMEOUT_MS: '300',
+    },
+    logFile: join(dataDir, 'api.log'),
+    graceMs: 25_000,
+  });
+  t.teardown(async () => {
+    await api.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const add = (title: string) => call({ url: api.ready.url! }, 'POST', '/v1/categories', { token, body: { title } });
+
+  const held = await db.transaction();
+  await held.raw('lock table labels in access exclusive mode');
+  const waited = await add('Waits');
+  t.is(waited.status, 409, waited.text);
+  await held.rollback();
+  t.is((await add('Goes on')).status, 200);
+
+  await db.raw(`create function sleepy() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(60); return new; end $$`);
+  await db.raw('create trigger sleepy before insert on labels for each row execute function sleepy()');
+  const slow = await add('Sleeps');
+  t.is(slow.status, 500, slow.text);
+  await db.raw('drop trigger sleepy on labels');
+  t.is((await add('Goes on again')).status, 200);
+});
