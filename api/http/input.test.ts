@@ -22,7 +22,11 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
     [{ a: ['\udc00'] }, 'body.data.a.0'],
   ] as const) {
     const event = await send('POST', '/v1/events', { name: 'a', email: 'a@b.test', data });
-    t.like(event.body, { code: 'bad_request', problems: [{ path }] });
+    t.is(event.status, 400);
+    t.true(
+      event.body.problems.some((problem: { path: string }) => problem.path === path),
+      path,
+    );
   }
   t.is((await send('GET', '/v1/campaigns?q=%00')).status, 400);
   const deep = `{"name":${'['.repeat(150_000)}${']'.repeat(150_000)}}`;
