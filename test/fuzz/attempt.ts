@@ -7,7 +7,8 @@ import { createAccessToken } from '../harness/oauth.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createWorld, noWorkflows, type World } from '../harness/world.ts';
 import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
-import { makeGround, reachingRequest, type Ground, type Reaching } from './reach.ts';
+import { makeGround, type Ground, type Reaching } from './ground.ts';
+import { reachingRequest } from './reach.ts';
 
 /** Mailbox checks come out well, and workers are there: the verbs behind them are what is looked at. */
 const workflows: WorkflowGateway = {

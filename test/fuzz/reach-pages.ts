@@ -7,7 +7,7 @@ import { CALLBACK, createAccessToken, createApplication, pkce } from '../harness
 import { freshEmail, mailedCode, mailedToken, PASSWORD, post } from '../harness/people.ts';
 import type { World } from '../harness/world.ts';
 import { formHeaders, hiddenField, openBrowser, openSignedIn, sendForm, type Browser } from './browser.ts';
-import type { Ground, Make, Reaching } from './reach.ts';
+import type { Ground, Make, Reaching } from './ground.ts';
 
 /** On to the next page, or back to the application. */
 const SEE_OTHER = 303;

@@ -2,44 +2,13 @@ import type { AnyRoute } from '../../api/http/route.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { hashPassword } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
-import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { createCampaign, enroll } from '../harness/factories.ts';
 import { createSend, replyTo } from '../harness/inbound.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
-import type { World } from '../harness/world.ts';
 import { sampleBody } from '../suites/bodies.ts';
+import type { Ground, Make, Reaching } from './ground.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
-
-/** The tenant a request is made for, with ids that its body may name. */
-export interface Ground {
-  world: World;
-  tenant: Tenant;
-  params: Record<string, string>;
-  contactId: string;
-  mailboxId: string;
-}
-
-/** Makes what the bodies of {@link reachingBody} name. */
-export async function makeGround(world: World, tenant: Tenant, params: Record<string, string>): Promise<Ground> {
-  const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
-  const mailboxId = await createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
-    smtp: { host: '127.0.0.1', port: 1 },
-  });
-  return { world, tenant, params, contactId, mailboxId };
-}
-
-/** A request that gets inside an operation: what of it the document alone does not lead to. */
-export interface Reaching {
-  body?: unknown;
-  query?: Record<string, string>;
-  /** Parameters of the path, in place of ids that were made for it. */
-  params?: Record<string, string>;
-  headers?: Record<string, string>;
-  /** What it is answered; the operation's status of success unless said. */
-  status?: number;
-}
-
-export type Make = (ground: Ground) => Promise<Reaching> | Reaching;
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });
 const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>

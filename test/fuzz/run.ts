@@ -7,7 +7,7 @@ import type { World } from '../harness/world.ts';
 import { createReachableWorld, prepareAttempt } from './attempt.ts';
 import { DocumentCheck } from './document.ts';
 import { disturbed, hostile, hostileText, hostileWord } from './hostile.ts';
-import type { Reaching } from './reach.ts';
+import type { Reaching } from './ground.ts';
 
 /** An answer that took longer than this (ms) is listed. */
 const SLOW_MS = 1_000;
