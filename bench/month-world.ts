@@ -188,7 +188,7 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
     );
     await fill(
       `select :ramp::uuid as campaign, m.id as mailbox, 'sent' as state, n, :now::timestamptz - (70 + m.number % 200) * interval '1 minute' - n * interval '30 minutes' as at
-       from ${numbered} cross join generate_series(1, 3) n where m.number % 50 <> 42`,
+       from ${numbered} cross join generate_series(1, 3) n where hashtext(m.id::text) % 50 <> 42`,
     );
     await fill(
       `select (:shared::uuid[])[1 + m.number % 3] as campaign, m.id as mailbox, 'reserved' as state, n,

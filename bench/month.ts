@@ -29,7 +29,7 @@ interface Asking {
   bound?: boolean;
 }
 
-const ASKING: Asking[] = [
+export const ASKING: Asking[] = [
   { campaign: 'everybody', label: 'every mailbox of the workspace is a sender' },
   { campaign: 'explicit', label: 'all of them are senders by choice, with weights' },
   { campaign: 'tag', label: 'three in ten are senders, by a tag' },
@@ -115,7 +115,11 @@ interface Bench {
 }
 
 /** Slots for one contact after another, each in a transaction of its own; what is measured is the allocator alone. */
-async function measureSlots({ ctx, deps, clock, world }: Bench, asking: Asking, rounds: number): Promise<number[]> {
+export async function measureSlots(
+  { ctx, deps, clock, world }: Bench,
+  asking: Asking,
+  rounds: number,
+): Promise<number[]> {
   const { campaignId, stepIds } = world.campaigns[asking.campaign];
   const bound = asking.bound ? await busyMailboxes(deps, world, rounds) : [];
   // Those whose turn comes last.

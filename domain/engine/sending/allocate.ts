@@ -102,9 +102,12 @@ export async function allocate(
   const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
   // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
   const level = await rampToday(tx, campaign, on.day);
-  await tx.org.lock(`campaign/${campaign.id}`);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
-  const decided = await lockDecided(tx, campaign, [...new Set(bound)], on);
+  // Sent together; what is read second is read under the lock.
+  const [, decided] = await Promise.all([
+    tx.org.lock(`campaign/${campaign.id}`),
+    lockDecided(tx, campaign, [...new Set(bound)], on),
+  ]);
   const round: Round = {
     tx,
     ...inEffect,
@@ -219,6 +222,7 @@ async function inPool(
     pool: round.decided.pool,
     ramp: rampOf(round),
     dailyLimit: campaign.daily_limit,
+    given: round.decided.given.campaign,
   };
   let pool = round.pools.get(family);
   if (!pool) {

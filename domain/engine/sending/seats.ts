@@ -80,7 +80,7 @@ export async function lockDecided(
   ids: readonly string[],
   on: SeatDay,
 ): Promise<Decided> {
-  const [found] = await tx.org.sql<{
+  const lock = tx.org.sql<{
     mailboxes: { id: string; rests: boolean; until: string | null }[] | null;
     given: Partial<Decided['given']> | null;
     listed: number;
@@ -97,11 +97,12 @@ export async function lockDecided(
        (select count(*)::int from (${LISTED} limit :short) listed) as listed`,
     { ...poolBindings(campaign), ids, now: tx.now, day: on.day, short: SHORT + 1 },
   );
+  // Sent together; the second begins when the first has its locks.
+  const [[found], seats] = await Promise.all([lock, readSeats(tx, campaign, ids, on)]);
   const rows = found!.mailboxes ?? [];
-  const usable = rows.filter((row) => !row.rests).map(({ id }) => id);
-  const seats = await readSeats(tx, campaign, usable, on);
+  const usable = new Set(rows.filter((row) => !row.rests).map(({ id }) => id));
   return {
-    seats: new Map(seats.map((seat) => [seat.id, seat])),
+    seats: new Map(seats.flatMap((seat) => (usable.has(seat.id) ? [[seat.id, seat] as const] : []))),
     resting: new Map(rows.flatMap((row) => (row.rests && row.until ? [[row.id, new Date(row.until)] as const] : []))),
     given: { campaign: 0, campaign_new: 0, ...found!.given },
     pool:
@@ -125,6 +126,8 @@ export interface SeatSearch {
   /** What a mailbox may give the campaign on the day. */
   ramp: { level: number } | null;
   dailyLimit: number;
+  /** Emails the campaign has given out on the day. */
+  given: number;
   /** Locked already. */
   except: readonly string[];
 }
@@ -141,7 +144,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   const bindings = { ...searchBindings(tx, campaign, search, on), freeBy: new Date(search.freeBy) };
   const lock = (text: string, more: Record<string, number> = {}) =>
     tx.org.sql<Columns<'mailboxes', 'id'>>(text as `${string}:org${string}`, { ...bindings, count, ...more });
-  const all = pool === 'everybody' ? byTime(family) : byPool(family);
+  const all = pool === 'everybody' ? byTime(family) : byPool(family, pool);
   let rows =
     pool === 'long'
       ? await lock(`${nearest(family)} for no key update of m skip locked`, { near: NEAR })
@@ -160,7 +163,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
 function searchBindings(
   tx: Tx,
   campaign: CampaignView,
-  { family, ramp, dailyLimit, except }: Pick<SeatSearch, 'family' | 'ramp' | 'dailyLimit' | 'except'>,
+  { family, ramp, dailyLimit, given, except }: Omit<SeatSearch, 'count' | 'freeBy'>,
   on: SeatDay,
 ) {
   return {
@@ -170,6 +173,7 @@ function searchBindings(
     day: on.day,
     limit: dailyLimit,
     level: ramp?.level ?? null,
+    gather: given > FEW_EMAILS && Math.min(dailyLimit, ramp?.level ?? Infinity) < FEW_EACH,
     except,
   };
 }
@@ -178,13 +182,26 @@ function searchBindings(
 const LISTED = `select mailbox_id from campaign_senders where campaign_id = :campaign
        union all select mailbox_id from mailbox_tags where label_id = any(:tags::uuid[])`;
 
-/** A mailbox that has something left for the campaign on the day, beside those looked at already. */
-const HAS_LEFT = `not (m.id = any(:except::uuid[]))
-       and (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
-         < least(m.campaign_limit, :limit::int, :level::int)`;
+const IN_SHORT = `m.id = any(array(${LISTED}))`;
+
+/** Emails of a day up to which those of every mailbox are counted one by one. */
+const FEW_EMAILS = 500;
+/** Where a mailbox may give so few a day, many have given theirs: those are found at once, and not one by one. */
+const FEW_EACH = 20;
+const SPENT = `(not :gather or m.id not in (select s.mailbox_id from sends s
+           where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id is not null
+           group by s.mailbox_id having count(*) >= least(:limit::int, :level::int)))`;
+
+/**
+ * A sender of the campaign that has something left for it on the day, beside those looked at already. Only of senders it is
+ * counted what they have given.
+ */
+const HAS_LEFT = `not (m.id = any(:except::uuid[])) and case when ${IS_SENDER} and ${SPENT} then
+         (select count(*) from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id)
+           < least(m.campaign_limit, :limit::int, :level::int) else false end`;
 
 /** Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
-const MAY_GIVE = `m.next_free_at <= :freeBy and not ${RESTS} and ${HAS_LEFT} and ${IS_SENDER}`;
+const MAY_GIVE = `m.next_free_at <= :freeBy and not ${RESTS} and ${HAS_LEFT}`;
 
 const MAILBOXES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
@@ -207,9 +224,10 @@ function nearest(family: string | null): string {
      where ${usable(family)} and ${MAY_GIVE} order by near.next_free_at limit :count`;
 }
 
-/** Goes through the mailboxes of the pool. */
-function byPool(family: string | null): string {
-  return `select m.id from ${MAILBOXES} where ${usable(family)} and m.id in (${LISTED}) and ${MAY_GIVE} order by m.next_free_at limit :count`;
+/** Goes through the mailboxes of the pool. The ids of a short one are looked up one by one, whatever else there is. */
+function byPool(family: string | null, pool: 'long' | 'short'): string {
+  const listed = pool === 'short' ? IN_SHORT : `m.id in (${LISTED})`;
+  return `select m.id from ${MAILBOXES} where ${usable(family)} and ${listed} and ${MAY_GIVE} order by m.next_free_at limit :count`;
 }
 
 /**
@@ -219,10 +237,10 @@ function byPool(family: string | null): string {
 export async function poolFreeAt(
   tx: Tx,
   campaign: CampaignView,
-  search: Pick<SeatSearch, 'family' | 'pool' | 'ramp' | 'dailyLimit' | 'except'>,
+  search: Omit<SeatSearch, 'count' | 'freeBy'>,
   on: SeatDay,
 ): Promise<{ at: Date | null } | undefined> {
-  const listed = search.pool === 'short' ? ` and m.id in (${LISTED})` : '';
+  const listed = search.pool === 'short' ? ` and ${IN_SHORT}` : '';
   const members = `from ${MAILBOXES} where ${usable(search.family)} and ${COMES_BACK} and ${IS_SENDER}${listed}`;
   const [row] = await tx.org.sql<{ members: boolean; at: Date | null }>(
     `select exists (select 1 ${members}) as members,
