@@ -48,6 +48,26 @@ test('any table written as CSV reads back, wherever the text is cut, with the li
   );
 });
 
+test('a line without an end costs itself: it is not kept, whatever it is made of, and the next one is read', async (t) => {
+  const piece = 16 * 1024;
+  for (const unit of ['"', 'x', ' ', 'a,"', ',']) {
+    const text = `a,1\n${unit.repeat((6 * MAX_RECORD_CHARS) / unit.length)}\nb,2\n"c\nd",3\ne,4\n`;
+    const read = await records(text, piece);
+    t.deepEqual(
+      read.map((row) => [row.line, row.values]),
+      [
+        [1, ['a', '1']],
+        [2, null],
+        [3, ['b', '2']],
+        [4, ['c\nd', '3']],
+        [6, ['e', '4']],
+      ],
+      unit,
+    );
+    t.true(read[1]!.raw.length <= 3 * MAX_RECORD_CHARS, `${unit}: ${read[1]!.raw.length} characters were kept`);
+  }
+});
+
 test('a quote that is not closed costs its own line', async (t) => {
   const text = 'a,1\nb,"open\nc,3\nd,"two\nlines"\ne,"x ""y"" z"\nf,6"\n"g" h,7\n';
   for (const size of [1, 5, 1000]) {

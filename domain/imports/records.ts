@@ -37,15 +37,22 @@ export async function* csvRecords(text: AsyncIterable<string>, delimiter: string
 async function* splitRecords(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<RawRecord> {
   let rest = '';
   let line = 1;
+  /** The rest of a line that is too long is passed over as it comes, and not kept. */
+  let skipping = false;
   const take = function* (buffer: string, final: boolean): Generator<RawRecord> {
+    let start = skipping ? lineAfter(buffer, 0) : 0;
+    if (skipping && start <= buffer.length) {
+      skipping = false;
+      line += 1;
+    }
     const ends = new RowEnds(buffer, delimiter);
-    let start = 0;
     while (start < buffer.length) {
       const cut = nextCut(buffer, start, ends, final);
       if (!cut) break;
       const record = buffer.slice(start, cut.end);
-      if (record.trim()) yield { line, text: record, broken: cut.broken };
-      line += newlines(record) + 1;
+      if (cut.endless || record.trim()) yield { line, text: record, broken: cut.broken };
+      skipping = cut.endless ?? false;
+      line += newlines(record) + (skipping ? 0 : 1);
       start = cut.end + 1;
     }
     rest = buffer.slice(start);
@@ -64,13 +71,22 @@ async function* splitRecords(text: AsyncIterable<string>, delimiter: string): As
   yield* take(rest + arrived.join(''), true);
 }
 
-/** Where the row that begins at `start` ends (the position of its line feed), or undefined when more text is needed. */
+/** Where the line after a position begins; beyond the end of the text when it has none. */
+function lineAfter(text: string, from: number): number {
+  const feed = text.indexOf('\n', from);
+  return feed === -1 ? text.length + 1 : feed + 1;
+}
+
+/**
+ * Where the row that begins at `start` ends (the position of its line feed), or undefined when more text is needed. `endless`
+ * is a line that is too long and whose line feed has not come.
+ */
 function nextCut(
   text: string,
   start: number,
   ends: RowEnds,
   final: boolean,
-): { end: number; broken: boolean } | undefined {
+): { end: number; broken: boolean; endless?: boolean } | undefined {
   const end = ends.from(start);
   const isWhole = end !== OPEN && end !== BROKEN && end - start <= MAX_RECORD_CHARS;
   if (isWhole && (end < text.length || final)) return { end, broken: false };
@@ -78,7 +94,7 @@ function nextCut(
   if (!final && dependsOnMore && text.length - start <= MAX_RECORD_CHARS) return undefined;
   // The row is too long, or its quote is not closed: its line is broken, and reading continues on the next line.
   const feed = text.indexOf('\n', start);
-  if (feed === -1 && !final) return undefined;
+  if (feed === -1 && !final) return { end: text.length, broken: true, endless: true };
   return { end: feed === -1 ? text.length : feed, broken: true };
 }
 

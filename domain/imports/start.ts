@@ -12,7 +12,7 @@ import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { announceEnd } from './announce.ts';
 import { storeBlob } from './blob.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
-import { assertRows, detectDialect, firstRow } from './preview.ts';
+import { readHead } from './preview.ts';
 
 /** A file on disk, and how to import it. */
 export interface ImportRequest {
@@ -34,10 +34,7 @@ export interface ImportRequest {
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
   const { file } = request;
-  const dialect = await detectDialect(file.path, request.delimiter);
-  const first = await firstRow(file.path, dialect);
-  if (!first) throw badRequest('The file has no rows', [{ path: 'body.file', message: 'Empty' }]);
-  await assertRows(file.path, dialect, ctx.config.IMPORT_MAX_ROWS);
+  const { dialect, first } = await readHead(file.path, request.delimiter, ctx.config.IMPORT_MAX_ROWS);
   const hasHeader = request.hasHeader ?? looksLikeHeader(first);
   const columns = columnNames(first, hasHeader);
   const mapping = [...(request.mapping ?? suggestMapping(columns, hasHeader, hasHeader ? [] : [first]))];
