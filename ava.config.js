@@ -1,7 +1,11 @@
 export default {
   files: ['**/*.test.ts', '!dist/**', '!.heron/**'],
   extensions: { ts: 'module' },
-  nodeArguments: ['--import=tsx', '--no-deprecation'],
+  nodeArguments: [
+    `--import=${new URL('test/loader/register.mjs', import.meta.url)}`,
+    '--enable-source-maps',
+    '--no-deprecation',
+  ],
   workerThreads: false,
   concurrency: 2,
   timeout: '2m',
