@@ -9,6 +9,10 @@ import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const READY_MS = 120_000;
+/** The options by which Node reads TypeScript in this process (tsx, or the loader of the tests): children are started with them. */
+const TYPESCRIPT = process.execArgv.filter(
+  (option, index, all) => option.startsWith('--import') || all[index - 1] === '--import',
+);
 /** What a process gets beyond its own grace before it is killed (ms). */
 const EXTRA_GRACE_MS = 5_000;
 const KEPT_LINES = 15;
@@ -32,7 +36,7 @@ export async function startChild(name: ProcessName, options: ChildOptions): Prom
   const file = openSync(options.logFile, 'a', 0o600);
   const server = await spawnServer(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), name],
+    [...TYPESCRIPT, '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), name],
     {
       cwd: ROOT,
       env: options.env,

@@ -28,7 +28,6 @@ test.after.always(async () => {
 async function startProcess(name: string): Promise<ChildProcess> {
   const child = fork(PROCESS, {
     env: { ...process.env, PRIMARY_DB: world.databaseUrl, PROCESS_NAME: name, LOG_LEVEL: 'silent' },
-    execArgv: ['--import', import.meta.resolve('tsx'), '--no-deprecation'],
   });
   children.add(child);
   const [first] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => [undefined])]);

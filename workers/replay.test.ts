@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { silentLogger } from '../lib/log.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../test/harness/factories.ts';
 import { eventually, startEngine, type Engine } from '../test/harness/engine.ts';
+import { heron } from '../test/harness/heron.ts';
 import { startOwnTemporal } from '../test/harness/temporal.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { maintenanceWorkflow } from '../workflows/maintenance/contract.ts';
@@ -86,28 +85,12 @@ test('open and recent runs replay with the bundle of the day, and not with one t
 });
 
 test('`heron replay` is the gate of a release: what does not replay is printed, and the exit code is 1', async (t) => {
-  const heron = (args: string[]) =>
-    new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const root = fileURLToPath(new URL('..', import.meta.url));
-      const { TEMPORAL_ADDRESS, TEMPORAL_TASK_QUEUE } = world.deps.config;
-      execFile(
-        process.execPath,
-        [
-          '--import',
-          import.meta.resolve('tsx'),
-          '--no-deprecation',
-          join(root, 'deploy', 'heron.ts'),
-          'replay',
-          ...args,
-        ],
-        { cwd: root, env: { ...process.env, TEMPORAL_ADDRESS, TEMPORAL_TASK_QUEUE } },
-        (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-      );
-    });
-  const green = await heron([]);
+  const { TEMPORAL_ADDRESS, TEMPORAL_TASK_QUEUE } = world.deps.config;
+  const replay = (...args: string[]) => heron(['replay', ...args], { TEMPORAL_ADDRESS, TEMPORAL_TASK_QUEUE });
+  const green = await replay();
   t.is(green.code, 0, green.stderr);
   t.deepEqual(JSON.parse(green.stdout).failures, []);
-  const red = await heron(['--bundle', await mutated('advanceEnrollment', 'moveEnrollment')]);
+  const red = await replay('--bundle', await mutated('advanceEnrollment', 'moveEnrollment'));
   t.is(red.code, 1);
   t.true(JSON.parse(red.stdout).failures.length >= 1);
   t.regex(red.stderr, /do not replay/);

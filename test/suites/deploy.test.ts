@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
-import { connect as dial } from 'node:net';
+import { connect as dial, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -12,7 +12,7 @@ import { startLocalStack } from '../../local/stack.ts';
 import { waitForDatabase } from '../../deploy/waiting.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { newId } from '../../lib/ids.ts';
-import { freePort } from '../../local/servers.ts';
+import { localSecrets } from '../../local/secrets.ts';
 import { createTestDatabase, testPostgresUrl, type TestDatabase } from '../harness/database.ts';
 import { eventually } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
@@ -96,7 +96,7 @@ test('bootstrap makes person and organization once, a session and a key each tim
 
 test('config shows every setting and its source, and no secret', async (t) => {
   const secrets = {
-    AUTH_SECRET: 'a-secret-that-signs-the-tokens-of-everybody',
+    AUTH_SECRET: 'a-secret-that-signs-all-the-tokens',
     CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
     PRIMARY_DB: 'postgres://heron:s3cr3tword@db.example.com/heron',
     SMTP_PASSWORD: 'smtp-pass-word',
@@ -169,7 +169,7 @@ test('a database that is away is one line without the password; wrong usage is e
 
 test('a starting process waits for a database that comes later, not for one that refuses it', async (t) => {
   const said: string[] = [];
-  const telling = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
+  const log = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
   const { db, url } = await migratedDatabase(t);
   let refusals = 2;
   const late = {
@@ -177,19 +177,19 @@ test('a starting process waits for a database that comes later, not for one that
     raw: (sql: string) =>
       refusals-- > 0 ? Promise.reject(Object.assign(new Error('starting up'), { code: '57P03' })) : db.raw(sql),
   } as unknown as RawDb;
-  await waitForDatabase(late, url, telling);
+  await waitForDatabase(late, url, log);
   t.is(refusals, -1);
-  t.is(said.length, 2, 'told once, however often it is asked, and told that it is there');
+  t.is(said.length, 2, 'reported once, however often it is tried, and again when it is there');
   const refusing = {
     userParams: {},
     raw: () => Promise.reject(Object.assign(new Error('password authentication failed'), { code: '28P01' })),
   } as unknown as RawDb;
-  await t.throwsAsync(waitForDatabase(refusing, url, telling), { message: /password authentication failed/ });
+  await t.throwsAsync(waitForDatabase(refusing, url, log), { message: /password authentication failed/ });
   const away = {
     userParams: {},
     raw: () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
   } as unknown as RawDb;
-  await t.throwsAsync(waitForDatabase(away, url, telling, 0), { message: /cannot be used: no/ });
+  await t.throwsAsync(waitForDatabase(away, url, log, 0), { message: /cannot be used: no/ });
 });
 
 test('a process that is asked to stop finishes its open request, and takes no other', async (t) => {
@@ -205,7 +205,7 @@ test('a process that is asked to stop finishes its open request, and takes no ot
     onLine: (line) => void lines.push(line),
   });
   t.teardown(() => api.stop());
-  t.is(api.ready.setupUrl, null, 'somebody has an account');
+  t.is(api.ready.setupUrl, null, 'there is an account');
   const url = new URL(api.ready.url!);
 
   const body = JSON.stringify([{ email: 'bea@example.com' }]);
@@ -324,20 +324,18 @@ test('heron enrollment tells the story from the database, by either id', async (
   }
 });
 
-test('a stack runs its processes apart: one is killed, comes back at its address, and all end in order', async (t) => {
+test('a stack runs its processes apart: one that is killed comes back, one that is restarted keeps its address, and all end in order', async (t) => {
   const { url: PRIMARY_DB } = await migratedDatabase(t);
   const dataDir = await folder(t);
-  const taken = await freePort();
-  const other = await startChild('api', {
-    env: { ...process.env, PRIMARY_DB, API_PORT: String(taken) },
-    logFile: join(dataDir, 'other.log'),
-    graceMs: 25_000,
-  });
-  t.teardown(() => other.stop());
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => void other.close());
+  const { port: taken } = other.address() as AddressInfo;
   const said: string[] = [];
   const stack = await startLocalStack({
     dataDir,
     persistent: true,
+    supervise: true,
     ports: { api: taken },
     log: (line) => void said.push(line),
     env: {
@@ -362,40 +360,22 @@ test('a stack runs its processes apart: one is killed, comes back at its address
   );
 
   const { api, tracking, realtime } = stack.processes;
-  const before = api.pid;
-  await api.kill('SIGKILL');
-  t.is(api.pid, undefined);
-  t.is(await healthy(stack.urls.tracking), 200, 'the others go on');
+  const before = [api.pid, tracking.pid];
+  await tracking.kill('SIGKILL');
+  t.is(await healthy(stack.urls.api), 200, 'the others go on');
+  await eventually(async () => tracking.pid !== undefined && tracking.pid !== before[1]);
+  t.is(await healthy(stack.urls.tracking), 200, 'a crashed process is started again');
   await api.restart();
-  t.not(api.pid, before);
-  t.is(await healthy(stack.urls.api), 200);
+  t.not(api.pid, before[0]);
+  t.is(await healthy(stack.urls.api), 200, 'at the same address');
 
-  const secrets = await readFile(join(dataDir, 'secrets.json'), 'utf8');
   await stack.stop();
   t.deepEqual(
     [api.pid, tracking.pid, realtime.pid, stack.processes.worker.pid],
     [undefined, undefined, undefined, undefined],
   );
   t.false(await accepts(Number(new URL(stack.urls.api).port)));
-
-  const again = await startLocalStack({
-    dataDir,
-    persistent: true,
-    supervise: true,
-    log: () => {},
-    env: {
-      PRIMARY_DB,
-      TEMPORAL_ADDRESS: process.env.HERON_TEST_TEMPORAL,
-      TEMPORAL_TASK_QUEUE: `test-${newId()}`,
-      WORKER_ROLES: 'relay',
-    },
-  });
-  t.teardown(() => again.stop());
-  t.is(await readFile(join(dataDir, 'secrets.json'), 'utf8'), secrets, 'the secrets stay');
-  const first = again.processes.tracking.pid!;
-  await again.processes.tracking.kill('SIGKILL');
-  await eventually(async () => again.processes.tracking.pid !== undefined && again.processes.tracking.pid !== first);
-  t.is(await healthy(again.urls.tracking), 200, 'a crashed process is started again');
+  t.like(stack.env, await localSecrets(dataDir), 'the secrets in use are kept for the next start');
 });
 
 async function accepts(port: number): Promise<boolean> {

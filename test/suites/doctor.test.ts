@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
+import { heron } from '../harness/heron.ts';
 import { startMailWorld } from '../harness/mail.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Finding {
   part: string;
@@ -16,23 +12,14 @@ interface Finding {
   fix?: string;
 }
 
-/** Runs `heron doctor` as an operator does. */
-function doctor(
+/** Runs `heron doctor` without the settings of a local installation. */
+async function doctor(
   env: Record<string, string>,
   ...args: string[]
 ): Promise<{ code: number; findings: Finding[]; text: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--import', import.meta.resolve('tsx'), '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), 'doctor', ...args],
-      { cwd: ROOT, env: { ...process.env, HERON_DATA_DIR: '/nonexistent', ...env } },
-      (error, stdout, stderr) => {
-        const findings =
-          args.includes('--json') && stdout ? (JSON.parse(stdout) as { findings: Finding[] }).findings : [];
-        resolve({ code: error ? Number(error.code) : 0, findings, text: stdout + stderr });
-      },
-    );
-  });
+  const { code, stdout, stderr } = await heron(['doctor', ...args], { HERON_DATA_DIR: '/nonexistent', ...env });
+  const findings = args.includes('--json') && stdout ? (JSON.parse(stdout) as { findings: Finding[] }).findings : [];
+  return { code, findings, text: stdout + stderr };
 }
 
 const faults = (findings: readonly Finding[]) => findings.filter(({ state }) => state === 'fault');
