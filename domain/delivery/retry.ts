@@ -1,18 +1,14 @@
+import type { Columns } from '../../db/rows.ts';
 import { across } from '../../db/across.ts';
 import type { DeliveryReport } from '../../workflows/webhook-delivery/contract.ts';
 import { attempt } from './attempt.ts';
 import { claim } from './claim.ts';
 import type { DeliveryEngine } from './engine.ts';
 
-interface DeliveryState {
-  endpoint_id: string;
-  status: 'pending' | 'in_flight' | 'delivered' | 'failed' | 'abandoned';
-  attempt_count: number;
-  max_attempts: number;
-  next_attempt_at: Date | null;
-  response_status: number | null;
-  batch_id: string | null;
-}
+type DeliveryState = Columns<
+  'webhook_deliveries',
+  'endpoint_id' | 'status' | 'attempt_count' | 'max_attempts' | 'next_attempt_at' | 'response_status' | 'batch_id'
+>;
 
 /** How long (ms) to wait for another attempt that has claimed the delivery. */
 const LOOK_AGAIN_MS = 1_000;

@@ -26,15 +26,10 @@ export interface TokenPair {
   deviceToken?: string;
 }
 
-export interface SessionRow {
-  id: string;
-  user_id: string;
-  organization_id: string | null;
-  user_agent: string;
-  ip_address: string;
-  created_at: Date;
-  last_active_at: Date;
-}
+export type SessionRow = Columns<
+  'sessions',
+  'id' | 'user_id' | 'organization_id' | 'user_agent' | 'ip_address' | 'created_at' | 'last_active_at'
+>;
 
 /**
  * Signs a person in: a session with a workspace selected, by default the one they used last, or their first.

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
@@ -117,12 +118,7 @@ interface HeldMailbox extends Held {
 }
 
 /** What a mailbox is held for: sending, and reading. */
-interface Held {
-  hold_code: string | null;
-  hold_until: Date | null;
-  imap_hold_code: string | null;
-  imap_hold_until: Date | null;
-}
+type Held = Columns<'mailboxes', 'hold_code' | 'hold_until' | 'imap_hold_code' | 'imap_hold_until'>;
 
 const HOLD_COLUMNS = 'hold_code, hold_until, imap_hold_code, imap_hold_until';
 const SIDES = ['hold', 'imap_hold'] as const;

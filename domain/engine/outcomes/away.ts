@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { DateTime } from 'luxon';
 import type { Tx } from '../../kernel/transact.ts';
 import { signalReply } from '../control/signals.ts';
@@ -17,12 +18,7 @@ export interface AwayMessage {
   timezone: string;
 }
 
-interface OpenLead {
-  id: string;
-  campaign_id: string;
-  contact_id: string;
-  launched_at: Date | null;
-}
+type OpenLead = Columns<'enrollments', 'id' | 'campaign_id' | 'contact_id' | 'launched_at'>;
 
 /**
  * Holds a contact who is away in every campaign that has them, until a working day after the return, or for

@@ -1,3 +1,4 @@
+import type { Columns } from '../../../db/rows.ts';
 import { json } from '../../../db/connection.ts';
 import { newId } from '../../../lib/ids.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
@@ -15,18 +16,19 @@ export interface Subject {
 }
 
 /** The email something happened to, locked. */
-export interface LockedSend {
-  id: string;
-  campaign_id: string | null;
-  enrollment_id: string | null;
-  step_id: string | null;
-  contact_id: string | null;
-  mailbox_id: string | null;
-  recipient: string;
-  message_id: string | null;
-  state: string;
-  unsubscribed_at: Date | null;
-}
+export type LockedSend = Columns<
+  'sends',
+  | 'id'
+  | 'campaign_id'
+  | 'enrollment_id'
+  | 'step_id'
+  | 'contact_id'
+  | 'mailbox_id'
+  | 'recipient'
+  | 'message_id'
+  | 'state'
+  | 'unsubscribed_at'
+>;
 
 /**
  * The email with everything it belongs to; enrollments and send are locked, in the order every writer takes them.
