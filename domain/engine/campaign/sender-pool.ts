@@ -67,12 +67,18 @@ export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<bo
   return row !== undefined;
 }
 
-/** Emails the pool of a campaign can give it in a day: of each mailbox the smaller of its cap and the daily limit. */
+/**
+ * Emails the pool of a campaign can give it in a day: of each mailbox the smaller of its cap and the daily limit, and all
+ * together no more than that limit. Only as many mailboxes are read as that takes.
+ */
 export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLimit: number): Promise<number> {
   const [row] = await org.sql<{ emails: number }>(
-    `select coalesce(sum(least(m.campaign_limit, :limit)), 0)::float8 as emails from ${POOL_TABLES}
-     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
-       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}`,
+    `select least(coalesce(sum(emails), 0), :limit)::float8 as emails from (
+       select least(m.campaign_limit, :limit) as emails from ${POOL_TABLES}
+       where m.organization_id = :org and m.status = 'active' and m.campaign_limit > 0
+         and (m.hold_code is null or m.hold_until is not null)
+         and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}
+       limit :limit) pool`,
     { ...poolBindings(campaign), limit: dailyLimit },
   );
   return row!.emails;

@@ -8,6 +8,7 @@ import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import { allocate, type Allocation, type Candidate } from './allocate.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
+import { poolCapacity } from '../campaign/sender-pool.ts';
 import { releaseReservedSends } from '../control/release.ts';
 
 const MONDAY = new Date('2026-03-02T08:00:00Z');
@@ -305,6 +306,29 @@ test.serial('a mailbox that rests for a while keeps its conversations', async (t
   ]);
   t.like(answer, { kind: 'later', at: until });
 });
+
+test.serial('a mailbox whose reading rests for a while keeps its conversations', async (t) => {
+  const until = new Date('2026-03-02T12:00:00Z');
+  const given = await setup(1, [
+    {},
+    { imap_hold_code: 'imap_auth_failed', imap_hold_reason: 'refused', imap_hold_until: until },
+  ]);
+  const [answer] = await ask(given, [
+    { ...given.candidates[0]!, isFirst: false, stickyMailboxId: given.mailboxIds[1]! },
+  ]);
+  t.like(answer, { kind: 'later', at: until });
+});
+
+test.serial(
+  'what a pool can give in a day is the sum of its mailboxes, and no more than the daily limit',
+  async (t) => {
+    const given = await setup(1, [{ campaign_limit: 3 }, { campaign_limit: 40 }, { campaign_limit: 0 }]);
+    const org = world.system(given.tenant.organizationId);
+    const pool = { id: given.campaignId, sender_strategy: 'tags' as const, email_tags: [] };
+    const capacity = (limit: number) => transact(org, (tx) => poolCapacity(tx.org, pool, limit));
+    t.deepEqual([await capacity(2), await capacity(10), await capacity(100)], [2, 10, 43]);
+  },
+);
 
 test.serial('a contact whose mailbox is decided locks no other', async (t) => {
   const given = await setup(1, [{}, {}, {}]);
