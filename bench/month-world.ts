@@ -119,6 +119,7 @@ async function fillLeads(
   await db.transaction(async (trx) => {
     // Nothing to check and nothing to react to: the rows are right.
     await trx.raw('set local session_replication_role = replica');
+    await trx.raw('set local statement_timeout = 0');
     await trx.raw('set local synchronous_commit = off');
     await trx.raw(
       `create temporary table people on commit drop as select n, gen_random_uuid() as id from generate_series(1, :n) n`,
@@ -158,6 +159,7 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
   const shared = [campaigns.everybody.campaignId, campaigns.explicit.campaignId, campaigns.strict.campaignId];
   await db.transaction(async (trx) => {
     await trx.raw('set local session_replication_role = replica');
+    await trx.raw('set local statement_timeout = 0');
     await trx.raw('set local synchronous_commit = off');
     const fill = (rows: string, more: Record<string, unknown> = {}): Promise<unknown> =>
       trx.raw(
