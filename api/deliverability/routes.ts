@@ -16,6 +16,7 @@ export const deliverabilityRoutes = [
     permission: 'send_campaigns',
     body: reportedEvent,
     success: { status: 202 },
+    errors: ['not_found'],
     handler: (ctx, { body }) => reportEvent(ctx, body),
   }),
 ];

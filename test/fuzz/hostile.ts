@@ -58,6 +58,8 @@ function nested(depth: number): unknown {
 /** One hostile value. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...VALUES) },
+  // The id of nothing: where a body names rows, it finds what refuses them.
+  { weight: 1, arbitrary: fc.uuid() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.double() },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },

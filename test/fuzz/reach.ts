@@ -151,6 +151,12 @@ const REACHING: Record<string, Make> = {
     await answeredThread(ground);
     return {};
   },
+  'deliverability.report': async ({ world, contactId }) => {
+    const { email } = await world.deps.db('contacts').where({ id: contactId }).first('email');
+    return {
+      body: { event_type: 'bounce', recipient_email: email, contact_id: contactId, provider: 'ses', reason: '550' },
+    };
+  },
   'webhooks.create': () => ({ body: { url: 'http://127.0.0.1:1/hook', event_types: ['contact.created'] } }),
   'webhooks.update': () => ({ body: { url: 'http://127.0.0.1:1/hook' } }),
   'agentTools.call': () => ({ body: { arguments: {} } }),
