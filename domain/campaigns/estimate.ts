@@ -1,17 +1,17 @@
-import type { Columns } from '../../db/rows.ts';
 import { DateTime } from 'luxon';
-import { ZERO_UUID } from '../../lib/ids.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import { ZERO_UUID } from '../../lib/ids.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts } from '../records/segment/contacts.ts';
-import { readCounters } from '../engine/campaign/counters.ts';
-import { estimateSending, type Estimate } from '../records/schedule/estimate.ts';
+import { readSeats } from '../engine/sending/seats.ts';
+import { estimateSending, type Estimate, type ProjectedMailbox } from '../records/schedule/estimate.ts';
 import { scheduleProblems } from '../records/schedule/problems.ts';
-import { WEEKDAYS } from '../records/schedule/windows.ts';
+import { dayKey, WEEKDAYS } from '../records/schedule/windows.ts';
 import { labelProblems } from './checks.ts';
-import { resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { resolveSenders, type PoolChoice } from '../engine/campaign/sender-pool.ts';
 
 export interface EstimateRequest {
   segmentIds: readonly string[];
@@ -44,7 +44,8 @@ export async function estimateProblems(
 }
 
 /**
- * Projects how long a campaign to these segments would take (POST /campaigns-estimate). Nothing is written.
+ * Projects how long a campaign to these segments would take (POST /campaigns-estimate): one email to each contact who may be
+ * mailed, in the hours a new campaign has. Nothing is written.
  * @throws AppError bad_request for a bad schedule or unknown tags; an unknown segment counts as empty
  */
 export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Promise<Estimate> {
@@ -52,21 +53,11 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
   const now = ctx.clock.now();
   const { timezone, days, startDate, emailTagIds } = request;
   refuseProblems(await estimateProblems(org, { timezone, days, start_date: startDate, email_tag_ids: emailTagIds }));
-  const pool = await resolveSenders(org, { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds });
-  const ids = pool.map((member) => member.mailboxId);
-  const caps = await org.sql<Columns<'mailboxes', 'id' | 'campaign_limit'>>(
-    'select id, campaign_limit from mailboxes where organization_id = :org and id = any(:ids::uuid[])',
-    { ids },
-  );
-  // Mailbox limits count by UTC day.
-  const today = now.toISOString().slice(0, 10);
-  const counters = await readCounters(org, ids, [today]);
+  const pool = { id: ZERO_UUID, sender_strategy: 'tags', email_tags: request.emailTagIds } as const;
   return estimateSending({
-    recipients: await countSegmentContacts(org, request.segmentIds),
-    mailboxes: caps.map(({ id, campaign_limit: cap }) => ({
-      cap,
-      sentToday: counters.get(`mailbox/${id}/${today}`) ?? 0,
-    })),
+    recipients: await countSegmentContacts(org, request.segmentIds, { mailableAt: now }),
+    mailboxes: await projectedMailboxes(org, pool, now),
+    ramp: null,
     dailyLimit: request.dailyLimit,
     schedule: {
       timezone: request.timezone,
@@ -79,4 +70,13 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
     },
     now,
   });
+}
+
+/** The mailboxes a campaign may send from, as a projection sees them: caps, gaps, what they have given out, when they rest. */
+export async function projectedMailboxes(org: OrgScope, pool: PoolChoice, now: Date): Promise<ProjectedMailbox[]> {
+  const members = await resolveSenders(org, pool);
+  const rests = new Map(members.map(({ mailboxId, restsUntil }) => [mailboxId, restsUntil?.getTime() ?? 0]));
+  const coming = { day: dayKey('UTC', now), from: now.getTime(), until: now.getTime() + DAY_MS };
+  const seats = await readSeats(org, pool, [...rests.keys()], coming);
+  return seats.map((seat) => ({ ...seat, restsUntil: rests.get(seat.id)! }));
 }

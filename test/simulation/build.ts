@@ -2,13 +2,14 @@ import { json } from '../../db/connection.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { createTenant } from '../harness/factories.ts';
 import { seeded, type Random } from '../faults/random.ts';
-import type { CampaignSpec, WorldSpec } from './draw.ts';
+import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
 
 /** Ids of what a world consists of, in the order of its specification. */
 export interface Built {
   organizationId: string;
   mailboxes: string[];
-  campaigns: { id: string; steps: string[] }[];
+  /** `first` is what comes before the first email, `steps` the first email and what follows. */
+  campaigns: { id: string; tag: string; first: string | null; steps: string[] }[];
   leads: { enrollment: string; contact: string; email: string; campaign: string; at: number }[];
 }
 
@@ -23,9 +24,11 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   const { organizationId } = await createTenant(deps, `Simulation ${spec.seed}`);
   const common = { organization_id: organizationId, created_at: now, updated_at: now };
   const mailboxes = spec.mailboxes.map(() => drawId(random));
-  const campaigns = spec.campaigns.map(({ steps }) => ({
+  const campaigns = spec.campaigns.map(({ steps, begin }) => ({
     id: drawId(random),
     steps: [0, ...steps].map(() => drawId(random)),
+    tag: drawId(random),
+    first: begin && drawId(random),
   }));
   const leads = spec.leads.map(({ campaign, at }) => {
     const contact = drawId(random);
@@ -51,8 +54,12 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       ),
       min_wait_time: mailbox.gapSeconds,
       campaign_limit: mailbox.cap,
+      ...(mailbox.restsUntil === null
+        ? {}
+        : { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: new Date(mailbox.restsUntil) }),
     })),
   );
+  await insertEarlier(deps, spec, { organizationId, mailboxes });
   await db('campaigns').insert(
     spec.campaigns.map((campaign, index) => ({
       ...common,
@@ -64,12 +71,29 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       control_epoch: 1,
       graph_version: 1,
       ...campaignColumns(campaign, index),
+      ...(campaign.pool && campaign.poolBy === 'tags' ? { email_tags: [campaigns[index]!.tag] } : {}),
     })),
   );
   for (const [index, campaign] of spec.campaigns.entries()) {
-    const { id, steps } = campaigns[index]!;
-    await db('campaign_steps').insert(stepRows(campaign, id, steps, common));
-    if (campaign.pool) {
+    const { id, tag } = campaigns[index]!;
+    await db('campaign_steps').insert(stepRows(campaign, campaigns[index]!, common));
+    if (campaign.pool && campaign.poolBy === 'tags') {
+      await db('labels').insert({
+        ...common,
+        id: tag,
+        registry: 'tag',
+        title: `Pool ${index}`,
+        color: 'blue',
+        position: index,
+      });
+      await db('mailbox_tags').insert(
+        campaign.pool.map((place) => ({
+          organization_id: organizationId,
+          mailbox_id: mailboxes[place]!,
+          label_id: tag,
+        })),
+      );
+    } else if (campaign.pool) {
       await db('campaign_senders').insert(
         campaign.pool.map((place) => ({
           organization_id: organizationId,
@@ -84,7 +108,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
           enabled: true,
           use_contact_timezone: true,
           preferred_hours: campaign.hours,
-          weekend_weight_multiplier: 1,
+          weekend_weight_multiplier: campaign.weekends ? 1 : 0,
         },
       };
       await db('campaign_advanced').insert({
@@ -110,13 +134,50 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   return { organizationId, mailboxes, campaigns, leads };
 }
 
+/** What mailboxes sent before the world began, with their counts. */
+async function insertEarlier(
+  { db }: TestDeps,
+  spec: WorldSpec,
+  { organizationId, mailboxes }: Pick<Built, 'organizationId' | 'mailboxes'>,
+): Promise<void> {
+  const random = seeded(spec.seed).fork('earlier');
+  const sent = spec.mailboxes.flatMap(({ before }, index) => before.map((at) => ({ mailbox: mailboxes[index]!, at })));
+  if (sent.length === 0) return;
+  const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  await db('sends').insert(
+    sent.map(({ mailbox, at }) => ({
+      id: drawId(random),
+      organization_id: organizationId,
+      mailbox_id: mailbox,
+      state: 'sent',
+      recipient: 'earlier@lead.example.com',
+      slot_at: new Date(at),
+      slot_day: utcDay(at),
+      sent_at: new Date(at),
+      created_at: new Date(at),
+      updated_at: new Date(at),
+    })),
+  );
+  const counts = new Map<string, number>();
+  for (const { mailbox, at } of sent)
+    counts.set(`${mailbox}/${utcDay(at)}`, (counts.get(`${mailbox}/${utcDay(at)}`) ?? 0) + 1);
+  await db('daily_counters').insert(
+    [...counts].map(([key, count]) => ({
+      organization_id: organizationId,
+      scope: 'mailbox',
+      scope_id: key.split('/')[0]!,
+      day: key.split('/')[1]!,
+      count,
+    })),
+  );
+}
+
 function campaignColumns(campaign: CampaignSpec, index: number): Record<string, unknown> {
   return {
     name: `Campaign ${index}`,
     timezone: campaign.timezone,
     days: campaign.days,
-    start_time: campaign.start,
-    end_time: campaign.end,
+    ...windowColumns(campaign),
     start_date: campaign.startsAt === null ? null : new Date(campaign.startsAt),
     end_date: campaign.endsAt === null ? null : new Date(campaign.endsAt),
     daily_limit: campaign.dailyLimit,
@@ -124,7 +185,7 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
     esp_match_mode: campaign.espMatch,
     entry_delay_minutes: campaign.entryDelayMinutes,
     prioritize_new_leads: campaign.prioritizeNew,
-    sender_strategy: campaign.pool ? 'explicit' : 'tags',
+    sender_strategy: campaign.pool && campaign.poolBy === 'senders' ? 'explicit' : 'tags',
     ...(campaign.ramp
       ? {
           ramp_enabled: true,
@@ -136,50 +197,76 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
   };
 }
 
+/** One window as start and end; several as windows of each weekday, Sunday first. */
+function windowColumns({ windows, days }: CampaignSpec): Record<string, unknown> {
+  const [first] = windows;
+  if (windows.length === 1) return { start_time: first![0], end_time: first![1] };
+  const minutes = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+  const ofDay = windows.map(([from, to]) => ({ start: minutes(from), end: minutes(to) }));
+  return {
+    schedule_windows: json([6, 0, 1, 2, 3, 4, 5].map((bit) => ((days & (1 << bit)) !== 0 ? ofDay : []))),
+  };
+}
+
 function stepRows(
-  { steps }: CampaignSpec,
-  campaignId: string,
-  ids: readonly string[],
+  { steps, begin }: CampaignSpec,
+  { id, first, steps: ids }: Built['campaigns'][number],
   common: Record<string, unknown>,
 ): Record<string, unknown>[] {
-  const row = (index: number, fields: Record<string, unknown>) => ({
+  const plain = (to: string | undefined) => json({ branches: to ? [{ to }] : [] });
+  /** The way to the step after the one in place `index`. */
+  const onward = (index: number) => {
+    const next = steps[index];
+    return next?.kind === 'email' && next.ifOpened
+      ? json({
+          branches: [
+            { to: ids[index + 1]!, when: [{ field: 'opened', operator: 'equals', value: true }] },
+            { to: null },
+          ],
+        })
+      : plain(ids[index + 1]);
+  };
+  const row = (step: string, position: number, conditions: unknown, fields: Record<string, unknown>) => ({
     ...common,
-    id: ids[index]!,
-    campaign_id: campaignId,
-    position: index + 1,
+    id: step,
+    campaign_id: id,
+    position,
     subject: '',
-    body_plain: `Step ${index} for {{.FirstName}}`,
+    body_plain: `Step ${position - 1} for {{.FirstName}}`,
     wait_after: 0,
     action: null,
-    conditions: json({ branches: ids[index + 1] ? [{ to: ids[index + 1] }] : [] }),
+    conditions,
     ...fields,
   });
   return [
-    row(0, { kind: 'email', subject: 'Hello', thread_reply: false }),
-    ...steps.map((step, place) => {
-      switch (step.kind) {
-        case 'email':
-          return row(place + 1, {
-            kind: 'email',
-            subject: step.thread ? '' : 'Again',
-            wait_after: step.waitDays,
-            thread_reply: step.thread,
-          });
-        case 'wait':
-          return row(place + 1, { kind: 'wait', action: json({ type: 'wait', wait_minutes: step.minutes }) });
-        case 'event':
-          return row(place + 1, {
-            kind: 'action',
-            action: json({
-              type: 'wait_for_event',
-              wait_event_name: step.name,
-              timeout_minutes: step.timeoutMinutes,
-              on_timeout: 'continue',
-            }),
-          });
-      }
-    }),
+    ...(begin ? [row(first!, 0, plain(ids[0]), fieldsOf(begin))] : []),
+    row(ids[0]!, 1, onward(0), { kind: 'email', subject: 'Hello', thread_reply: false }),
+    ...steps.map((step, place) => row(ids[place + 1]!, place + 2, onward(place + 1), fieldsOf(step))),
   ];
+}
+
+function fieldsOf(step: StepSpec): Record<string, unknown> {
+  switch (step.kind) {
+    case 'email':
+      return {
+        kind: 'email',
+        subject: step.thread ? '' : 'Again',
+        wait_after: step.waitDays,
+        thread_reply: step.thread,
+      };
+    case 'wait':
+      return { kind: 'wait', action: json({ type: 'wait', wait_minutes: step.minutes }) };
+    case 'event':
+      return {
+        kind: 'action',
+        action: json({
+          type: 'wait_for_event',
+          wait_event_name: step.name,
+          timeout_minutes: step.timeoutMinutes,
+          on_timeout: 'continue',
+        }),
+      };
+  }
 }
 
 function drawId(random: Random): string {

@@ -10,21 +10,28 @@ export interface MailboxSpec {
   cap: number;
   gapSeconds: number;
   provider: 'gmail' | 'outlook' | 'smtp_imap';
+  /** When it sent emails before the world began: epoch ms, ascending. */
+  before: number[];
+  /** It is held from the beginning until then (epoch ms). */
+  restsUntil: number | null;
 }
 
 /** A step after the first email. */
 export type StepSpec =
-  | { kind: 'email'; waitDays: number; thread: boolean }
+  /** `ifOpened`: who has not opened the email before until it is due has come to the end. */
+  | { kind: 'email'; waitDays: number; thread: boolean; ifOpened: boolean }
   | { kind: 'wait'; minutes: number }
   | { kind: 'event'; name: string; timeoutMinutes: number };
+
+export type Window = [from: string, to: string];
 
 /** A campaign of a drawn world. */
 export interface CampaignSpec {
   timezone: string;
   /** Bit 0 = Monday. */
   days: number;
-  start: string;
-  end: string;
+  /** From and to (HH:MM) on each of its days; the same time twice is the whole day. */
+  windows: Window[];
   startsAt: number | null;
   endsAt: number | null;
   dailyLimit: number;
@@ -34,10 +41,16 @@ export interface CampaignSpec {
   espMatch: 'off' | 'prefer' | 'strict';
   /** Preferred hours of send-time optimization; null is off. */
   hours: number[] | null;
+  /** Preferred hours include those of weekends. */
+  weekends: boolean;
   entryDelayMinutes: number;
   prioritizeNew: boolean;
-  /** Places in the list of mailboxes of an explicit pool; null sends from all. */
+  /** Places in the list of mailboxes of its pool; null sends from all. */
   pool: number[] | null;
+  poolBy: 'senders' | 'tags';
+  /** What comes before the first email. */
+  begin: Exclude<StepSpec, { kind: 'email' }> | null;
+  /** What follows the first email. */
   steps: StepSpec[];
 }
 
@@ -49,14 +62,22 @@ export interface LeadSpec {
   timezone: string;
   /** Provider family of the address; empty when unknown. */
   provider: '' | 'gmail' | 'outlook' | 'other';
+  /** The address does not exist. */
+  gone: boolean;
 }
 
 /** Something that happens to a world while it runs, at a moment in epoch ms. */
 export type Happening = { at: number } & (
-  | { kind: 'hold' | 'outage' | 'password'; mailbox: number; until: number }
+  | { kind: 'hold' | 'holdReading' | 'outage' | 'password'; mailbox: number; until: number }
+  | { kind: 'off' | 'on' | 'removeMailbox'; mailbox: number }
+  | { kind: 'cap'; mailbox: number; cap: number }
+  | { kind: 'gap'; mailbox: number; gapSeconds: number }
   | { kind: 'pause' | 'resume'; campaign: number }
   | { kind: 'limit'; campaign: number; dailyLimit: number }
-  | { kind: 'reply' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead'; lead: number }
+  | { kind: 'window'; campaign: number; window: Window }
+  | { kind: 'wait'; campaign: number; waitDays: number }
+  | { kind: 'pool'; campaign: number; pool: number[] }
+  | { kind: 'open' | 'reply' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead'; lead: number }
 );
 
 /** Everything about one world: what exists and what will happen. The same seed draws the same world. */
@@ -95,6 +116,8 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
     cap: whole(2, 6),
     gapSeconds: random.pick([0, 60, 600, 600, 1800, 5400]),
     provider: random.pick(['gmail', 'outlook', 'smtp_imap']),
+    before: [],
+    restsUntil: null,
   }));
   const campaigns = Array.from({ length: whole(1, 3) }, () =>
     drawCampaign(random, whole, mailboxes, from, until, busy),
@@ -105,9 +128,72 @@ export function drawWorld(seed: number, busy: boolean): WorldSpec {
     at: random.next() < 0.6 ? from : Math.floor(random.between(from, until - 6 * HOUR)),
     timezone: random.pick(ZONES),
     provider: random.pick(['', 'gmail', 'outlook', 'other']),
+    gone: false,
   }));
   const happenings = busy ? drawHappenings(random, whole, { from, until, mailboxes, campaigns, leads }) : [];
   return { seed, from, until, mailboxes, campaigns, leads, happenings };
+}
+
+/**
+ * Draws a world that an estimate is about: one campaign of one email, everybody there from the beginning, nothing that
+ * happens. Its mailboxes may have sent before and may be at rest.
+ */
+export function drawPlainWorld(seed: number): WorldSpec {
+  const random = seeded(seed).fork('plain');
+  const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
+  const chance = (share: number): boolean => random.next() < share;
+  const from = Date.parse(`${random.pick(STARTS)}T00:00:00Z`) + whole(0, 23) * HOUR + whole(0, 59) * MINUTE;
+  const until = from + whole(3, 5) * DAY;
+  const mailboxes = Array.from({ length: whole(1, 5) }, (): MailboxSpec => {
+    const gapSeconds = random.pick([0, 60, 600, 1800, 5400, 4 * 3600]);
+    const cap = whole(1, 8);
+    const before: number[] = [];
+    const latest = from - whole(1, 3 * 60) * MINUTE;
+    if (chance(0.4))
+      for (let n = whole(1, cap); n > 0; n -= 1) before.push(latest - (n - 1) * Math.max(gapSeconds * 1000, MINUTE));
+    const restsUntil = chance(0.15) ? from + whole(1, 40) * HOUR : null;
+    return { cap, gapSeconds, provider: 'smtp_imap', before, restsUntil };
+  });
+  const [start, end] = random.pick([
+    ['09:00', '17:00'],
+    ['09:00', '17:00'],
+    ['00:00', '00:00'],
+    ['08:30', '11:00'],
+    ['22:00', '04:00'],
+  ] as const);
+  const pool = chance(0.3) ? mailboxes.map((_, index) => index).filter(() => chance(0.6)) : [];
+  const campaign: CampaignSpec = {
+    timezone: random.pick(ZONES),
+    days: chance(0.6) ? 127 : 0b0011111,
+    windows: [[start, end]],
+    startsAt: chance(0.2) ? from + whole(1, 30) * HOUR : null,
+    endsAt: null,
+    dailyLimit: chance(0.6) ? whole(1, 14) : 50,
+    maxNewPerDay: 0,
+    ramp: chance(0.3) ? { start: whole(1, 2), increment: whole(1, 3), ceiling: whole(0, 6) } : null,
+    espMatch: 'off',
+    hours: null,
+    weekends: true,
+    entryDelayMinutes: 0,
+    prioritizeNew: chance(0.5),
+    pool: pool.length > 0 ? pool : null,
+    poolBy: 'senders',
+    begin: null,
+    steps: [],
+  };
+  const capacity = mailboxes.reduce((sum, { cap }) => sum + cap, 0) * ((until - from) / DAY);
+  const leads = Array.from(
+    { length: Math.ceil(Math.min(capacity, 60) * random.pick([0.3, 0.6, 1.3])) },
+    (): LeadSpec => ({
+      campaign: 0,
+      at: from,
+      timezone: 'UTC',
+      provider: '',
+      gone: false,
+    }),
+  );
+  // Ids come from the seed too, and other worlds may have the same.
+  return { seed: seed + 1_000_000, from, until, mailboxes, campaigns: [campaign], leads, happenings: [] };
 }
 
 function drawCampaign(
@@ -133,14 +219,13 @@ function drawCampaign(
   if (chance(0.5)) {
     if (busy && chance(0.3)) steps.push({ kind: 'wait', minutes: whole(1, 2000) });
     if (busy && chance(0.3)) steps.push({ kind: 'event', name: 'signed-up', timeoutMinutes: whole(60, 1440) });
-    steps.push({ kind: 'email', waitDays: whole(0, 1), thread: chance(0.7) });
+    steps.push({ kind: 'email', waitDays: whole(0, 1), thread: chance(0.7), ifOpened: false });
   }
   const pool = chance(0.3) ? mailboxes.map((_, index) => index).filter(() => chance(0.6)) : null;
   return {
     timezone: random.pick(ZONES),
     days: chance(0.7) ? 127 : 0b0011111,
-    start,
-    end,
+    windows: [[start, end]],
     startsAt: chance(0.15) ? from + whole(1, 30) * HOUR : null,
     endsAt: chance(0.1) ? until - whole(1, 30) * HOUR : null,
     dailyLimit: chance(0.4) ? whole(2, 10) : 50,
@@ -148,9 +233,12 @@ function drawCampaign(
     ramp: chance(0.2) ? { start: whole(1, 2), increment: whole(1, 3), ceiling: whole(4, 8) } : null,
     espMatch: random.pick(['off', 'off', 'off', 'prefer', 'strict']),
     hours: optimized ? [9, 10, 11, 14, 15, 16] : null,
+    weekends: true,
     entryDelayMinutes: chance(0.2) ? whole(1, 600) : 0,
     prioritizeNew: chance(0.3),
     pool: pool && pool.length > 0 ? pool : null,
+    poolBy: 'senders',
+    begin: null,
     steps,
   };
 }

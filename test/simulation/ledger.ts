@@ -1,10 +1,11 @@
 import { DateTime } from 'luxon';
-import type { RawDb } from '../harness/database.ts';
 import type { Built } from './build.ts';
 import type { CampaignSpec, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
+/** An email that was refused is tried again within this time (ms). */
+const REFUSED_MS = 64 * MINUTE;
 
 /** One email as the mail server got it. */
 export interface Letter {
@@ -26,6 +27,13 @@ export interface Fault {
   detail: string;
 }
 
+/** What of a mailbox changes. */
+export interface MailboxState {
+  cap: number;
+  gapSeconds: number;
+  state: 'on' | 'off' | 'removed';
+}
+
 /** A stretch of time for which a value holds, from its moment (epoch ms) on. */
 interface Change<T> {
   at: number;
@@ -42,20 +50,83 @@ export class Ledger {
   readonly spec: WorldSpec;
   readonly built: Built;
   readonly #left = new Map<number, number>();
-  readonly #limits: Change<number>[][];
+  readonly #rules: Change<CampaignSpec>[][];
   readonly #active: Change<boolean>[][];
-  readonly #rampDays: string[][];
+  readonly #mailboxes: Change<MailboxState>[][];
+  readonly #opened = new Map<number, number>();
 
   constructor(spec: WorldSpec, built: Built) {
     this.spec = spec;
     this.built = built;
-    this.#limits = spec.campaigns.map(({ dailyLimit }) => [{ at: spec.from, value: dailyLimit }]);
+    this.#rules = spec.campaigns.map((value) => [{ at: spec.from, value }]);
     this.#active = spec.campaigns.map(() => [{ at: spec.from, value: true }]);
-    this.#rampDays = spec.campaigns.map(() => []);
+    this.#mailboxes = spec.mailboxes.map(({ cap, gapSeconds }) => [
+      { at: spec.from, value: { cap, gapSeconds, state: 'on' } },
+    ]);
   }
 
-  setLimit(campaign: number, value: number, at: number): void {
-    this.#limits[campaign]!.push({ at, value });
+  /** A campaign is edited. */
+  setRules(campaign: number, edit: Partial<CampaignSpec>, at: number): void {
+    this.#rules[campaign]!.push({ at, value: { ...this.rulesAt(campaign, at), ...edit } });
+  }
+
+  rulesAt(campaign: number, at: number): CampaignSpec {
+    return this.#rules[campaign]!.findLast((change) => change.at <= at)!.value;
+  }
+
+  /** A mailbox is edited, switched off or on, or removed. */
+  setMailbox(mailbox: number, edit: Partial<MailboxState>, at: number): void {
+    this.#mailboxes[mailbox]!.push({ at, value: { ...this.mailboxAt(mailbox, at), ...edit } });
+  }
+
+  mailboxAt(mailbox: number, at: number): MailboxState {
+    return this.#mailboxes[mailbox]!.findLast((change) => change.at <= at)!.value;
+  }
+
+  /** Whether a mailbox is on and in the pool of a campaign. */
+  isSender(campaign: number, mailbox: number, at: number): boolean {
+    const { pool } = this.rulesAt(campaign, at);
+    return this.mailboxAt(mailbox, at).state === 'on' && (pool === null || pool.includes(mailbox));
+  }
+
+  /** Whether a mailbox was no sender of a campaign at some moment after one and up to another: its conversations may move. */
+  wasLost(campaign: number, mailbox: number, after: number, until: number): boolean {
+    const moments = [...this.#rules[campaign]!, ...this.#mailboxes[mailbox]!].map(({ at }) => at);
+    return moments.some((at) => at > after && at <= until && !this.isSender(campaign, mailbox, at));
+  }
+
+  /** Whether a campaign or a mailbox was edited, paused or resumed in between, or an outage or hold began or ended. */
+  changedBetween(from: number, until: number): boolean {
+    const within = (at: number): boolean => at > from && at <= until;
+    return (
+      [...this.#rules, ...this.#active, ...this.#mailboxes].some((changes) => changes.some(({ at }) => within(at))) ||
+      this.spec.happenings.some(({ at }) => within(at))
+    );
+  }
+
+  /** Whether a mailbox is held, or its server away; what its last refusal makes it wait for afterwards included. */
+  rests(mailbox: number, at: number): boolean {
+    return (
+      at < (this.spec.mailboxes[mailbox]!.restsUntil ?? 0) ||
+      this.spec.happenings.some(
+        (one) => 'until' in one && one.mailbox === mailbox && one.at <= at && at < one.until + REFUSED_MS,
+      )
+    );
+  }
+
+  /** When a lead's first email falls due (epoch ms), where no event comes before it. */
+  firstDue(lead: number): number | null {
+    const { at, campaign } = this.spec.leads[lead]!;
+    const rules = this.spec.campaigns[campaign]!;
+    return rules.begin?.kind === 'event' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
+  }
+
+  open(lead: number, at: number): void {
+    if (!this.#opened.has(lead)) this.#opened.set(lead, at);
+  }
+
+  openedAt(lead: number): number {
+    return this.#opened.get(lead) ?? Infinity;
   }
 
   setActive(campaign: number, value: boolean, at: number): void {
@@ -70,10 +141,6 @@ export class Ledger {
     return this.#left.get(lead) ?? Infinity;
   }
 
-  limitAt(campaign: number, at: number): number {
-    return this.#limits[campaign]!.findLast((change) => change.at <= at)!.value;
-  }
-
   isActive(campaign: number, at: number): boolean {
     return this.#active[campaign]!.findLast((change) => change.at <= at)!.value;
   }
@@ -82,8 +149,8 @@ export class Ledger {
     this.faults.push({ at, rule, detail });
   }
 
-  /** A letter reached the server: every rule is looked at. */
-  record(at: number, mailbox: number, to: string, raw: Buffer): void {
+  /** A letter reached the server: every rule is looked at. Returns whom it is for. */
+  record(at: number, mailbox: number, to: string, raw: Buffer): number {
     const head = raw.toString('utf8').replace(/\r?\n[ \t]+/g, ' ');
     const header = (name: string): string => new RegExp(`^${name}: (.*)$`, 'mi').exec(head)?.[1]?.trim() ?? '';
     const lead = this.built.leads.findIndex(({ email }) => email === to);
@@ -92,72 +159,97 @@ export class Ledger {
     const letter: Letter = { at, mailbox, lead, campaign, step, to, messageId: header('message-id') };
     this.#judge(letter, header('in-reply-to'), header('references'), header('subject'));
     this.letters.push(letter);
+    return lead;
   }
 
   #judge(letter: Letter, inReplyTo: string, references: string, subject: string): void {
     const { at, mailbox, lead, campaign, step } = letter;
-    const rules = this.spec.campaigns[campaign]!;
+    const rules = this.rulesAt(campaign, at);
     const sender = this.spec.mailboxes[mailbox]!;
+    const person = this.spec.leads[lead]!;
     const broken = (rule: string, detail = ''): void =>
       this.fault(at, rule, `mailbox ${mailbox} lead ${lead} campaign ${campaign} step ${step} ${detail}`);
 
     if (!isOpenAt(rules, at)) broken('outside the window');
     if (!this.isActive(campaign, at)) broken('the campaign is paused');
     if (at > this.leftAt(lead)) broken('mailed after leaving');
-    if (rules.pool && !rules.pool.includes(mailbox)) broken('a mailbox outside the pool');
+    if (!this.isSender(campaign, mailbox, at)) broken('a mailbox outside the pool, or switched off');
     if (this.letters.some((other) => other.lead === lead && other.step === step)) broken('twice');
-    if (rules.espMatch === 'strict' && step === 0 && !matches(this.spec.leads[lead]!.provider, sender.provider))
+    if (rules.espMatch === 'strict' && step === 0 && !matches(person.provider, sender.provider))
       broken('a provider that does not match');
-    if (rules.hours && !rules.hours.includes(local(at, this.spec.leads[lead]!.timezone).hour))
-      broken('not a preferred hour');
-    if (at < this.spec.leads[lead]!.at + rules.entryDelayMinutes * MINUTE) broken('before the entry delay');
+    if (rules.hours && !isPreferred(rules, at, person.timezone)) broken('not a preferred hour');
+    if (at < person.at + rules.entryDelayMinutes * MINUTE + firstWait(rules)) broken('before the entry delay');
 
-    const of = this.letters.filter((other) => other.mailbox === mailbox);
+    // What has its slot keeps it when a cap is lowered, a gap raised, or a limit lowered.
+    const states = this.#mailboxes[mailbox]!.map(({ value }) => value);
+    const of = [
+      ...sender.before,
+      ...this.letters.filter((other) => other.mailbox === mailbox).map((other) => other.at),
+    ];
     const utcDay = Math.floor(at / DAY);
-    if (of.filter((other) => Math.floor(other.at / DAY) === utcDay).length >= sender.cap) broken('mailbox cap');
+    const cap = Math.max(...states.map((state) => state.cap));
+    if (of.filter((other) => Math.floor(other / DAY) === utcDay).length >= cap) broken('mailbox cap');
     const last = of.at(-1);
-    if (last && at - last.at < sender.gapSeconds * 1000) broken('gap', `${at - last.at} ms`);
+    const gap = Math.min(...states.map((state) => state.gapSeconds)) * 1000;
+    if (last !== undefined && at - last < gap) broken('gap', `${at - last} ms`);
+    if (at < (sender.restsUntil ?? 0)) broken('a mailbox that rests');
 
     const day = dayOf(rules, at);
     const today = this.letters.filter((other) => other.campaign === campaign && dayOf(rules, other.at) === day);
-    // A limit that is lowered does not take back what has its slot.
-    const limit = Math.max(...this.#limits[campaign]!.map(({ value }) => value));
+    const limit = Math.max(...this.#rules[campaign]!.map(({ value }) => value.dailyLimit));
     if (today.length >= limit) broken('daily limit');
+    const given = today.filter((other) => other.mailbox === mailbox).length;
+    if (given >= Math.min(limit, cap)) broken("the mailbox's share of the campaign");
     if (step === 0 && rules.maxNewPerDay > 0 && today.filter((other) => other.step === 0).length >= rules.maxNewPerDay)
       broken('new leads');
-    if (rules.ramp) {
-      const days = this.#rampDays[campaign]!;
-      if (!days.includes(day)) days.push(day);
-      if (today.filter((other) => other.mailbox === mailbox).length >= this.rampAt(campaign, at)) broken('ramp');
-    }
+    if (rules.ramp && given >= this.rampAt(campaign, at)) broken('ramp');
+    this.#judgeConversation(letter, { inReplyTo, references, subject }, broken);
+  }
 
+  #judgeConversation(
+    { at, mailbox, lead, campaign, step }: Letter,
+    { inReplyTo, references, subject }: Record<'inReplyTo' | 'references' | 'subject', string>,
+    broken: (rule: string, detail?: string) => void,
+  ): void {
     const earlier = this.letters.filter((other) => other.lead === lead);
     const before = earlier.at(-1);
-    if (before) {
-      const spec = rules.steps[step - 1];
-      if (before.mailbox !== mailbox) broken('another mailbox in the conversation', `was ${before.mailbox}`);
-      if (spec?.kind === 'email' && spec.thread) {
-        if (inReplyTo !== before.messageId) broken('In-Reply-To');
-        if (!references.startsWith(earlier[0]!.messageId)) broken('References');
-        if (!/^Re: Hello$/.test(subject)) broken('Subject', subject);
-      }
-      if (spec?.kind === 'email' && at < before.at + spec.waitDays * DAY) broken('before its day');
-    } else if (step > 0) broken('a later step first');
+    if (!before) {
+      if (step > 0) broken('a later step first');
+      return;
+    }
+    if (before.step >= step) broken('an earlier step later');
+    const spec = this.rulesAt(campaign, at).steps[step - 1];
+    const moved = before.mailbox !== mailbox;
+    if (moved && !this.wasLost(campaign, before.mailbox, before.at, at))
+      broken('another mailbox in the conversation', `was ${before.mailbox}`);
+    if (spec?.kind !== 'email') return;
+    if (spec.thread) {
+      if (inReplyTo !== before.messageId) broken('In-Reply-To');
+      if (!references.startsWith(earlier[0]!.messageId)) broken('References');
+      if (!/^Re: (Hello|Again)$/.test(subject)) broken('Subject', subject);
+    }
+    const waits = this.#rules[campaign]!.map(({ value }) => value.steps[step - 1] as typeof spec);
+    if (at < before.at + Math.min(...waits.map(({ waitDays }) => waitDays)) * DAY) broken('before its day');
+    if (spec.ifOpened && !this.#opened.has(lead)) broken('an email for who has opened one');
   }
 
   /**
    * What the ramp allows a mailbox on the day of a moment: it rises with every local day on which the campaign's window
-   * opens, from its first.
+   * opens, from the first on.
    */
   rampAt(campaign: number, at: number): number {
-    const rules = this.spec.campaigns[campaign]!;
+    const rules = this.rulesAt(campaign, at);
     const ramp = rules.ramp!;
-    const first = Math.max(this.spec.from, rules.startsAt ?? 0);
+    // It begins when there is somebody to write to.
+    const due = this.spec.leads.flatMap((lead, index) =>
+      lead.campaign === campaign ? [this.firstDue(index) ?? 0] : [],
+    );
+    const first = Math.max(this.spec.from, rules.startsAt ?? 0, Math.min(...due));
     const days = new Set<string>();
     for (let moment = first; moment <= at; moment += 15 * MINUTE)
-      if (isOpenAt(rules, moment)) days.add(dayOf(rules, moment));
+      if (isOpenAt(this.rulesAt(campaign, moment), moment)) days.add(dayOf(rules, moment));
     days.add(dayOf(rules, at));
-    return Math.min(ramp.ceiling, ramp.start + ramp.increment * (days.size - 1));
+    return Math.min(ramp.ceiling || Infinity, ramp.start + ramp.increment * (days.size - 1));
   }
 }
 
@@ -189,11 +281,23 @@ export function isOpenAt(rules: CampaignSpec, at: number): boolean {
   if ((rules.startsAt !== null && at < rules.startsAt) || (rules.endsAt !== null && at >= rules.endsAt)) return false;
   const { minute, weekday } = local(at, rules.timezone);
   const has = (day: number): boolean => (rules.days & (1 << ((day + 7) % 7))) !== 0;
-  const start = minutesOf(rules.start);
-  const end = minutesOf(rules.end);
-  if (start === end) return has(weekday);
-  if (start < end) return has(weekday) && minute >= start && minute < end;
-  return (has(weekday) && minute >= start) || (has(weekday - 1) && minute < end);
+  return rules.windows.some(([from, to]) => {
+    const [start, end] = [minutesOf(from), minutesOf(to)];
+    if (start === end) return has(weekday);
+    if (start < end) return has(weekday) && minute >= start && minute < end;
+    return (has(weekday) && minute >= start) || (has(weekday - 1) && minute < end);
+  });
+}
+
+/** Whether send-time optimization lets an email out: a preferred hour of the recipient, and no weekend where those are left out. */
+export function isPreferred({ hours, weekends }: CampaignSpec, at: number, timezone: string): boolean {
+  const { hour, weekday } = local(at, timezone);
+  return hours === null || (hours.includes(hour) && (weekends || weekday < 5));
+}
+
+/** How long (ms) a lead waits before the first email beside the entry delay; an event may come at once. */
+function firstWait({ begin }: CampaignSpec): number {
+  return begin?.kind === 'wait' ? begin.minutes * MINUTE : 0;
 }
 
 /** Whether an address of a provider family may be written to from a mailbox, where they must match. */
@@ -203,54 +307,4 @@ export function matches(provider: string, sender: string): boolean {
 
 function minutesOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
-}
-
-/** What must hold of the rows at any time: every lead in one state, and every lead that waits has a next moment. */
-export async function checkHour(db: RawDb, ledger: Ledger, wakes: ReadonlyMap<string, number | null>): Promise<void> {
-  const { rows } = (await db.raw(
-    `select e.id, e.contact_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
-       c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
-       exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot
-     from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = ?`,
-    [ledger.built.organizationId],
-  )) as { rows: Record<string, any>[] };
-  const at = Math.max(0, ...[...wakes.values()].map((wake) => wake ?? 0));
-  for (const row of rows) {
-    const fault = (rule: string): void => ledger.fault(at, rule, JSON.stringify(row));
-    const launcher = `campaign/${row.campaign_id}`;
-    const run = `enrollment/${row.campaign_id}/${row.contact_id}`;
-    if (row.state === 'active') {
-      if (!wakes.has(run)) fault('an active lead without a run');
-      else if (
-        wakes.get(run) === null &&
-        row.status === 'active' &&
-        !row.blocked &&
-        !row.waits &&
-        !row.slot &&
-        !row.hold_since
-      )
-        fault('an active lead that waits for nothing');
-      if (!row.waiting_for && !row.waiting_until) fault('an active lead without a reason');
-    } else if (row.state === 'pending') {
-      if (row.status === 'active' && !wakes.has(launcher)) fault('a waiting lead without a launcher');
-      else if (row.status === 'active' && wakes.get(launcher) === null && !row.hold_since)
-        fault('a waiting lead whose launcher sleeps for ever');
-      if (row.slot) fault('a waiting lead with a slot');
-    } else {
-      if (row.slot) fault('a finished lead with a slot');
-      if (wakes.get(run) === null && wakes.has(run)) fault('a finished lead whose run sleeps for ever');
-      if (row.state !== 'completed' && !row.failure_reason) fault('a finished lead without a reason');
-    }
-  }
-  const { rows: counters } = (await db.raw(
-    `select d.scope, d.scope_id, d.day, d.count, s.n from (
-       select 'mailbox' as scope, mailbox_id as scope_id, (slot_at at time zone 'utc')::date as day, count(*)::int as n
-       from sends where organization_id = :org group by 1, 2, 3
-       union all select 'campaign', campaign_id, slot_day, count(*)::int from sends where organization_id = :org group by 1, 2, 3) s
-     full join (select * from daily_counters where organization_id = :org and scope in ('mailbox', 'campaign')) d
-       on d.scope = s.scope and d.scope_id = s.scope_id and d.day = s.day
-     where coalesce(d.count, 0) <> coalesce(s.n, 0)`,
-    { org: ledger.built.organizationId },
-  )) as { rows: object[] };
-  for (const row of counters) ledger.fault(at, 'a counter that is off', JSON.stringify(row));
 }

@@ -1,172 +1,256 @@
-import type { RawDb } from '../harness/database.ts';
-import { dayOf, isOpenAt, local, matches, type Letter } from './ledger.ts';
+import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
+import { dayOf, isOpenAt, isPreferred, local, matches, type Ledger, type Letter } from './ledger.ts';
 import type { Outcome } from './run.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
+/** How long (ms) a person holds a lead. */
+export const HOLD_LEAD_MS = 5 * 60 * MINUTE;
 
-/** An email that a lead was waiting for: from when on, and until when at most. */
+/** An email that a lead waits for. */
 interface Job {
   lead: number;
   campaign: number;
+  /** 0 is the first email. */
   step: number;
+  /** Due from then on (epoch ms). */
   from: number;
-  until: number;
   /** The mailbox of its conversation; null may come from any that fits. */
   mailbox: number | null;
 }
 
+/** An email as the oracle placed it. */
+export type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step'>;
+
 /**
- * How many emails the world had room for, by an allocator of its own: minute by minute, every mailbox that is free gives
- * the minute to the email that has the fewest other chances. It knows all arrivals and every rule, and shares no code
- * with the engine. Emails count as due when the engine's rows say their contact came to them.
+ * How many emails the world had room for, by an allocator of its own that shares no code and no state with the engine: it goes
+ * from minute to minute through its own course of the world, and a mailbox that is free gives the minute to the email
+ * with the fewest mailboxes to choose from. It knows what has happened until then and nothing of what is to come. What
+ * campaigns prescribe binds it too: the mailbox that has sent least, providers that match, new leads before or after
+ * follow-ups. `campaigns` is the order in which campaigns are asked for emails that have as many to choose from: no
+ * rule says which of two comes first, so there is only as much room as every order finds.
  */
-export async function couldHaveSent(db: RawDb, { spec, built, ledger, letters }: Outcome): Promise<number> {
-  const jobs = await readJobs(db, { spec, built, ledger, letters });
-  const zones = jobs.map((job) => spec.leads[job.lead]!.timezone);
-  const free = spec.mailboxes.map(() => -Infinity);
-  const mailboxDays = new Map<string, number>();
-  const campaignDays = new Map<string, number>();
-  const count = (map: Map<string, number>, key: string): number => map.get(key) ?? 0;
-  const open = new Set(jobs.keys());
-  let sent = 0;
-  const ramps = new Map<string, number>();
-  const ramp = (campaign: number, at: number, day: string): number => {
-    if (!spec.campaigns[campaign]!.ramp) return Infinity;
-    const key = `${campaign}/${day}`;
-    if (!ramps.has(key)) ramps.set(key, ledger.rampAt(campaign, at));
-    return ramps.get(key)!;
-  };
-  for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until && open.size > 0; at += MINUTE) {
-    const utcDay = Math.floor(at / DAY);
-    const usable = spec.mailboxes
-      .map((_, index) => index)
-      .filter(
-        (index) =>
-          free[index]! <= at &&
-          count(mailboxDays, `${index}/${utcDay}`) < spec.mailboxes[index]!.cap &&
-          !spec.happenings.some(
-            (one) => 'mailbox' in one && one.mailbox === index && one.at <= at && at < restsUntil(one.kind, one.until),
-          ),
-      );
-    if (usable.length === 0) continue;
-    const opened = spec.campaigns.map((rules, index) => isOpenAt(rules, at) && ledger.isActive(index, at));
-    if (!opened.includes(true)) continue;
-    const days = spec.campaigns.map((rules) => dayOf(rules, at));
-    const ready = [...open].filter((index) => {
-      const job = jobs[index]!;
-      const hours = spec.campaigns[job.campaign]!.hours;
-      return (
-        opened[job.campaign] &&
-        job.from <= at &&
-        at < job.until &&
-        (!hours || hours.includes(local(at, zones[index]!).hour))
-      );
-    });
-    const fits = (job: Job, mailbox: number): boolean => {
-      const rules = spec.campaigns[job.campaign]!;
-      if (job.mailbox !== null) return job.mailbox === mailbox;
-      if (rules.pool && !rules.pool.includes(mailbox)) return false;
-      return rules.espMatch !== 'strict' || matches(spec.leads[job.lead]!.provider, spec.mailboxes[mailbox]!.provider);
-    };
-    const chances = (job: Job): number =>
-      spec.mailboxes.filter((_, mailbox) => fits(job, mailbox)).length +
-      (spec.campaigns[job.campaign]!.hours ? 0 : 0.5);
-    ready.sort((a, b) => chances(jobs[a]!) - chances(jobs[b]!));
-    const followUps = spec.campaigns.map(({ timezone }, campaign) => {
-      const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
-      return [...open].filter((index) => {
-        const job = jobs[index]!;
-        return job.campaign === campaign && job.step > 0 && job.from < midnight && at < job.until;
-      }).length;
-    });
-    const hasRoom = (job: Job, mailbox: number): boolean => {
-      const { campaign } = job;
-      const rules = spec.campaigns[campaign]!;
-      const { cap } = spec.mailboxes[mailbox]!;
-      const day = days[campaign]!;
-      // New leads leave follow-ups of the day their share, unless the campaign puts them first.
-      const kept = job.step > 0 || rules.prioritizeNew ? 0 : followUps[campaign]!;
-      return (
-        fits(job, mailbox) &&
-        free[mailbox]! <= at &&
-        count(mailboxDays, `${mailbox}/${utcDay}`) < cap &&
-        count(campaignDays, `${campaign}/${day}`) + kept < ledger.limitAt(campaign, at) &&
-        (job.step > 0 ||
-          rules.maxNewPerDay === 0 ||
-          count(campaignDays, `new/${campaign}/${day}`) < rules.maxNewPerDay) &&
-        count(campaignDays, `${campaign}/${mailbox}/${day}`) < Math.min(cap, ramp(campaign, at, day))
-      );
-    };
-    for (const index of ready) {
-      const job = jobs[index]!;
-      // Preference and rotation are rules as well: a provider that matches, then the mailbox that has sent least.
-      const rank = (one: number): number =>
-        (spec.campaigns[job.campaign]!.espMatch === 'prefer' &&
-        spec.leads[job.lead]!.provider !== '' &&
-        !matches(spec.leads[job.lead]!.provider, spec.mailboxes[one]!.provider)
-          ? 1000
-          : 0) + count(mailboxDays, `${one}/${utcDay}`);
-      const [mailbox] = usable.filter((one) => hasRoom(job, one)).sort((a, b) => rank(a) - rank(b));
-      if (mailbox === undefined) continue;
-      open.delete(index);
-      sent += 1;
-      free[mailbox] = at + spec.mailboxes[mailbox]!.gapSeconds * 1000;
-      const day = days[job.campaign]!;
-      const own = `${job.campaign}/${mailbox}/${day}`;
-      for (const [map, key] of [
-        [mailboxDays, `${mailbox}/${utcDay}`],
-        [campaignDays, `${job.campaign}/${day}`],
-        [campaignDays, own],
-        ...(job.step === 0 ? [[campaignDays, `new/${job.campaign}/${day}`] as const] : []),
-      ] as const)
-        map.set(key, count(map, key) + 1);
-    }
+export function couldHaveSent(
+  { spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>,
+  campaigns: readonly number[],
+): Placed[] {
+  const course = new Course(spec, ledger, campaigns);
+  for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until; at += MINUTE) course.pass(at);
+  return course.placed;
+}
+
+/**
+ * As many emails as the order of campaigns sends that sends least. Orders beyond the first are tried only where less than a share
+ * of its emails was sent, as they decide nothing elsewhere.
+ */
+export function roomOf(outcome: Outcome, share: number): number {
+  let least = Infinity;
+  for (const order of ordersOf([...outcome.spec.campaigns.keys()])) {
+    least = Math.min(least, couldHaveSent(outcome, order).length);
+    if (outcome.letters.length >= Math.floor(least * share)) break;
   }
-  return sent;
+  return least;
+}
+
+function ordersOf(list: readonly number[]): number[][] {
+  if (list.length <= 1) return [[...list]];
+  return list.flatMap((first) => ordersOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 }
 
 /** Emails that failed to leave are tried again later: a minute's outage costs a few. */
 function restsUntil(kind: string, until: number): number {
-  // A refused password or server is looked at again with the wait of a deferral.
   return kind === 'outage' ? until + 64 * MINUTE : until;
 }
 
-async function readJobs(
-  db: RawDb,
-  { spec, built, ledger, letters }: Pick<Outcome, 'spec' | 'built' | 'ledger' | 'letters'>,
-): Promise<Job[]> {
-  const rows = (await db('enrollments as e')
-    .leftJoin('step_runs as r', 'r.enrollment_id', 'e.id')
-    .where('e.organization_id', built.organizationId)
-    .select('e.id', 'e.state', 'e.hold_since', 'e.finished_at', 'r.step_id', 'r.started_at')) as Record<string, any>[];
-  const jobs: Job[] = [];
-  for (const [lead, { enrollment, at, campaign: campaignId }] of built.leads.entries()) {
-    const own = rows.filter((row) => row.id === enrollment);
-    if (own.length === 0) continue;
-    const campaign = spec.leads[lead]!.campaign;
-    const rules = spec.campaigns[campaign]!;
-    const sentOf = (step: number): Letter | undefined =>
-      letters.find((letter) => letter.lead === lead && letter.step === step);
-    const left = ledger.leftAt(lead);
-    const held = spec.happenings.find((one) => one.kind === 'holdLead' && one.lead === lead)?.at ?? Infinity;
-    const until = own[0]!.state === 'failed' ? 0 : Math.min(left, held);
-    const steps = built.campaigns.find(({ id }) => id === campaignId)!.steps;
-    jobs.push({ lead, campaign, step: 0, from: at + rules.entryDelayMinutes * MINUTE, until, mailbox: null });
-    for (const [place, step] of rules.steps.entries()) {
-      if (step.kind !== 'email') continue;
-      const run = own.find((row) => row.step_id === steps[place + 1]);
-      const first = sentOf(0);
-      if (!run || !first) continue;
-      const from = run.started_at.getTime() + step.waitDays * DAY;
-      jobs.push({ lead, campaign, step: place + 1, from, until, mailbox: first.mailbox });
+class Course {
+  readonly placed: Placed[] = [];
+  readonly #spec: WorldSpec;
+  readonly #ledger: Ledger;
+  readonly #order: number[];
+  /** Emails that are due, or will be; the next of every lead only. */
+  readonly #open = new Set<Job>();
+  readonly #free: number[];
+  readonly #counts = new Map<string, number>();
+  readonly #ramps = new Map<string, number>();
+
+  constructor(spec: WorldSpec, ledger: Ledger, campaigns: readonly number[]) {
+    this.#spec = spec;
+    this.#ledger = ledger;
+    this.#order = spec.campaigns.map((_, index) => campaigns.indexOf(index));
+    this.#free = spec.mailboxes.map(({ before, gapSeconds }) => (before.at(-1) ?? -Infinity) + gapSeconds * 1000);
+    for (const [mailbox, { before }] of spec.mailboxes.entries())
+      for (const at of before) this.#add(`${mailbox}/${Math.floor(at / DAY)}`);
+    for (const [lead, { campaign, at }] of spec.leads.entries()) {
+      const { entryDelayMinutes, begin } = spec.campaigns[campaign]!;
+      const entered = at + entryDelayMinutes * MINUTE;
+      this.#open.add({ lead, campaign, step: 0, from: this.#after(begin, lead, entered), mailbox: null });
     }
   }
-  // Who left after being mailed was mailed: those emails count for both sides.
-  return jobs.map((job) => ({ ...job, until: Math.max(job.until, sentAfter(letters, job)) }));
-}
 
-function sentAfter(letters: readonly Letter[], job: Job): number {
-  const letter = letters.find(({ lead, step }) => lead === job.lead && step === job.step);
-  return letter ? letter.at + 1 : 0;
+  /** One minute: every mailbox that can gives emails as long as it is free. */
+  pass(at: number): void {
+    const { mailboxes } = this.#spec;
+    const utcDay = Math.floor(at / DAY);
+    const usable = [...mailboxes.keys()].filter((mailbox) => this.#isFree(mailbox, at));
+    if (usable.length === 0) return;
+    const inForce = this.#spec.campaigns.map((_, campaign) => this.#ledger.rulesAt(campaign, at));
+    const opened = inForce.map((rules, campaign) => isOpenAt(rules, at) && this.#ledger.isActive(campaign, at));
+    if (!opened.includes(true)) return;
+    const ready = [...this.#open].filter(
+      ({ lead, campaign, from }) =>
+        opened[campaign] &&
+        from <= at &&
+        this.#isThere(lead, at) &&
+        isPreferred(inForce[campaign]!, at, this.#spec.leads[lead]!.timezone),
+    );
+    if (ready.length === 0) return;
+    const kept = inForce.map((rules, campaign) =>
+      rules.prioritizeNew ? 0 : this.#followUpsToday(campaign, rules, at),
+    );
+    for (const job of this.#sorted(ready, inForce, at)) {
+      const rules = inForce[job.campaign]!;
+      if (!this.#campaignHasRoom(job, rules, at, kept[job.campaign]!)) continue;
+      // Preference and rotation are rules as well: a provider that matches, then the mailbox that has sent least.
+      const { provider } = this.#spec.leads[job.lead]!;
+      const rank = (one: number): number =>
+        (rules.espMatch === 'prefer' && provider !== '' && !matches(provider, mailboxes[one]!.provider) ? 1000 : 0) +
+        this.#count(`${one}/${utcDay}`);
+      const [mailbox] = usable
+        .filter(
+          (one) => this.#isFree(one, at) && this.#fits(job, one, rules, at) && this.#hasShare(job, one, rules, at),
+        )
+        .sort((a, b) => rank(a) - rank(b));
+      if (mailbox !== undefined) this.#place(job, mailbox, rules, at);
+    }
+  }
+
+  #isFree(mailbox: number, at: number): boolean {
+    const { state, cap } = this.#ledger.mailboxAt(mailbox, at);
+    return (
+      this.#free[mailbox]! <= at &&
+      state === 'on' &&
+      (this.#spec.mailboxes[mailbox]!.restsUntil ?? 0) <= at &&
+      this.#count(`${mailbox}/${Math.floor(at / DAY)}`) < cap &&
+      !this.#spec.happenings.some(
+        (one) => 'until' in one && one.mailbox === mailbox && one.at <= at && at < restsUntil(one.kind, one.until),
+      )
+    );
+  }
+
+  /** Whether a lead is in the campaign and not held by hand. */
+  #isThere(lead: number, at: number): boolean {
+    return (
+      at < this.#ledger.leftAt(lead) &&
+      !this.#spec.happenings.some(
+        (one) => one.kind === 'holdLead' && one.lead === lead && one.at <= at && at < one.at + HOLD_LEAD_MS,
+      )
+    );
+  }
+
+  #fits(job: Job, mailbox: number, rules: CampaignSpec, at: number): boolean {
+    if (!this.#ledger.isSender(job.campaign, mailbox, at)) return false;
+    // A conversation goes on from another mailbox only when its own is no sender any more.
+    if (job.mailbox !== null && this.#ledger.isSender(job.campaign, job.mailbox, at)) return job.mailbox === mailbox;
+    const { provider } = this.#spec.leads[job.lead]!;
+    return rules.espMatch !== 'strict' || matches(provider, this.#spec.mailboxes[mailbox]!.provider);
+  }
+
+  /** Who can choose least comes first, then campaign by campaign in the given order, there by the campaign's priority. */
+  #sorted(ready: readonly Job[], inForce: readonly CampaignSpec[], at: number): Job[] {
+    const chances = new Map<Job, number>();
+    for (const job of ready) {
+      const rules = inForce[job.campaign]!;
+      const fitting = [...this.#spec.mailboxes.keys()].filter((mailbox) => this.#fits(job, mailbox, rules, at)).length;
+      chances.set(job, fitting + (rules.hours ? 0 : 0.5));
+    }
+    const sorted = ready.toSorted(
+      (a, b) => chances.get(a)! - chances.get(b)! || this.#order[a.campaign]! - this.#order[b.campaign]!,
+    );
+    for (const [campaign, { prioritizeNew }] of inForce.entries()) {
+      if (!prioritizeNew) continue;
+      const places = [...sorted.keys()].filter((place) => sorted[place]!.campaign === campaign);
+      const own = places.map((place) => sorted[place]!).sort((a, b) => Number(a.step > 0) - Number(b.step > 0));
+      for (const [n, place] of places.entries()) sorted[place] = own[n]!;
+    }
+    return sorted;
+  }
+
+  /** Follow-ups of a campaign that are due today and have not left; new leads leave them their share of the limit. */
+  #followUpsToday(campaign: number, { timezone }: CampaignSpec, at: number): number {
+    const midnight = at + (1440 - local(at, timezone).minute) * MINUTE;
+    return [...this.#open].filter(
+      (job) => job.campaign === campaign && job.step > 0 && job.from < midnight && this.#isThere(job.lead, at),
+    ).length;
+  }
+
+  #campaignHasRoom({ campaign, step }: Job, rules: CampaignSpec, at: number, kept: number): boolean {
+    const day = dayOf(rules, at);
+    return (
+      this.#count(`c${campaign}/${day}`) + (step > 0 ? 0 : kept) < rules.dailyLimit &&
+      (step > 0 || rules.maxNewPerDay === 0 || this.#count(`new${campaign}/${day}`) < rules.maxNewPerDay)
+    );
+  }
+
+  #hasShare({ campaign }: Job, mailbox: number, rules: CampaignSpec, at: number): boolean {
+    const day = dayOf(rules, at);
+    const { cap } = this.#ledger.mailboxAt(mailbox, at);
+    const share = Math.min(cap, rules.dailyLimit, rules.ramp ? this.#rampOn(campaign, at, day) : Infinity);
+    return this.#count(`c${campaign}/${mailbox}/${day}`) < share;
+  }
+
+  #rampOn(campaign: number, at: number, day: string): number {
+    const key = `${campaign}/${day}`;
+    if (!this.#ramps.has(key)) this.#ramps.set(key, this.#ledger.rampAt(campaign, at));
+    return this.#ramps.get(key)!;
+  }
+
+  #place(job: Job, mailbox: number, rules: CampaignSpec, at: number): void {
+    const { lead, campaign, step } = job;
+    const day = dayOf(rules, at);
+    this.placed.push({ at, mailbox, lead, campaign, step });
+    this.#free[mailbox] = at + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
+    for (const key of [`${mailbox}/${Math.floor(at / DAY)}`, `c${campaign}/${day}`, `c${campaign}/${mailbox}/${day}`])
+      this.#add(key);
+    if (step === 0) this.#add(`new${campaign}/${day}`);
+    this.#open.delete(job);
+    if (this.#spec.leads[lead]!.gone) return;
+    const next = this.#nextOf(lead, rules, step, at);
+    if (next) this.#open.add({ lead, campaign, ...next, mailbox });
+  }
+
+  /** The email after one that leaves now, and when it falls due. */
+  #nextOf(lead: number, rules: CampaignSpec, step: number, at: number): { step: number; from: number } | undefined {
+    let from = at;
+    for (let place = step; place < rules.steps.length; place += 1) {
+      const next = rules.steps[place]!;
+      from = this.#after(next, lead, from);
+      if (next.kind !== 'email') continue;
+      return next.ifOpened && this.#ledger.openedAt(lead) > from ? undefined : { step: place + 1, from };
+    }
+    return undefined;
+  }
+
+  /** When a lead that comes to a step is through with what it waits for there. */
+  #after(step: StepSpec | null, lead: number, at: number): number {
+    switch (step?.kind) {
+      case undefined:
+        return at;
+      case 'email':
+        return at + step.waitDays * DAY;
+      case 'wait':
+        return at + step.minutes * MINUTE;
+      case 'event': {
+        const event = this.#spec.happenings.find((one) => one.kind === 'event' && one.lead === lead && one.at >= at);
+        return Math.min(event?.at ?? Infinity, at + step.timeoutMinutes * MINUTE);
+      }
+    }
+  }
+
+  #count(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  #add(key: string): void {
+    this.#counts.set(key, this.#count(key) + 1);
+  }
 }

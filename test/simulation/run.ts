@@ -2,6 +2,8 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
+import { replaceSenders } from '../../domain/campaigns/senders.ts';
+import { updateStep } from '../../domain/campaigns/steps.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
 import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
 import { signalLauncher } from '../../domain/engine/control/signals.ts';
@@ -13,15 +15,21 @@ import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { systemCtx, type Ctx } from '../../domain/kernel/context.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { pauseLead, removeLead } from '../../domain/leads/hold.ts';
+import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
+import { recordOpen } from '../../domain/tracking/opens.ts';
 import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { replyTo } from '../harness/inbound.ts';
 import { buildWorld, type Built } from './build.ts';
 import type { Happening, WorldSpec } from './draw.ts';
-import { checkHour, Ledger, type Fault, type Letter } from './ledger.ts';
+import { checkHour, checkLeads } from './invariants.ts';
+import { HOLD_LEAD_MS } from './oracle.ts';
+import { Ledger, type Fault, type Letter } from './ledger.ts';
 
 const HOUR = 3_600_000;
+/** An open so soon (ms) after its email is taken for a machine's. */
+const OPENED_MS = 60_000;
 /** Turns of one actor at one moment after which it is taken to spin. */
 const SPIN = 300;
 
@@ -48,12 +56,18 @@ interface Actor {
 
 /**
  * Plays a world from its beginning to its end: the verbs are those of production, the clock is moved from event to
- * event, and what workflows do (wait, ask again, deliver, be nudged) is done here from the outbox.
+ * event, and what workflows do (wait, ask again, deliver, be nudged) is done here from the outbox. `look` may look at
+ * the world as it was built.
  */
-export async function playWorld(base: TestDeps, spec: WorldSpec): Promise<Outcome> {
+export async function playWorld(
+  base: TestDeps,
+  spec: WorldSpec,
+  look?: (ctx: Ctx, built: Built) => Promise<void>,
+): Promise<Outcome> {
   const clock = new ManualClock(new Date(spec.from));
   const deps: TestDeps = { ...base, clock };
   const built = await buildWorld(deps, spec);
+  await look?.(systemCtx(deps, built.organizationId, 'simulation'), built);
   const simulation = new Simulation(deps, clock, spec, built);
   await simulation.play();
   return simulation.outcome();
@@ -71,6 +85,8 @@ class Simulation {
   readonly #turns = { launcher: 0, run: 0 };
   /** Arrivals and happenings that are still to come, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
+  /** The last row of the outbox that was passed on. */
+  #relayed = '0';
   #uid = 0;
 
   constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built) {
@@ -108,6 +124,8 @@ class Simulation {
   }
 
   async play(): Promise<void> {
+    const { rows } = await this.#deps.db.raw('select coalesce(max(id), 0) as id from outbox');
+    this.#relayed = rows[0].id;
     let hour = Math.floor(this.#spec.from / HOUR);
     let active = false;
     for (const { id } of this.#built.campaigns) this.#wake(`campaign/${id}`, this.#spec.from);
@@ -121,8 +139,10 @@ class Simulation {
           at = actor.at;
         }
       }
-      if (Math.floor(Math.min(at, this.#spec.until) / HOUR) > hour && active) {
-        await checkHour(this.#deps.db, this.#ledger, this.#wakes());
+      const next = Math.floor(Math.min(at, this.#spec.until) / HOUR);
+      if (next > hour && active) {
+        const hours = { from: (hour + 1) * HOUR, until: next * HOUR };
+        await checkHour(this.#deps.db, this.#ledger, this.#wakes(), hours);
         active = false;
       }
       if (at >= this.#spec.until) break;
@@ -136,6 +156,7 @@ class Simulation {
       await this.#relay();
     }
     this.#clock.set(new Date(this.#spec.until));
+    await checkLeads(this.#ctx, this.#ledger);
   }
 
   #now(): number {
@@ -164,8 +185,20 @@ class Simulation {
   async #launch(key: string, campaignId: string, actor: Actor): Promise<void> {
     const turn = await launchTurn(this.#ctx, campaignId);
     if ('again' in turn) actor.at = this.#now() + turn.inMs;
-    else if (turn.report.kind === 'done') this.#actors.delete(key);
-    else actor.at = turn.report.wakeAt;
+    else if (turn.report.kind === 'done') {
+      this.#actors.delete(key);
+      await this.#noticePause(campaignId);
+    } else actor.at = turn.report.wakeAt;
+  }
+
+  /** The engine has paused a campaign by itself, as its pool is empty; somebody starts it again some hours later, if that works. */
+  async #noticePause(campaignId: string): Promise<void> {
+    const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
+    const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');
+    if (status !== 'paused_no_accounts' || !this.#ledger.isActive(campaign, this.#now())) return;
+    this.#ledger.setActive(campaign, false, this.#now());
+    const at = this.#now() + 3 * HOUR;
+    this.#later(at, () => this.#happen({ at, kind: 'resume', campaign }));
   }
 
   async #run(key: string, run: { campaignId: string; contactId: string }, actor: Actor): Promise<void> {
@@ -196,13 +229,17 @@ class Simulation {
     }
   }
 
-  /** Does what the relay and Temporal do with what the last transaction intends. */
+  /**
+   * Does what the relay and Temporal do with what the last transaction intends. Its rows stay: they come after those seen
+   * before, and the table is not gone through.
+   */
   async #relay(): Promise<void> {
     const { rows } = (await this.#deps.db.raw(
-      `delete from outbox where split_part(workflow_id, '/', 2) = any(?::text[]) returning id, kind, workflow_id, payload`,
-      [this.#built.campaigns.map(({ id }) => id)],
+      `select id, kind, workflow_id, payload from outbox where id > ? and split_part(workflow_id, '/', 2) = any(?::text[]) order by id`,
+      [this.#relayed, this.#built.campaigns.map(({ id }) => id)],
     )) as { rows: { id: string; kind: string; workflow_id: string; payload: { workflowType?: string } }[] };
-    for (const { kind, workflow_id: key, payload } of rows.sort((a, b) => Number(a.id) - Number(b.id))) {
+    for (const { id, kind, workflow_id: key, payload } of rows) {
+      this.#relayed = id;
       const open = this.#actors.has(key);
       // A signal without a start reaches an open run or none; a start leaves an open run alone.
       if (kind === 'cancel' || (open ? kind === 'start' : payload.workflowType === undefined)) continue;
@@ -213,19 +250,18 @@ class Simulation {
   #handOver(mailboxId: string, to: string, raw: Buffer): SmtpOutcome {
     const mailbox = this.#built.mailboxes.indexOf(mailboxId);
     const now = this.#now();
-    const during = (kind: Happening['kind']): boolean =>
+    const during = (kind: 'outage' | 'password'): boolean =>
       this.#spec.happenings.some(
-        (happening) =>
-          happening.kind === kind &&
-          'mailbox' in happening &&
-          happening.mailbox === mailbox &&
-          happening.at <= now &&
-          now < happening.until,
+        (one) => one.kind === kind && one.mailbox === mailbox && one.at <= now && now < one.until,
       );
     if (during('outage')) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
     if (during('password'))
       return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
-    this.#ledger.record(now, mailbox, to, raw);
+    const lead = this.#ledger.record(now, mailbox, to, raw);
+    if (this.#spec.leads[lead]!.gone) {
+      this.#ledger.leave(lead, now);
+      return { kind: 'refused', stage: 'recipient', code: 550, response: '550 5.1.1 no such user', permanent: true };
+    }
     return { kind: 'accepted', response: '250 taken', rejected: [] };
   }
 
@@ -281,11 +317,37 @@ class Simulation {
         this.#ledger.setActive(happening.campaign, false, happening.at);
         return stopCampaign(ctx, campaigns[happening.campaign]!.id);
       case 'resume':
-        this.#ledger.setActive(happening.campaign, true, happening.at);
-        return startCampaign(ctx, campaigns[happening.campaign]!.id);
+        await startCampaign(ctx, campaigns[happening.campaign]!.id);
+        return this.#ledger.setActive(happening.campaign, true, happening.at);
       case 'limit':
-        this.#ledger.setLimit(happening.campaign, happening.dailyLimit, happening.at);
+        this.#ledger.setRules(happening.campaign, { dailyLimit: happening.dailyLimit }, happening.at);
         return updateCampaign(ctx, campaigns[happening.campaign]!.id, { daily_limit: happening.dailyLimit });
+      case 'window':
+      case 'wait':
+      case 'pool':
+        return this.#edit(happening);
+      case 'cap':
+      case 'gap':
+      case 'off':
+      case 'on':
+      case 'removeMailbox':
+        return this.#editMailbox(happening);
+      case 'holdReading':
+        return transact(ctx, (tx) =>
+          holdMailbox(tx, mailboxes[happening.mailbox]!, {
+            code: 'imap_auth_failed',
+            reason: 'refused',
+            until: new Date(happening.until),
+          }),
+        );
+      case 'open': {
+        const letter = this.#letterTo(happening.lead);
+        if (!letter) return;
+        const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
+        if (!send || happening.at - letter.at < OPENED_MS) return;
+        this.#ledger.open(happening.lead, happening.at);
+        return recordOpen(ctx, send.id, { method: 'GET', userAgent: 'Mozilla/5.0 (Macintosh)', purpose: '' }, 'open');
+      }
       case 'suppress': {
         const lead = leads[happening.lead]!;
         this.#ledger.leave(happening.lead, happening.at);
@@ -300,7 +362,7 @@ class Simulation {
       case 'holdLead': {
         const lead = leads[happening.lead]!;
         return pauseLead(ctx, lead.campaign, lead.contact, {
-          until: new Date(happening.at + 5 * HOUR),
+          until: new Date(happening.at + HOLD_LEAD_MS),
           reason: 'asked to wait',
         });
       }
@@ -316,11 +378,82 @@ class Simulation {
     }
   }
 
+  async #edit(happening: Extract<Happening, { kind: 'window' | 'wait' | 'pool' }>): Promise<void> {
+    const ctx = this.#ctx;
+    const { at, campaign } = happening;
+    const { id, tag, steps } = this.#built.campaigns[campaign]!;
+    const rules = this.#ledger.rulesAt(campaign, at);
+    switch (happening.kind) {
+      case 'window': {
+        if (rules.hours) return;
+        const [start, end] = happening.window;
+        await updateCampaign(ctx, id, { start_time: start, end_time: end, schedule_windows: [] });
+        return this.#ledger.setRules(campaign, { windows: [happening.window] }, at);
+      }
+      case 'wait': {
+        const place = rules.steps.findIndex(({ kind }) => kind === 'email');
+        if (place < 0) return;
+        await updateStep(ctx, id, steps[place + 1]!, { wait_after: happening.waitDays });
+        const changed = rules.steps.map((step, index) =>
+          index === place && step.kind === 'email' ? { ...step, waitDays: happening.waitDays } : step,
+        );
+        return this.#ledger.setRules(campaign, { steps: changed }, at);
+      }
+      case 'pool': {
+        const there = happening.pool.filter((place) => this.#ledger.mailboxAt(place, at).state !== 'removed');
+        if (rules.pool && rules.poolBy === 'tags') {
+          for (const [place, mailbox] of this.#built.mailboxes.entries())
+            if (this.#ledger.mailboxAt(place, at).state !== 'removed')
+              await updateMailbox(ctx, mailbox, { tags: there.includes(place) ? [tag] : [] });
+        } else {
+          // A campaign that sends from all has no pool to empty.
+          if (!rules.pool && there.length === 0) return;
+          await replaceSenders(
+            ctx,
+            id,
+            there.map((place) => ({ email_account_id: this.#built.mailboxes[place]!, weight: 1, enabled: true })),
+          );
+        }
+        return this.#ledger.setRules(campaign, { pool: there }, at);
+      }
+    }
+  }
+
+  async #editMailbox(
+    happening: Extract<Happening, { kind: 'cap' | 'gap' | 'off' | 'on' | 'removeMailbox' }>,
+  ): Promise<void> {
+    const { at, mailbox } = happening;
+    if (this.#ledger.mailboxAt(mailbox, at).state === 'removed') return;
+    const id = this.#built.mailboxes[mailbox]!;
+    switch (happening.kind) {
+      case 'cap':
+        await updateMailbox(this.#ctx, id, { campaign_limit: happening.cap });
+        return this.#ledger.setMailbox(mailbox, { cap: happening.cap }, at);
+      case 'gap':
+        await updateMailbox(this.#ctx, id, { min_wait_time: happening.gapSeconds });
+        return this.#ledger.setMailbox(mailbox, { gapSeconds: happening.gapSeconds }, at);
+      case 'off':
+        await updateMailbox(this.#ctx, id, { status: 'inactive' });
+        return this.#ledger.setMailbox(mailbox, { state: 'off' }, at);
+      case 'on':
+        await updateMailbox(this.#ctx, id, { status: 'active' });
+        return this.#ledger.setMailbox(mailbox, { state: 'on' }, at);
+      case 'removeMailbox':
+        await removeMailbox(this.#ctx, id);
+        return this.#ledger.setMailbox(mailbox, { state: 'removed' }, at);
+    }
+  }
+
+  /** The latest email a lead got. */
+  #letterTo(lead: number): Letter | undefined {
+    return this.#ledger.letters.findLast((letter) => letter.lead === lead);
+  }
+
   /** A person answers the latest email they got; who got none has nothing to answer. */
   async #answer(kind: 'reply' | 'unsubscribe', index: number): Promise<void> {
     const lead = this.#built.leads[index]!;
-    const letter = this.#ledger.letters.filter(({ to }) => to === lead.email).at(-1);
-    if (!letter) return;
+    const letter = this.#letterTo(index);
+    if (!letter || this.#spec.leads[index]!.gone) return;
     const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
     this.#ledger.leave(index, this.#now());
     if (kind === 'unsubscribe') {

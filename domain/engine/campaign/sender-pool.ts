@@ -7,6 +7,8 @@ import type { Tx } from '../../kernel/transact.ts';
 export interface PoolMember {
   mailboxId: string;
   weight: number;
+  /** When the latest of its holds ends, past ones included. */
+  restsUntil: Date | null;
 }
 
 /**
@@ -46,14 +48,14 @@ export function poolBindings(campaign: PoolChoice): { campaign: string; tags: re
  * hold ends is in it; the allocator waits for that end.
  */
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
-  const rows = await org.sql<{ id: string; weight: number }>(
-    `select m.id, coalesce(c.weight, 1) as weight from ${POOL_TABLES}
+  const rows = await org.sql<{ id: string; weight: number; rests: Date | null }>(
+    `select m.id, coalesce(c.weight, 1) as weight, greatest(m.hold_until, m.imap_hold_until) as rests from ${POOL_TABLES}
      where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
        and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}
      order by m.id`,
     poolBindings(campaign),
   );
-  return rows.map((row) => ({ mailboxId: row.id, weight: row.weight }));
+  return rows.map((row) => ({ mailboxId: row.id, weight: row.weight, restsUntil: row.rests }));
 }
 
 /** Whether the campaign's sender pool ({@link resolveSenders}) holds any mailbox. */

@@ -5,7 +5,7 @@ import { completeCampaign, pauseCampaign } from '../control/status.ts';
 import { hasSender } from '../campaign/sender-pool.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
-import { allocate, type Allocation } from '../sending/allocate.ts';
+import { allocate, type Allocation, type KeepBack } from '../sending/allocate.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
@@ -157,7 +157,9 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Tu
   );
   const answers = await allocate(tx, { campaign, settings }, candidates, {
     horizonMs: ctx.config.LAUNCH_HORIZON_MS,
-    keepBack: campaign.prioritize_new_leads ? 0 : await dueFollowUps(tx, campaign),
+    ...(campaign.prioritize_new_leads
+      ? {}
+      : { keepBack: await dueFollowUps(tx, campaign, ctx.config.LAUNCH_HORIZON_MS) }),
   });
   const ready = open.flatMap((lead, index) => {
     const answer = answers[index]!;
@@ -277,19 +279,41 @@ function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
   return { report: { kind: 'wait', wakeAt: now + ms, launched: 0, why: 'as many first emails under way as allowed' } };
 }
 
-/** Contacts in mid-campaign who want to send today and have no slot yet; new leads leave them their share. */
-async function dueFollowUps(tx: Tx, campaign: CampaignView): Promise<number> {
-  const [row] = await tx.org.sql<{ n: number }>(
-    `select count(*)::int as n from (
-       select 1 from enrollments e
+/**
+ * Contacts in mid-campaign who want to send today and have no slot yet: new leads leave them their share of the campaign's
+ * limit. Those who are due already also keep the room of the mailboxes their conversations are bound to; room
+ * kept for later in the day might find no time left to be used.
+ */
+async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<KeepBack> {
+  const soon = new Date(tx.now.getTime() + horizonMs);
+  const rows = await tx.org.sql<{ mailbox_id: string | null; emails: number; due: number; full: boolean | null }>(
+    `with waiting as (
+       select e.mailbox_id, e.step_started_at + st.wait_after * interval '1 day' <= :soon as due
+       from enrollments e join campaign_steps st on st.id = e.current_step_id and st.kind = 'email'
        where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and not e.blocked
          and e.waiting_until < :ends and e.waiting_for is not null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))
-         and e.current_step_id in (select st.id from campaign_steps st where st.campaign_id = :campaign and st.kind = 'email')
-       limit :limit) as due`,
-    { campaign: campaign.id, ends: startOfNextDay(campaign.timezone, tx.now), limit: campaign.daily_limit },
+       limit :limit
+     ), wanted as (
+       select mailbox_id, count(*)::int as emails, (count(*) filter (where due))::int as due from waiting group by mailbox_id
+     )
+     select w.*, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
+     from wanted w left join mailboxes m on m.id = w.mailbox_id
+       left join daily_counters d on d.scope_id = m.id and d.scope = 'mailbox' and d.day = :day::date`,
+    {
+      campaign: campaign.id,
+      soon,
+      ends: startOfNextDay(campaign.timezone, tx.now),
+      limit: campaign.daily_limit,
+      day: soon.toISOString().slice(0, 10),
+    },
   );
-  return row!.n;
+  const bound = rows.flatMap(({ mailbox_id: id, due, full }) => (id && due > 0 ? [{ id, due, full }] : []));
+  return {
+    emails: rows.reduce((sum, { emails }) => sum + emails, 0),
+    mailboxes: new Map(bound.map(({ id, due }) => [id, due])),
+    full: bound.filter(({ full }) => full).map(({ id }) => id),
+  };
 }
 
 async function launch(

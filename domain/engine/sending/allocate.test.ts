@@ -6,7 +6,7 @@ import { createCampaign, createContact, createMailbox, enroll, type Tenant } fro
 import { createWorld, type World } from '../../../test/harness/world.ts';
 import { ManualClock } from '../../../test/harness/manual-clock.ts';
 import { newId } from '../../../lib/ids.ts';
-import { allocate, type Allocation, type Candidate } from './allocate.ts';
+import { allocate, type Allocation, type AllocationLimits, type Candidate } from './allocate.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 import { poolCapacity } from '../campaign/sender-pool.ts';
 import { releaseReservedSends } from '../control/release.ts';
@@ -74,10 +74,11 @@ async function ask(
   { tenant, campaignId }: Setup,
   candidates: Candidate[],
   settings = DEFAULT_SETTINGS,
+  limits: AllocationLimits = {},
 ): Promise<Allocation[]> {
   return transact(world.system(tenant.organizationId), async (tx) => {
     const campaign = (await tx.org.table('campaigns').where({ id: campaignId }).first()) as CampaignView;
-    return allocate(tx, { campaign, settings }, candidates);
+    return allocate(tx, { campaign, settings }, candidates, limits);
   });
 }
 
@@ -344,4 +345,59 @@ test.serial('a contact whose mailbox is decided locks no other', async (t) => {
     ]);
     t.not(answer, 'waits');
   });
+});
+
+test.serial('new leads leave follow-ups of the day the room in the mailboxes they are bound to', async (t) => {
+  const given = await setup(4, [
+    { campaign_limit: 2, min_wait_time: 60 },
+    { campaign_limit: 2, min_wait_time: 60 },
+  ]);
+  const [kept, other] = given.mailboxIds as [string, string];
+  const keepBack = (emails: number, full: string[]) => ({ emails, mailboxes: new Map([[kept, emails]]), full });
+  const ask2 = (from: number, limits: AllocationLimits) =>
+    ask(given, given.candidates.slice(from, from + 2), DEFAULT_SETTINGS, limits);
+  t.deepEqual(
+    slots(await ask2(0, { keepBack: keepBack(1, []) }))
+      .map(({ mailboxId }) => mailboxId)
+      .sort(),
+    [kept, other].sort(),
+  );
+  // One is left in each; that of the first mailbox is spoken for.
+  const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
+  t.like(slot, { kind: 'slot', mailboxId: other });
+  t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });
+  t.like((await ask2(3, {}))[0], { kind: 'slot', mailboxId: kept });
+});
+
+test.serial('the part of a day that lies on the next UTC day counts when gaps are lengthened', async (t) => {
+  // Nothing is left of this UTC day; eight hours and eight emails are left of the campaign's.
+  clock.set(new Date('2026-03-02T23:00:00Z'));
+  t.teardown(() => clock.set(MONDAY));
+  const given = await setup(8, [{ campaign_limit: 8, min_wait_time: 3600 }], {
+    timezone: 'Australia/Sydney',
+    start_time: '09:00',
+    end_time: '19:00',
+  });
+  await count(given, given.mailboxIds[0]!, 8);
+  const times = slots(await ask(given, given.candidates)).map(({ at }) => at.getTime());
+  t.is(times.length, 8);
+});
+
+test.serial('a contact whose hour ends before a mailbox is free keeps no other waiting', async (t) => {
+  // Nothing is left of this UTC day; the next begins in five minutes, when the first contact's last hour ends.
+  clock.set(new Date('2026-03-02T23:55:00Z'));
+  t.teardown(() => clock.set(MONDAY));
+  const given = await setup(2, [{ campaign_limit: 1 }], { timezone: 'Asia/Tokyo' });
+  await count(given, given.mailboxIds[0]!, 1);
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    send_time_optimization: { ...DEFAULT_SETTINGS.send_time_optimization, enabled: true, preferred_hours: [16, 17] },
+  };
+  const [ending, going] = await ask(
+    given,
+    given.candidates.map((one, index) => ({ ...one, contactTimezone: index === 0 ? 'Etc/GMT+6' : 'Etc/GMT+7' })),
+    settings,
+  );
+  t.like(ending, { kind: 'later', concerns: 'contact' });
+  t.is((going as { at: Date }).at.toISOString(), '2026-03-03T00:00:00.000Z');
 });

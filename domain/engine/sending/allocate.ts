@@ -1,6 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
+import { DAY_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
@@ -64,9 +65,21 @@ export type Allocation =
 export interface AllocationLimits {
   /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
   horizonMs?: number;
-  /** Emails of today that belong to others, such as due follow-ups, and are not given to these candidates. */
-  keepBack?: number;
+  keepBack?: KeepBack;
 }
+
+/** Emails of today that belong to others, such as due follow-ups, and are not given to these candidates. */
+export interface KeepBack {
+  emails: number;
+  /** Those that must leave from one mailbox, by its id. */
+  mailboxes: ReadonlyMap<string, number>;
+  /** Mailboxes that have no room beside them. */
+  full: readonly string[];
+}
+
+const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [] };
+/** How soon (ms) to ask again for what was kept back: those it is kept for may leave, or be held. */
+const KEPT_MS = 3_600_000;
 
 /** Contacts that must wait for another day ask again a little apart, not all in the same second. */
 const SPREAD_MS = 60_000;
@@ -116,9 +129,10 @@ export async function allocate(
     schedule,
     horizonMs: Math.min(limits.horizonMs ?? Infinity, Math.max(0, on.until - 1 - tx.now.getTime())),
     tomorrow: nextOpening(schedule, dayEnds),
-    room: campaign.daily_limit - decided.given.campaign - (limits.keepBack ?? 0),
+    room: campaign.daily_limit - decided.given.campaign - (limits.keepBack?.emails ?? 0),
     newRoom:
       campaign.max_new_leads_per_day === 0 ? Infinity : campaign.max_new_leads_per_day - decided.given.campaign_new,
+    kept: limits.keepBack ?? NOTHING_KEPT,
     decided,
     pools: new Map(),
     slots: [],
@@ -142,6 +156,7 @@ interface Round extends CampaignInEffect {
   /** Emails the campaign may still send on the day, and first emails among them. */
   room: number;
   newRoom: number;
+  kept: KeepBack;
   decided: Decided;
   /** Seats found so far, by provider family; '' is any. */
   pools: Map<string, Pool>;
@@ -190,15 +205,19 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   const families = family === '' ? [''] : campaign.esp_match_mode === 'strict' ? [family] : [family, ''];
   let soonest = Infinity;
   let members = false;
+  let spent = true;
   for (const one of families) {
     // A preferred provider is not waited for while another mailbox is free.
     const atOnce = one !== families.at(-1);
     const found = await inPool(round, candidate, { family: one, wished, left, atOnce });
     if ('seat' in found) return give(round, candidate, found.seat, found.at);
     members ||= found.members;
+    spent &&= found.spent;
     soonest = Math.min(soonest, found.soonest);
   }
-  const concerns = family === '' ? 'campaign' : 'contact';
+  // While mailboxes have room it may be the contact's own hour that none of them meets.
+  const optimized = round.settings.send_time_optimization.enabled;
+  const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
   if (soonest >= on.until || soonest === Infinity)
     return nextDay(round, candidate, 'the daily limit of the mailboxes is reached', concerns);
@@ -206,17 +225,18 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
     kind: 'later',
     at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),
     why: 'the next mailbox is free later',
-    concerns: round.settings.send_time_optimization.enabled ? 'contact' : concerns,
+    concerns,
   };
 }
 
-/** The seat of a pool that suits a contact best, or when the pool may have one. */
+/** The seat of a pool that suits a contact best, or when the pool may have one; `spent` when it has none left on this day. */
 async function inPool(
   round: Round,
   candidate: Candidate,
   { family, wished, left, atOnce }: { family: string; wished: number; left: number; atOnce: boolean },
-): Promise<{ seat: Seat; at: number } | { members: boolean; soonest: number }> {
+): Promise<{ seat: Seat; at: number } | { members: boolean; soonest: number; spent: boolean }> {
   const { tx, campaign, on } = round;
+  const { kept } = round;
   const search = {
     family: family || null,
     pool: round.decided.pool,
@@ -234,7 +254,7 @@ async function inPool(
         ...search,
         count: left + CHOICE,
         freeBy: tx.now.getTime() + round.horizonMs,
-        except: [...round.decided.seats.keys(), ...held.map(({ id }) => id)],
+        except: [...round.decided.seats.keys(), ...held.map(({ id }) => id), ...kept.full],
       },
       on,
     );
@@ -245,15 +265,21 @@ async function inPool(
   const seats = atOnce ? pool.seats.filter((seat) => freeFrom(seat, wished) <= wished) : pool.seats;
   const found = best(round, candidate, seats, wished);
   if ('seat' in found) return found;
-  if (atOnce) return { members: false, soonest: Infinity };
+  if (atOnce) return { members: false, soonest: Infinity, spent: true };
   if (pool.rest === null) {
     // What the seats that were looked at know better than their rows is kept, so that they are not looked at in vain again.
     await storeFreeTimes(round, pool.seats);
-    pool.rest = await poolFreeAt(tx, campaign, { ...search, except: pool.seats.map(({ id }) => id) }, on);
+    const except = [...pool.seats.map(({ id }) => id), ...kept.full];
+    pool.rest = await poolFreeAt(tx, campaign, { ...search, except }, on);
   }
-  if (!pool.rest) return { members: false, soonest: Infinity };
+  if (!pool.rest) return { members: false, soonest: Infinity, spent: true };
   const at = pool.rest.at === null ? Infinity : (nextOpening(round.schedule, pool.rest.at)?.getTime() ?? Infinity);
-  return { members: true, soonest: Math.min(found.soonest, at) };
+  const again = kept.mailboxes.size === 0 ? Infinity : tx.now.getTime() + KEPT_MS;
+  return {
+    members: true,
+    soonest: Math.min(found.soonest, at, again),
+    spent: found.spent && (pool.rest.at?.getTime() ?? Infinity) >= on.until,
+  };
 }
 
 /** Of the seats free at the wished time the one with the least load, else the one that is free first. */
@@ -262,16 +288,16 @@ function best(
   candidate: Candidate,
   seats: readonly Seat[],
   wished: number,
-): { seat: Seat; at: number } | { soonest: number } {
+): { seat: Seat; at: number } | { soonest: number; spent: boolean } {
   const day = utcDay(wished);
   const ranked = seats
-    .filter((seat) => seat.given < shareOf(round, seat))
     .map((seat) => ({
       seat,
       free: freeFrom(seat, wished),
       load: (seat.used.get(day) ?? 0) / seat.weight,
       rested: seat.taken.findLast((at) => at <= wished) ?? 0,
     }))
+    .filter(({ seat, free }) => free < Infinity && hasShare(round, seat, utcDay(free)))
     .sort((a, b) => a.free - b.free || a.load - b.load || a.rested - b.rested || (a.seat.id < b.seat.id ? -1 : 1));
   let soonest = Infinity;
   for (const { seat, free } of ranked) {
@@ -280,7 +306,7 @@ function best(
     if (slot.kind === 'slot') return { seat, at: slot.at };
     soonest = Math.min(soonest, slot.at);
   }
-  return { soonest };
+  return { soonest, spent: !ranked.some(({ free }) => free < round.on.until) };
 }
 
 /** The slot a seat has for a contact within the horizon, or when it has one (epoch ms; Infinity for not today). */
@@ -294,6 +320,12 @@ function slotAt(round: Round, candidate: Candidate, seat: Seat): { kind: 'slot' 
   });
   if ('never' in slot) return { kind: 'later', at: Infinity };
   return 'at' in slot ? { kind: 'slot', at: slot.at.getTime() } : { kind: 'later', at: slot.later.getTime() };
+}
+
+/** Whether a mailbox has an email of the campaign's day and of a UTC day left beside those that are kept back. */
+function hasShare(round: Round, seat: Seat, day: string): boolean {
+  const kept = round.kept.mailboxes.get(seat.id) ?? 0;
+  return seat.given + kept < shareOf(round, seat) && (kept === 0 || (seat.used.get(day) ?? 0) + kept < seat.cap);
 }
 
 /** What a mailbox may give the campaign on a day: the smallest of its cap, the daily limit and the ramp. */
@@ -311,11 +343,16 @@ function rampOf({ campaign, level }: Round): { level: number } | null {
  * By how much (ms) gaps may grow without costing an email: what the rest of the day's open time has left over once every
  * email that may still leave has its gap.
  */
-function slack({ schedule, on, tx, room }: Round, seat: Seat): number {
+function slack(round: Round, seat: Seat): number {
+  const { schedule, on, tx, room } = round;
   const from = Math.max(tx.now.getTime(), on.from);
   let open = 0;
   for (const span of spansBetween(compileSchedule(schedule), from, on.until)) open += span.to - span.from;
-  const emails = Math.max(1, Math.min(seat.cap - (seat.used.get(utcDay(from)) ?? 0), room));
+  // The campaign's day may lie on two or three UTC days, and each has a cap of its own.
+  let left = 0;
+  for (let at = from; at < on.until; at = (Math.floor(at / DAY_MS) + 1) * DAY_MS)
+    left += Math.max(0, seat.cap - (seat.used.get(utcDay(at)) ?? 0));
+  const emails = Math.max(1, Math.min(left, shareOf(round, seat) - seat.given, room));
   return Math.max(0, Math.min(SPREAD_SHARE * seat.gapMs, open / emails - seat.gapMs));
 }
 
@@ -430,7 +467,7 @@ async function storeFreeTimes({ tx }: Round, seats: readonly Seat[]): Promise<vo
 /** A cap of none is free when it is raised, which says so itself; until then it is looked at once a day. */
 function freeTime(tx: Tx, seat: Seat): string {
   const now = tx.now.getTime();
-  return new Date(Math.min(freeFrom(seat, now), now + 86_400_000)).toISOString();
+  return new Date(Math.min(freeFrom(seat, now), now + DAY_MS)).toISOString();
 }
 
 /**

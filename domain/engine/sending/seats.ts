@@ -1,4 +1,5 @@
 import type { Columns } from '../../../db/rows.ts';
+import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { IS_SENDER, poolBindings } from '../campaign/sender-pool.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
@@ -98,7 +99,7 @@ export async function lockDecided(
     { ...poolBindings(campaign), ids, now: tx.now, day: on.day, short: SHORT + 1 },
   );
   // Sent together; the second begins when the first has its locks.
-  const [[found], seats] = await Promise.all([lock, readSeats(tx, campaign, ids, on)]);
+  const [[found], seats] = await Promise.all([lock, readSeats(tx.org, campaign, ids, on)]);
   const rows = found!.mailboxes ?? [];
   const usable = new Set(rows.filter((row) => !row.rests).map(({ id }) => id));
   return {
@@ -153,7 +154,7 @@ export async function lockFree(tx: Tx, campaign: CampaignView, search: SeatSearc
   if (rows.length < count && pool === 'long') rows = await lock(`${all} for no key update of m skip locked`);
   if (rows.length === 0 && search.except.length === 0) rows = await lock(`${all} for no key update of m`, { count: 1 });
   return readSeats(
-    tx,
+    tx.org,
     campaign,
     rows.map(({ id }) => id),
     on,
@@ -251,9 +252,14 @@ export async function poolFreeAt(
 }
 
 /** Reads locked mailboxes. A statement of its own: what was read beside a row waited for would be older than its lock. */
-async function readSeats(tx: Tx, campaign: CampaignView, ids: readonly string[], on: SeatDay): Promise<Seat[]> {
+export async function readSeats(
+  org: OrgScope,
+  campaign: Pick<CampaignView, 'id'>,
+  ids: readonly string[],
+  on: SeatDay,
+): Promise<Seat[]> {
   if (ids.length === 0) return [];
-  const rows = await tx.org.sql<SeatRow>(
+  const rows = await org.sql<SeatRow>(
     `select m.id, ${FAMILY} as family, m.campaign_limit as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
        greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
          -- One that may have left keeps its distance too.

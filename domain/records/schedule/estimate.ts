@@ -1,13 +1,29 @@
+import type { Span } from './pattern.ts';
+import { rampLevel } from './ramp.ts';
 import { compileSchedule, nextSpan, spansBetween } from './windows.ts';
-import type { Schedule } from './windows.ts';
-import { localDay, nextLocalDay } from './zone.ts';
+import type { CompiledSchedule, Schedule } from './windows.ts';
+import { DAY, localDay, nextLocalDay } from './zone.ts';
+
+/** A mailbox as a projection sees it; moments in epoch ms. */
+export interface ProjectedMailbox {
+  /** Emails per UTC day, over all campaigns. */
+  readonly cap: number;
+  readonly gapMs: number;
+  /** Emails counted so far, by UTC day (YYYY-MM-DD); slots given out for later included. */
+  readonly used: ReadonlyMap<string, number>;
+  /** Its latest email, and the slots it has given out. */
+  readonly taken: readonly number[];
+  /** It sends nothing before. */
+  readonly restsUntil: number;
+}
 
 export interface EstimateInput {
   readonly recipients: number;
-  /** Each mailbox's own daily cap, and what it has sent on the present day of the schedule's zone. */
-  readonly mailboxes: readonly { readonly cap: number; readonly sentToday: number }[];
-  /** The campaign's limit per mailbox per day. */
+  readonly mailboxes: readonly ProjectedMailbox[];
+  /** Emails of the campaign per campaign-local day; no mailbox gives it more than that either. */
   readonly dailyLimit: number;
+  /** What each mailbox gives the campaign on its first sending day, what each further one adds, and where that ends (0: nowhere). */
+  readonly ramp: { readonly start: number; readonly increment: number; readonly ceiling: number } | null;
   readonly schedule: Schedule;
   readonly now: Date;
 }
@@ -16,8 +32,9 @@ export interface EstimateInput {
 export interface Estimate {
   recipients: number;
   mailboxes: number;
+  /** Emails on a whole sending day of mailboxes that have sent nothing before, the ramp at its end. */
   daily_capacity: number;
-  /** What the pool has left for the present day, also when the schedule does not send on it. */
+  /** Emails that can still leave on the present day of the schedule's zone; 0 when it does not send any more, or not yet. */
   remaining_today: number;
   /** Days on which mail goes out. */
   sending_days: number | null;
@@ -25,64 +42,273 @@ export interface Estimate {
 }
 
 /**
- * Projects when the last of `recipients` first emails goes out: day by day of the schedule, the present day with what
- * the pool has left and every other with its full capacity, each day's mail spread evenly over the open time. Both
- * projections are null when there is no recipient, no capacity, no sending day, an end date too soon, or more
- * than two years of sending.
+ * Projects when the last of `recipients` first emails goes out, by the rules of the allocator and as if nothing else were
+ * sent from these mailboxes: day by day of the schedule, each mailbox as early as its window, gap, cap of the UTC day and
+ * share allow, until the campaign's limit of the day is reached. The share is the smallest of cap, daily limit and ramp. The
+ * engine may lengthen gaps by up to a fifth where that costs no email of the day: days and emails per day are as
+ * projected, the last email may leave a little later on its day. Both projections are null when there is no
+ * recipient, no capacity, no sending day, an end date too soon, or more than two years of sending.
  */
-export function estimateSending({ recipients, mailboxes, dailyLimit, schedule, now }: EstimateInput): Estimate {
-  const caps = mailboxes.map(({ cap }) => Math.max(0, Math.min(cap, dailyLimit)));
-  const daily = sum(caps);
-  const remaining = sum(mailboxes.map(({ sentToday }, index) => Math.max(0, caps[index]! - sentToday)));
-  const finish = recipients > 0 && daily > 0 ? project(recipients, daily, remaining, schedule, now) : null;
-  return {
-    recipients,
-    mailboxes: mailboxes.length,
-    daily_capacity: daily,
-    remaining_today: remaining,
-    sending_days: finish?.days ?? null,
-    estimated_finish_at: finish?.at ?? null,
-  };
-}
-
-function project(recipients: number, daily: number, remaining: number, schedule: Schedule, now: Date) {
+export function estimateSending(input: EstimateInput): Estimate {
+  const { recipients, mailboxes, dailyLimit, schedule, now } = input;
   const plan = compileSchedule(schedule);
-  const { clock } = plan.pattern;
   const begin = Math.max(now.getTime(), plan.from);
   const deadline = new Date(begin);
   deadline.setUTCFullYear(deadline.getUTCFullYear() + 2);
-  const today = localDay(clock, now.getTime());
 
+  const today = localDay(plan.pattern.clock, now.getTime());
+  let kinds = kindsOf(mailboxes);
+  let remaining = 0;
   let left = recipients;
   let days = 0;
-  for (let cursor = begin; ;) {
-    const span = nextSpan(plan, cursor);
-    if (span === null || span.from > deadline.getTime()) return null;
+  let index = 0;
+  let finish: Date | null = null;
+  for (const day of sendingDays(plan, begin, deadline.getTime())) {
+    const level = levelOn(input, index);
+    index += 1;
+    kinds = startDay(kinds, day.pieces[0]!);
+    const capacity = Math.min(dailyLimit, emailsUntil(kinds, day.pieces, level));
+    if (day.day === today) remaining = capacity;
+    if (left <= 0) break;
+    if (capacity > 0) days += 1;
+    if (left <= capacity) {
+      const at = momentOf(kinds, day.pieces, level, left);
+      if (at <= deadline.getTime()) finish = new Date(at);
+      break;
+    }
+    left -= capacity;
+    kinds = afterDay(kinds, day, level, dailyLimit);
+  }
+  return {
+    recipients,
+    mailboxes: mailboxes.length,
+    daily_capacity: wholeDay(input, plan, begin, deadline.getTime()),
+    remaining_today: remaining,
+    sending_days: finish && days,
+    estimated_finish_at: finish,
+  };
+}
+
+/** Mailboxes that are in the same state, and so do the same. */
+interface Kind {
+  readonly count: number;
+  readonly cap: number;
+  readonly gapMs: number;
+  /** The first moment its own emails leave free. */
+  readonly free: number;
+  /** What it has sent for the campaign on its latest UTC day. */
+  readonly own: { readonly day: number; readonly emails: number };
+  /** What it had counted before, by UTC day. */
+  readonly used: ReadonlyMap<number, number>;
+  /** Times too near to emails it had given out before; sorted and disjoint. */
+  readonly blocked: readonly Span[];
+}
+
+/** An open stretch within one UTC day; `day` counts them from 1970. */
+interface Piece extends Span {
+  readonly day: number;
+}
+
+/** A campaign-local day with open time. */
+interface SendingDay {
+  readonly day: number;
+  readonly pieces: readonly Piece[];
+  /** The first open moment after it; Infinity when there is none. */
+  readonly next: number;
+}
+
+function* sendingDays(plan: CompiledSchedule, begin: number, deadline: number): Generator<SendingDay> {
+  const { clock } = plan.pattern;
+  for (let span = nextSpan(plan, begin), cursor = begin; span !== null && span.from <= deadline;) {
     const opens = Math.max(span.from, cursor);
     const midnight = nextLocalDay(clock, opens);
-    const capacity = localDay(clock, opens) === today ? remaining : daily;
-    if (capacity > 0) {
-      days += 1;
-      if (left <= capacity) {
-        const at = new Date(pointIn([...spansBetween(plan, opens, midnight)], (left - 1) / capacity));
-        return at > deadline ? null : { days, at };
-      }
-      left -= capacity;
-    }
+    const pieces = [...spansBetween(plan, opens, midnight)].flatMap(splitByUtcDay);
+    span = nextSpan(plan, midnight);
+    yield { day: localDay(clock, opens), pieces, next: span ? Math.max(span.from, midnight) : Infinity };
     cursor = midnight;
   }
 }
 
-/** The instant at which `share` (0 to below 1) of the spans' open time has passed. */
-function pointIn(spans: readonly { from: number; to: number }[], share: number): number {
-  let into = share * sum(spans.map(({ from, to }) => to - from));
-  for (const { from, to } of spans) {
-    if (into < to - from) return Math.floor(from + into);
-    into -= to - from;
+function splitByUtcDay({ from, to }: Span): Piece[] {
+  const pieces: Piece[] = [];
+  for (let at = from; at < to;) {
+    const day = Math.floor(at / DAY);
+    const end = Math.min(to, (day + 1) * DAY);
+    pieces.push({ from: at, to: end, day });
+    at = end;
   }
-  return spans.at(-1)!.to - 1;
+  return pieces;
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+/** The most a mailbox gives the campaign on its sending day `index`, its own cap aside. */
+function levelOn({ ramp, dailyLimit }: EstimateInput, index: number): number {
+  return ramp ? rampLevel({ enabled: true, ...ramp, level: null, perMailboxCap: dailyLimit }, index) : dailyLimit;
+}
+
+/** What the first day that is open from its beginning on gives when no mailbox has sent anything. */
+function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, deadline: number): number {
+  const { clock } = plan.pattern;
+  const fresh = input.mailboxes.map(({ cap, gapMs }) => ({ cap, gapMs, used: new Map(), taken: [], restsUntil: 0 }));
+  const level = levelOn(input, Number.MAX_SAFE_INTEGER);
+  for (const { pieces } of sendingDays(plan, nextLocalDay(clock, begin), deadline))
+    return Math.min(input.dailyLimit, emailsUntil(kindsOf(fresh), pieces, level));
+  return 0;
+}
+
+function kindsOf(mailboxes: readonly ProjectedMailbox[]): Kind[] {
+  return merge(
+    mailboxes.map(({ cap, gapMs, used, taken, restsUntil }) => ({
+      count: 1,
+      cap,
+      gapMs,
+      free: restsUntil,
+      own: { day: 0, emails: 0 },
+      used: new Map([...used].map(([day, emails]) => [Date.parse(`${day}T00:00:00Z`) / DAY, emails])),
+      blocked: blockedBy(taken, gapMs),
+    })),
+  );
+}
+
+function blockedBy(taken: readonly number[], gapMs: number): Span[] {
+  const blocked: { from: number; to: number }[] = [];
+  if (gapMs === 0) return blocked;
+  for (const at of taken.toSorted((a, b) => a - b)) {
+    const last = blocked.at(-1);
+    // An email exactly a gap before or after is allowed.
+    const span = { from: at - gapMs + 1, to: at + gapMs };
+    if (last && span.from <= last.to) last.to = span.to;
+    else blocked.push(span);
+  }
+  return blocked;
+}
+
+/** Forgets what no longer matters when a day opens, so that mailboxes become alike again. */
+function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
+  return merge(
+    kinds.map((kind) => ({
+      ...kind,
+      free: Math.max(kind.free, from),
+      own: kind.own.day === day ? kind.own : { day, emails: 0 },
+      used: new Map([...kind.used].filter(([counted]) => counted >= day)),
+      blocked: kind.blocked.filter(({ to }) => to > from),
+    })),
+  );
+}
+
+function merge(kinds: readonly Kind[]): Kind[] {
+  const merged = new Map<string, Kind>();
+  for (const kind of kinds) {
+    const { count, cap, gapMs, free, own, used, blocked } = kind;
+    const key = [cap, gapMs, free, own.day, own.emails, [...used].join(';'), JSON.stringify(blocked)].join();
+    merged.set(key, { ...kind, count: count + (merged.get(key)?.count ?? 0) });
+  }
+  return [...merged.values()];
+}
+
+/** What a mailbox has sent on a day up to and including a moment, each email as early as possible, and its state then. */
+function sendAlone(
+  kind: Kind,
+  pieces: readonly Piece[],
+  level: number,
+  until = Infinity,
+): Pick<Kind, 'free' | 'own'> & { emails: number; last: number } {
+  const { cap, gapMs } = kind;
+  const share = Math.min(cap, level);
+  let { free, own } = kind;
+  let emails = 0;
+  let last = -Infinity;
+  for (const piece of pieces) {
+    if (piece.from > until || emails >= share) break;
+    if (own.day !== piece.day) own = { day: piece.day, emails: 0 };
+    for (const span of clearOf(kind.blocked, piece)) {
+      const from = Math.max(span.from, free);
+      const end = Math.min(span.to, until + 1);
+      const room = Math.min(share - emails, cap - own.emails - (kind.used.get(piece.day) ?? 0));
+      if (from >= end || room <= 0) continue;
+      const sent = gapMs === 0 ? room : Math.min(room, Math.floor((end - 1 - from) / gapMs) + 1);
+      emails += sent;
+      own = { day: piece.day, emails: own.emails + sent };
+      last = from + (sent - 1) * gapMs;
+      free = last + gapMs;
+    }
+  }
+  return { emails, free, own, last };
+}
+
+function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span> {
+  let at = from;
+  for (const span of blocked) {
+    if (span.to <= at) continue;
+    if (span.from >= to) break;
+    if (span.from > at) yield { from: at, to: span.from };
+    at = span.to;
+  }
+  if (at < to) yield { from: at, to };
+}
+
+/** Emails of all mailboxes up to and including a moment of the day, its limit aside. */
+function emailsUntil(kinds: readonly Kind[], pieces: readonly Piece[], level: number, until?: number): number {
+  return kinds.reduce((sum, kind) => sum + kind.count * sendAlone(kind, pieces, level, until).emails, 0);
+}
+
+/** The moment (epoch ms) at which email number `n` of the day leaves. */
+function momentOf(kinds: readonly Kind[], pieces: readonly Piece[], level: number, n: number): number {
+  let low = pieces[0]!.from;
+  let high = pieces.at(-1)!.to;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (emailsUntil(kinds, pieces, level, middle) >= n) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The mailboxes after a day of which the campaign took what its limit allows. */
+function afterDay(kinds: readonly Kind[], { pieces, next }: SendingDay, level: number, dailyLimit: number): Kind[] {
+  const closes = pieces.at(-1)!.to;
+  const allSent = kinds.map((kind) => ({ ...kind, ...sendAlone(kind, pieces, level) }));
+  if (emailsUntil(kinds, pieces, level) <= dailyLimit) return allSent;
+  // Who sent what matters only where it leaves the next day less.
+  const rested = kinds.every(({ gapMs }) => closes + gapMs <= next);
+  if (rested && Math.floor((closes - 1) / DAY) < Math.floor(next / DAY))
+    return kinds.map((kind) => ({ ...kind, own: { day: 0, emails: 0 } }));
+
+  const at = momentOf(kinds, pieces, level, dailyLimit);
+  const lots = kinds.map((kind): Lot => ({
+    ...kind,
+    ...sendAlone(kind, pieces, level, at - 1),
+    most: sendAlone(kind, pieces, level, at).emails,
+  }));
+  return shareOut(lots, dailyLimit - lots.reduce((sum, { count, emails }) => sum + count * emails, 0), at);
+}
+
+/** Mailboxes shortly before the day's limit is reached: what each has sent, and what it might have sent a moment later. */
+interface Lot extends Kind {
+  readonly emails: number;
+  readonly most: number;
+  readonly last: number;
+}
+
+/** Gives out the last emails of a day, all due at one moment, one at a time to the mailbox that has sent least. */
+function shareOut(given: readonly Lot[], emails: number, at: number): Lot[] {
+  const lots = [...given];
+  const day = Math.floor(at / DAY);
+  const load = ({ own, used }: Lot): number => (own.day === day ? own.emails : 0) + (used.get(day) ?? 0);
+  for (let left = emails; left > 0;) {
+    const [lot] = lots.filter((one) => one.emails < one.most).sort((a, b) => load(a) - load(b) || a.last - b.last);
+    if (!lot) break;
+    const count = Math.min(left, lot.count);
+    left -= count;
+    const own = { day, emails: lot.own.day === day ? lot.own.emails + 1 : 1 };
+    lots.splice(lots.indexOf(lot), 1, {
+      ...lot,
+      count,
+      own,
+      emails: lot.emails + 1,
+      last: at,
+      free: at + lot.gapMs,
+    });
+    if (count < lot.count) lots.push({ ...lot, count: lot.count - count });
+  }
+  return lots;
 }

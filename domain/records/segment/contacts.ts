@@ -2,7 +2,10 @@ import type { Columns } from '../../../db/rows.ts';
 import { Segments, type SegmentRow } from '../../../db/models/segment.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { isUuid } from '../../../lib/ids.ts';
+import { suppressedNow } from '../suppression-check.ts';
 import { compileSegment } from './compile.ts';
+
+const MAILABLE = `and c.subscribed and c.verification_status not in ('invalid', 'risky') and not ${suppressedNow(':org', 'c.email')}`;
 
 /**
  * One page of the ids of a segment's contacts, ascending: start without `after`, continue with the last id until a page is
@@ -24,14 +27,22 @@ export async function segmentContactIds(
   return rows.map((row) => row.id);
 }
 
-/** How many contacts are in at least one of the segments; a contact in several counts once. */
-export async function countSegmentContacts(org: OrgScope, segmentIds: readonly string[]): Promise<number> {
+/**
+ * How many contacts are in at least one of the segments; a contact in several counts once. With `mailableAt` only those who
+ * may be mailed then: subscribed, not suppressed, and by verification neither invalid nor risky.
+ */
+export async function countSegmentContacts(
+  org: OrgScope,
+  segmentIds: readonly string[],
+  { mailableAt }: { mailableAt?: Date } = {},
+): Promise<number> {
   const segments = await load(org, segmentIds);
   if (segments.length === 0) return 0;
   const compiled = segments.map((segment, index) => compileSegment(segment.match, segment.conditions, `s${index}x`));
   const [row] = await org.sql<{ count: number }>(
-    `select count(*) from contacts c where c.organization_id = :org and (${compiled.map(({ sql }) => `(${sql})`).join(' or ')})`,
-    Object.assign({}, ...compiled.map(({ bindings }) => bindings)),
+    `select count(*) from contacts c
+     where c.organization_id = :org and (${compiled.map(({ sql }) => `(${sql})`).join(' or ')}) ${mailableAt ? MAILABLE : ''}`,
+    Object.assign(mailableAt ? { now: mailableAt } : {}, ...compiled.map(({ bindings }) => bindings)),
   );
   return row!.count;
 }

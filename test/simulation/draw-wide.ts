@@ -1,0 +1,101 @@
+import { seeded } from '../faults/random.ts';
+import type { CampaignSpec, Happening, LeadSpec, MailboxSpec, WorldSpec } from './draw.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/**
+ * Adds to a drawn world what fewer worlds have: many mailboxes, mailboxes that have sent before or rest, several windows a
+ * day, pools by tag, campaigns that begin with a wait or an event, branches, weekends left out. To a busy one
+ * also edits of campaigns and mailboxes, mailboxes that are switched off or removed, addresses that do not exist, opens.
+ */
+export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
+  const random = seeded(world.seed).fork('wide');
+  const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
+  const chance = (share: number): boolean => random.next() < share;
+  const { from, until } = world;
+
+  const more = chance(0.1) ? whole(4, 10) : 0;
+  const mailboxes: MailboxSpec[] = [
+    ...world.mailboxes.map((mailbox): MailboxSpec => {
+      const before = chance(0.15)
+        ? Array.from({ length: whole(1, mailbox.cap) }, (_, n) => from - (whole(1, 60) + n * 90) * MINUTE).reverse()
+        : [];
+      return { ...mailbox, before, restsUntil: chance(0.08) ? from + whole(1, 30) * HOUR : null };
+    }),
+    ...Array.from({ length: more }, (): MailboxSpec => ({
+      cap: whole(1, 3),
+      gapSeconds: random.pick([60, 1800, 5400]),
+      provider: random.pick(['gmail', 'outlook', 'smtp_imap']),
+      before: [],
+      restsUntil: null,
+    })),
+  ];
+  const campaigns = world.campaigns.map((campaign): CampaignSpec => {
+    const [first] = campaign.windows;
+    const follow = campaign.steps.at(-1);
+    return {
+      ...campaign,
+      windows:
+        !campaign.hours && first?.[0] === '09:00' && chance(0.5)
+          ? [
+              ['08:00', '11:30'],
+              ['13:00', '16:15'],
+            ]
+          : campaign.windows,
+      poolBy: campaign.pool && chance(0.4) ? 'tags' : 'senders',
+      weekends: !(campaign.hours && campaign.days === 127 && chance(0.4)),
+      begin: chance(0.12)
+        ? { kind: 'wait', minutes: whole(10, 900) }
+        : busy && chance(0.05)
+          ? { kind: 'event', name: 'signed-up', timeoutMinutes: whole(30, 600) }
+          : null,
+      steps:
+        follow?.kind === 'email' && campaign.steps.length === 1 && chance(0.3)
+          ? [
+              { ...follow, ifOpened: busy },
+              { kind: 'email', waitDays: whole(0, 1), thread: chance(0.5), ifOpened: false },
+            ]
+          : campaign.steps,
+    };
+  });
+  const leads = world.leads.map((lead): LeadSpec => ({ ...lead, gone: busy && chance(0.04) }));
+  const happenings = [...world.happenings];
+  if (busy) {
+    const when = (): number => Math.floor(random.between(from + HOUR, until - HOUR));
+    for (let n = whole(0, 4); n > 0; n -= 1) {
+      const at = when();
+      const mailbox = whole(0, mailboxes.length - 1);
+      const campaign = whole(0, campaigns.length - 1);
+      happenings.push(
+        ...random.pick<() => Happening[]>([
+          () => [{ at, kind: 'cap', mailbox, cap: whole(1, 8) }],
+          () => [{ at, kind: 'gap', mailbox, gapSeconds: random.pick([0, 300, 3600]) }],
+          () => [
+            { at, kind: 'off', mailbox },
+            { at: at + whole(1, 20) * HOUR, kind: 'on', mailbox },
+          ],
+          () => [{ at, kind: 'removeMailbox', mailbox }],
+          () => [{ at, kind: 'holdReading', mailbox, until: at + whole(1, 12) * HOUR }],
+          () => [
+            {
+              at,
+              kind: 'window',
+              campaign,
+              window: random.pick([
+                ['10:00', '15:00'],
+                ['00:00', '00:00'],
+                ['18:00', '02:00'],
+              ]),
+            },
+          ],
+          () => [{ at, kind: 'wait', campaign, waitDays: whole(0, 1) }],
+          () => [{ at, kind: 'pool', campaign, pool: mailboxes.map((_, index) => index).filter(() => chance(0.7)) }],
+        ])(),
+      );
+    }
+    for (let n = Math.ceil(leads.length / 3); n > 0; n -= 1)
+      happenings.push({ at: when(), kind: 'open', lead: whole(0, leads.length - 1) });
+  }
+  return { ...world, mailboxes, campaigns, leads, happenings: happenings.sort((a, b) => a.at - b.at) };
+}

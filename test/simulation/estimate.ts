@@ -1,0 +1,86 @@
+import { DateTime } from 'luxon';
+import { projectedMailboxes } from '../../domain/campaigns/estimate.ts';
+import { scheduleOf, type CampaignView } from '../../domain/engine/campaign/campaign-view.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { estimateSending, type Estimate } from '../../domain/records/schedule/estimate.ts';
+import type { TestDeps } from '../harness/database.ts';
+import type { WorldSpec } from './draw.ts';
+import { dayOf, isOpenAt, type Letter } from './ledger.ts';
+import { playWorld } from './run.ts';
+
+const MINUTE = 60_000;
+/** How late the engine may be beside lengthened gaps: it asks for some slots up to a minute after they are free. */
+const LATE_MS = 2 * MINUTE;
+
+/**
+ * Plays a world of one campaign, and says where what was estimated beforehand differs from what was sent: the emails of
+ * every campaign-local day, exactly, and when the last one left.
+ */
+export async function compareEstimate(base: TestDeps, spec: WorldSpec): Promise<{ letters: number; faults: string[] }> {
+  const [rules] = spec.campaigns;
+  let estimate: ((recipients: number) => Estimate) | undefined;
+  const { letters, faults } = await playWorld(base, spec, async (ctx, { campaigns }) => {
+    const org = reader(ctx);
+    const [campaign] = (await org.sql(`select * from campaigns where organization_id = :org and id = :id`, {
+      id: campaigns[0]!.id,
+    })) as CampaignView[];
+    const now = ctx.clock.now();
+    const mailboxes = await projectedMailboxes(org, campaign!, now);
+    const { dailyLimit, ramp } = rules!;
+    estimate = (recipients) =>
+      estimateSending({ recipients, mailboxes, dailyLimit, ramp, schedule: scheduleOf(campaign!), now });
+  });
+  const found = faults.map(({ rule, detail }) => `${rule}: ${detail}`);
+  const differs = (what: string, estimated: unknown, sent: unknown): void => {
+    if (estimated !== sent) found.push(`${what}: estimated ${String(estimated)}, sent ${String(sent)}`);
+  };
+
+  const days = emailsByDay(spec, letters);
+  const today = dayOf(rules!, spec.from);
+  const lastDay = dayOf(rules!, spec.until);
+  const whole = estimate!(spec.leads.length);
+  const finished = letters.length === spec.leads.length;
+  if (!finished || [...days.keys()].some((day) => day !== today) || letters.length === 0)
+    differs('emails of the present day', Math.min(whole.remaining_today, spec.leads.length), days.get(today) ?? 0);
+  let sent = 0;
+  let count = 0;
+  for (const [day, emails] of days) {
+    sent += emails;
+    count += 1;
+    if (emails > whole.daily_capacity) found.push(`${day}: ${emails} emails, more than a whole day's capacity`);
+    differs(`days for ${sent} emails`, estimate!(sent).sending_days, count);
+    // Who comes next comes on another day, unless the world ended first.
+    if (day !== lastDay && sent < spec.leads.length && estimate!(sent + 1).sending_days !== count + 1)
+      found.push(`${day}: the estimate has more than ${emails} emails on it`);
+  }
+  if (finished) found.push(...finishFaults(spec, letters, whole.estimated_finish_at));
+  else if (whole.estimated_finish_at && whole.estimated_finish_at.getTime() < spec.until - LATE_MS)
+    if (dayOf(rules!, whole.estimated_finish_at.getTime()) !== lastDay)
+      found.push(`estimated to end ${whole.estimated_finish_at.toISOString()}, and did not`);
+  return { letters: letters.length, faults: found };
+}
+
+function emailsByDay({ campaigns: [rules] }: WorldSpec, letters: readonly Letter[]): Map<string, number> {
+  const days = new Map<string, number>();
+  for (const { at } of letters) days.set(dayOf(rules!, at), (days.get(dayOf(rules!, at)) ?? 0) + 1);
+  return days;
+}
+
+/**
+ * The last email leaves on the estimated day, not earlier than estimated, and later by no more than lengthened gaps explain: a
+ * fifth of the open time until then, and of one gap more, by which an opening is shifted.
+ */
+function finishFaults(spec: WorldSpec, letters: readonly Letter[], estimated: Date | null): string[] {
+  const [rules] = spec.campaigns;
+  const last = letters.at(-1)?.at;
+  if (last === undefined || !estimated) return [`estimated end ${String(estimated)}, last email ${String(last)}`];
+  const zone = { zone: rules!.timezone };
+  const dayBegins = DateTime.fromJSDate(estimated, zone).startOf('day').toMillis();
+  let open = 0;
+  for (let at = Math.max(dayBegins, spec.from); at < last; at += MINUTE) if (isOpenAt(rules!, at)) open += MINUTE;
+  const gap = Math.max(...spec.mailboxes.map(({ gapSeconds }) => gapSeconds * 1000));
+  const late = last - estimated.getTime();
+  if (late >= 0 && late <= (open + gap) / 5 + LATE_MS && dayOf(rules!, last) === dayOf(rules!, estimated.getTime()))
+    return [];
+  return [`estimated end ${estimated.toISOString()}, last email ${new Date(last).toISOString()}`];
+}

@@ -1,0 +1,202 @@
+import { listLeads, LEAD_STATUSES } from '../../domain/leads/list.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { RawDb } from '../harness/database.ts';
+import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts';
+
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** How long (ms) a lead may be due while a mailbox that may serve it stands idle. */
+const STARVED_MS = 90 * MINUTE;
+
+/** The API shows every lead in one state, with what it waits for or why it ended. */
+export async function checkLeads(ctx: Ctx, ledger: Ledger): Promise<void> {
+  for (const { id } of ledger.built.campaigns) {
+    const { rows } = await listLeads(ctx, id, {}, { limit: 10_000, cursor: undefined });
+    for (const lead of rows) {
+      const fault = (rule: string): void => ledger.fault(ctx.clock.now().getTime(), rule, JSON.stringify(lead));
+      if (!LEAD_STATUSES.includes(lead.status)) fault('a lead in no state');
+      if (lead.status === 'active' && !lead.waiting_for) fault('an active lead that does not say what it waits for');
+      if (lead.status === 'paused' && !lead.hold_since) fault('a paused lead that does not say since when');
+      const ended = !['active', 'pending', 'paused'].includes(lead.status);
+      if (ended !== (lead.finished_at !== null)) fault('an end without its moment, or a moment without its end');
+    }
+  }
+}
+
+/** A lead as its row says, with its place among the world's leads. */
+interface LeadState {
+  index: number;
+  id: string;
+  contact_id: string;
+  campaign_id: string;
+  mailbox_id: string | null;
+  state: string;
+  /** The campaign's. */
+  status: string;
+  waiting_for: string | null;
+  waiting_until: Date | null;
+  blocked: boolean;
+  hold_since: Date | null;
+  hold_until: Date | null;
+  failure_reason: string | null;
+  waits: boolean;
+  slot: boolean;
+  /** When its email falls or fell due (epoch ms), where it stands at one. */
+  due: number | null;
+}
+
+/** What must hold of the rows at any time: every lead in one state, and every lead that waits has a next moment. */
+export async function checkHour(
+  db: RawDb,
+  ledger: Ledger,
+  wakes: ReadonlyMap<string, number | null>,
+  hours: { from: number; until: number },
+): Promise<void> {
+  const { rows } = (await db.raw(
+    `select e.id, e.contact_id, e.mailbox_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
+       c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
+       exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot,
+       case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
+         from campaign_steps st where st.id = e.current_step_id and st.kind = 'email') end as due
+     from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = ?`,
+    [ledger.built.organizationId],
+  )) as { rows: LeadState[] };
+  const built = new Map(ledger.built.leads.map(({ enrollment }, lead) => [enrollment, lead]));
+  const at = hours.from;
+  for (const row of rows) {
+    row.index = built.get(row.id)!;
+    if (row.state === 'pending') row.due = ledger.firstDue(row.index);
+    const fault = (rule: string): void => ledger.fault(at, rule, JSON.stringify(row));
+    const launcher = `campaign/${row.campaign_id}`;
+    const run = `enrollment/${row.campaign_id}/${row.contact_id}`;
+    if (row.state === 'active') {
+      if (!wakes.has(run)) fault('an active lead without a run');
+      else if (
+        wakes.get(run) === null &&
+        row.status === 'active' &&
+        !row.blocked &&
+        !row.waits &&
+        !row.slot &&
+        !row.hold_since
+      )
+        fault('an active lead that waits for nothing');
+      if (!row.waiting_for && !row.waiting_until) fault('an active lead without a reason');
+    } else if (row.state === 'pending') {
+      if (row.status === 'active' && !wakes.has(launcher)) fault('a waiting lead without a launcher');
+      else if (row.status === 'active' && wakes.get(launcher) === null && !row.hold_since)
+        fault('a waiting lead whose launcher sleeps for ever');
+      if (row.slot) fault('a waiting lead with a slot');
+    } else {
+      if (row.slot) fault('a finished lead with a slot');
+      if (wakes.get(run) === null && wakes.has(run)) fault('a finished lead whose run sleeps for ever');
+      if (row.state !== 'completed' && !row.failure_reason) fault('a finished lead without a reason');
+    }
+  }
+  const { rows: counters } = (await db.raw(
+    `select d.scope, d.scope_id, d.day, d.count, s.n from (
+       select 'mailbox' as scope, mailbox_id as scope_id, (slot_at at time zone 'utc')::date as day, count(*)::int as n
+       from sends where organization_id = :org group by 1, 2, 3
+       union all select 'campaign', campaign_id, slot_day, count(*)::int from sends
+       where organization_id = :org and campaign_id is not null group by 1, 2, 3) s
+     full join (select * from daily_counters where organization_id = :org and scope in ('mailbox', 'campaign')) d
+       on d.scope = s.scope and d.scope_id = s.scope_id and d.day = s.day
+     where coalesce(d.count, 0) <> coalesce(s.n, 0)
+       -- Emails of a mailbox that was removed belong to none.
+       and coalesce(d.scope_id, s.scope_id) in (select id from mailboxes union all select id from campaigns)`,
+    { org: ledger.built.organizationId },
+  )) as { rows: object[] };
+  for (const row of counters) ledger.fault(at, 'a counter that is off', JSON.stringify(row));
+  await checkStarvation(db, ledger, rows, hours);
+}
+
+/** An email of the engine's, with its slot. */
+interface Slot {
+  campaign: number;
+  mailbox: number;
+  at: number;
+  day: string;
+  isFirst: boolean;
+}
+
+/**
+ * No lead starves: whoever has been due for long, while a mailbox that may serve it stood idle, had room on the UTC day and
+ * for the campaign, and the campaign was open and had room itself, has an email or a slot by now. Nothing has happened
+ * in these hours. What is uncertain is read in the engine's favour; the rules are the ledger's.
+ */
+async function checkStarvation(
+  db: RawDb,
+  ledger: Ledger,
+  rows: readonly LeadState[],
+  hours: { from: number; until: number },
+): Promise<void> {
+  const { built } = ledger;
+  const waiting = rows.filter(
+    (row) => row.status === 'active' && !row.hold_since && !row.blocked && !row.slot && row.due !== null,
+  );
+  if (!waiting.some(({ due }) => due! <= hours.until - STARVED_MS)) return;
+  const { rows: sends } = (await db.raw(
+    `select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first
+     from sends where organization_id = ? and slot_at > ? and mailbox_id is not null`,
+    [built.organizationId, new Date(hours.from - 2 * DAY)],
+  )) as { rows: Record<string, any>[] };
+  const slots = sends.map((send): Slot => ({
+    campaign: built.campaigns.findIndex(({ id }) => id === send.campaign_id),
+    mailbox: built.mailboxes.indexOf(send.mailbox_id),
+    at: send.at.getTime(),
+    day: send.slot_day,
+    isFirst: send.is_first,
+  }));
+  for (let now = hours.from; now <= hours.until; now += HOUR)
+    for (const row of waiting)
+      if (row.due! <= now - STARVED_MS && starves(ledger, row, { rows, slots, now }))
+        return ledger.fault(now, 'a lead that starves', JSON.stringify(row));
+}
+
+function starves(
+  ledger: Ledger,
+  lead: LeadState,
+  { rows, slots, now }: { rows: readonly LeadState[]; slots: readonly Slot[]; now: number },
+): boolean {
+  const { spec, built } = ledger;
+  const moments = [STARVED_MS, STARVED_MS / 2, MINUTE].map((before) => now - before);
+  // A world that has changed meanwhile is looked at again an hour later.
+  if (moments[0]! < spec.from || ledger.changedBetween(moments[0]!, now)) return false;
+  const { campaign, timezone, provider } = spec.leads[lead.index]!;
+  const rules = ledger.rulesAt(campaign, now);
+  const day = dayOf(rules, now);
+  const open = moments.every(
+    (at) =>
+      isOpenAt(rules, at) &&
+      dayOf(rules, at) === day &&
+      ledger.isActive(campaign, at) &&
+      isPreferred(rules, at, timezone),
+  );
+  if (!open) return false;
+  const today = slots.filter((slot) => slot.campaign === campaign && slot.day === day);
+  const others = rows.filter(
+    (other) => other.campaign_id === lead.campaign_id && other.state === 'active' && !other.slot,
+  );
+  if (today.length + others.length >= rules.dailyLimit) return false;
+  const isFirst = !ledger.letters.some((letter) => letter.lead === lead.index);
+  if (isFirst && rules.maxNewPerDay > 0 && today.filter((slot) => slot.isFirst).length >= rules.maxNewPerDay)
+    return false;
+  return spec.mailboxes.some((mailbox, index) => {
+    if (lead.mailbox_id !== null && lead.mailbox_id !== built.mailboxes[index]) return false;
+    if (isFirst && rules.espMatch === 'strict' && !matches(provider, mailbox.provider)) return false;
+    if (!ledger.isSender(campaign, index, now) || moments.some((at) => ledger.rests(index, at))) return false;
+    const { cap, gapSeconds } = ledger.mailboxAt(index, now);
+    const own = slots.filter((slot) => slot.mailbox === index);
+    const given = own.filter((slot) => slot.campaign === campaign && slot.day === day).length;
+    // The ramp may have begun late.
+    const level = rules.ramp ? Math.min(rules.ramp.start, rules.ramp.ceiling || Infinity) : Infinity;
+    if (given >= Math.min(cap, rules.dailyLimit, level)) return false;
+    // Follow-ups that are due come first in their mailbox.
+    const kept = isFirst ? others.filter((other) => other.mailbox_id === built.mailboxes[index]).length : 0;
+    return moments.every(
+      (at) =>
+        own.filter((slot) => Math.floor(slot.at / DAY) === Math.floor(at / DAY)).length + kept < cap &&
+        own.every((slot) => Math.abs(slot.at - at) >= gapSeconds * 1000 + MINUTE),
+    );
+  });
+}
