@@ -54,6 +54,7 @@ export class Ledger {
   readonly #active: Change<boolean>[][];
   readonly #mailboxes: Change<MailboxState>[][];
   readonly #opened = new Map<number, number>();
+  readonly #ramps = new Map<string, number>();
 
   constructor(spec: WorldSpec, built: Built) {
     this.spec = spec;
@@ -93,6 +94,12 @@ export class Ledger {
   wasLost(campaign: number, mailbox: number, after: number, until: number): boolean {
     const moments = [...this.#rules[campaign]!, ...this.#mailboxes[mailbox]!].map(({ at }) => at);
     return moments.some((at) => at > after && at <= until && !this.isSender(campaign, mailbox, at));
+  }
+
+  /** When campaigns and mailboxes were edited, paused or resumed, and when leads left. */
+  changes(): number[] {
+    const lists: Change<unknown>[][] = [...this.#rules, ...this.#active, ...this.#mailboxes];
+    return [...lists.flatMap((list) => list.map(({ at }) => at)), ...this.#left.values()];
   }
 
   /** Whether a campaign or a mailbox was edited, paused or resumed in between, or an outage or hold began or ended. */
@@ -238,6 +245,17 @@ export class Ledger {
    * opens, from the first on.
    */
   rampAt(campaign: number, at: number): number {
+    // Within a quarter of an hour no window opens and no day begins.
+    const key = `${campaign}/${Math.floor(at / (15 * MINUTE))}/${this.#rules[campaign]!.length}`;
+    let level = this.#ramps.get(key);
+    if (level === undefined) {
+      level = this.#rampAt(campaign, at);
+      this.#ramps.set(key, level);
+    }
+    return level;
+  }
+
+  #rampAt(campaign: number, at: number): number {
     const rules = this.rulesAt(campaign, at);
     const ramp = rules.ramp!;
     // It begins when there is somebody to write to.

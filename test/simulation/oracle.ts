@@ -4,6 +4,7 @@ import type { Outcome } from './run.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
+const QUARTER = 15 * MINUTE;
 /** How long (ms) a person holds a lead. */
 export const HOLD_LEAD_MS = 5 * 60 * MINUTE;
 
@@ -35,7 +36,12 @@ export function couldHaveSent(
   campaigns: readonly number[],
 ): Placed[] {
   const course = new Course(spec, ledger, campaigns);
-  for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until; at += MINUTE) course.pass(at);
+  for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
+    const before = course.placed.length;
+    course.pass(at);
+    // While nothing happens, nothing can be placed either.
+    at = course.placed.length > before ? at + MINUTE : course.nextChange(at);
+  }
   return course.placed;
 }
 
@@ -72,11 +78,22 @@ class Course {
   readonly #free: number[];
   readonly #counts = new Map<string, number>();
   readonly #ramps = new Map<string, number>();
+  /** Moments at which the world changes, ascending. */
+  readonly #changes: number[];
 
   constructor(spec: WorldSpec, ledger: Ledger, campaigns: readonly number[]) {
     this.#spec = spec;
     this.#ledger = ledger;
     this.#order = spec.campaigns.map((_, index) => campaigns.indexOf(index));
+    this.#changes = [
+      ...spec.happenings.flatMap((one) => [
+        one.at,
+        one.at + HOLD_LEAD_MS,
+        ...('until' in one ? [restsUntil(one.kind, one.until)] : []),
+      ]),
+      ...spec.mailboxes.map(({ restsUntil: until }) => until ?? 0),
+      ...ledger.changes(),
+    ].sort((a, b) => a - b);
     this.#free = spec.mailboxes.map(({ before, gapSeconds }) => (before.at(-1) ?? -Infinity) + gapSeconds * 1000);
     for (const [mailbox, { before }] of spec.mailboxes.entries())
       for (const at of before) this.#add(`${mailbox}/${Math.floor(at / DAY)}`);
@@ -85,6 +102,21 @@ class Course {
       const entered = at + entryDelayMinutes * MINUTE;
       this.#open.add({ lead, campaign, step: 0, from: this.#after(begin, lead, entered), mailbox: null });
     }
+  }
+
+  /**
+   * The first minute after one at which something is different: an email falls due, a mailbox is free, the world changes, or
+   * a quarter of an hour begins (windows, hours and days of all zones do so then).
+   */
+  nextChange(at: number): number {
+    let next = (Math.floor(at / QUARTER) + 1) * QUARTER;
+    const consider = (moment: number): void => {
+      if (moment > at && moment < next) next = moment;
+    };
+    for (const { from } of this.#open) consider(from);
+    for (const free of this.#free) consider(free);
+    for (const change of this.#changes) consider(change);
+    return Math.max(at + MINUTE, Math.ceil(next / MINUTE) * MINUTE);
   }
 
   /** One minute: every mailbox that can gives emails as long as it is free. */
