@@ -4,6 +4,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** How long (ms) a person holds a lead. */
+export const HOLD_LEAD_MS = 5 * HOUR;
+
 /** A mailbox of a drawn world. */
 export interface MailboxSpec {
   /** Campaign emails per UTC day. */

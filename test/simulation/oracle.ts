@@ -1,12 +1,10 @@
-import type { CampaignSpec, StepSpec, WorldSpec } from './draw.ts';
+import { HOLD_LEAD_MS, type CampaignSpec, type StepSpec, type WorldSpec } from './draw.ts';
 import { dayOf, isOpenAt, isPreferred, local, matches, type Ledger, type Letter } from './ledger.ts';
 import type { Outcome } from './run.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
-/** How long (ms) a person holds a lead. */
-export const HOLD_LEAD_MS = 5 * 60 * MINUTE;
 
 /** An email that a lead waits for. */
 interface Job {

@@ -22,9 +22,8 @@ import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { replyTo } from '../harness/inbound.ts';
 import { buildWorld, type Built } from './build.ts';
-import type { Happening, WorldSpec } from './draw.ts';
+import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
-import { HOLD_LEAD_MS } from './oracle.ts';
 import { Ledger, type Fault, type Letter } from './ledger.ts';
 
 const HOUR = 3_600_000;
