@@ -1,0 +1,182 @@
+import test from 'ava';
+import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { createSmtpSender } from '../../lib/smtp/index.ts';
+import { createCampaign, createContact, createMailbox, enroll } from '../harness/factories.ts';
+import { createMondayWorld } from '../harness/lead.ts';
+import { startScriptedSmtp, type SmtpMoment, type SmtpMove } from '../harness/smtp-script.ts';
+
+const MINUTE_MS = 60_000;
+const { world, clock } = await createMondayWorld(test);
+
+/** Some leads of one campaign with one mailbox, at a mail server that answers as `server.answer` says. */
+async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extensions?: string[]) {
+  const server = { answer: (_moment: SmtpMoment, _line: string): SmtpMove => 'ok' };
+  const smtpServer = await startScriptedSmtp({
+    ...(extensions ? { extensions } : {}),
+    move: (moment, line) => server.answer(moment, line),
+  });
+  const smtp = createSmtpSender({ allowPrivate: true, connectTimeoutMs: 2000, socketTimeoutMs: 2000, idleMs: 1000 });
+  t.teardown(async () => {
+    await smtp.close();
+    await smtpServer.stop();
+  });
+  const { db } = world.deps;
+  const { organizationId } = await world.tenant();
+  const ctx = world.system(organizationId);
+  const { host, port } = smtpServer;
+  const mailboxId = await createMailbox(world.deps, organizationId, 'm@s.example.com', { smtp: { host, port } });
+  const { campaignId } = await createCampaign(world.deps, organizationId, [{ subject: 'S', body_plain: 'b' }]);
+  const contacts: string[] = [];
+  for (let n = 0; n < leads; n += 1) contacts.push(await createContact(db, clock.now(), organizationId));
+  const enrollmentIds = await enroll(world.deps, organizationId, campaignId, contacts);
+
+  /** What a lead's run would do now, without moving the clock; null where it has to wait. */
+  async function step(enrollmentId: string): Promise<string | null> {
+    const decision = await advanceEnrollment(ctx, enrollmentId);
+    if (decision.kind === 'done') return decision.outcome;
+    if (decision.kind === 'slot' && decision.at > clock.now().getTime()) return null;
+    if (decision.kind !== 'send' && decision.kind !== 'slot') return null;
+    return (await deliverSend(ctx, { smtp }, decision.sendId)).outcome;
+  }
+  return {
+    server,
+    taken: smtpServer.taken,
+    connections: () => smtpServer.connections(),
+    mailbox: () => db('mailboxes').where({ id: mailboxId }).first(),
+    /** Points the mailbox to a port; a closed one refuses connections. */
+    pointTo: (to: number) =>
+      db('mailboxes')
+        .where({ id: mailboxId })
+        .update({ smtp: db.raw(`jsonb_set(smtp, '{port}', ?::jsonb)`, [String(to)]) }),
+    port,
+    sends: () => db('sends').where({ organization_id: organizationId }),
+    counts: async () =>
+      (await db('daily_counters').where({ organization_id: organizationId }).whereNot({ count: 0 })).length,
+    states: async () =>
+      (await db('enrollments').whereIn('id', enrollmentIds).select('state')).map(({ state }) => state),
+    suppressed: async () => (await db('suppressions').where({ organization_id: organizationId })).length,
+    bounced: async () =>
+      (await db('domain_events').where({ organization_id: organizationId }).where('type', 'like', '%bounce%')).length,
+    /** Every lead in turn, every few minutes, for as long as said; returns the outcomes. */
+    async run(minutes: number, every = 3): Promise<string[]> {
+      const outcomes: string[] = [];
+      for (let passed = 0; passed < minutes; passed += every) {
+        for (const enrollmentId of enrollmentIds) {
+          const outcome = await step(enrollmentId);
+          if (outcome !== null) outcomes.push(outcome);
+        }
+        clock.advance(every * MINUTE_MS);
+      }
+      return outcomes;
+    },
+    ctx,
+  };
+}
+
+type Given = Awaited<ReturnType<typeof given>>;
+
+/** Nobody is blamed: all leads go on, nothing counts, nobody is listed. */
+async function nobodyIsBlamed(t: { deepEqual: Function; is: Function }, { states, suppressed, bounced }: Given) {
+  t.deepEqual(new Set(await states()), new Set(['active']));
+  t.is(await suppressed(), 0);
+  t.is(await bounced(), 0);
+}
+
+test.serial(
+  'a server that says the daily limit is reached: the mailbox rests, and all three are mailed later',
+  async (t) => {
+    const all = await given(t);
+    const words = "550 5.1.90 Your message can't be sent because you've reached your daily limit";
+    let asked = 0;
+    all.server.answer = (moment) => {
+      if (moment !== 'rcpt') return 'ok';
+      asked += 1;
+      return { reply: words };
+    };
+    const began = clock.now().getTime();
+    const outcomes = await all.run(60);
+    t.deepEqual([...new Set(outcomes)], ['mailbox_held']);
+    t.is(asked, 1, 'a mailbox that is held asks nobody else');
+    await nobodyIsBlamed(t, all);
+    const { hold_code: code, hold_reason: reason, hold_until: until } = await all.mailbox();
+    t.is(code, 'sending_limit');
+    t.regex(reason, /reached your daily limit/);
+    t.true(until.getTime() > began + 3 * 60 * MINUTE_MS);
+    t.deepEqual(await all.sends(), [], 'no slot stays with an email that was refused');
+    t.is(await all.counts(), 0);
+
+    all.server.answer = () => 'ok';
+    clock.set(new Date(until.getTime() + 1000));
+    await all.run(60);
+    t.is(all.taken.length, 3);
+    t.deepEqual(new Set(await all.states()), new Set(['completed']));
+  },
+);
+
+test.serial(
+  'an outage of 81 minutes, first no connection, then 421: no lead fails, and all are mailed after it',
+  async (t) => {
+    const all = await given(t);
+    await all.pointTo(1);
+    const refused = await all.run(42);
+    t.true(refused.length > 0);
+    t.deepEqual([...new Set(refused)], ['deferred']);
+    await all.pointTo(all.port);
+    all.server.answer = (moment) =>
+      moment === 'greeting' ? { reply: '421 Service not available, closing transmission channel', cut: true } : 'ok';
+    await all.run(39);
+    t.true(all.connections() > 0);
+    await nobodyIsBlamed(t, all);
+    t.is((await all.mailbox()).status, 'active');
+    all.server.answer = () => 'ok';
+    await all.run(180);
+    t.is(all.taken.length, 3);
+    t.deepEqual(new Set(await all.states()), new Set(['completed']));
+  },
+);
+
+test.serial('a message refused by policy ends one lead without listing it, and the others go on', async (t) => {
+  const all = await given(t);
+  let unwanted: string | undefined;
+  all.server.answer = (moment, line) => {
+    if (moment !== 'body') return 'ok';
+    unwanted ??= line;
+    return line === unwanted ? { reply: '550 5.7.1 Message rejected by our content policy' } : 'ok';
+  };
+  const outcomes = await all.run(60);
+  t.deepEqual(outcomes.filter((outcome) => outcome === 'sent' || outcome === 'bounced').sort(), [
+    'bounced',
+    'sent',
+    'sent',
+  ]);
+  t.is(await all.suppressed(), 0);
+  t.is(all.taken.length, 2);
+});
+
+test.serial('a full mailbox is tried again, and mailed when it has room', async (t) => {
+  const all = await given(t, 1);
+  all.server.answer = (moment) => (moment === 'rcpt' ? { reply: '452 4.2.2 Mailbox full' } : 'ok');
+  t.deepEqual([...new Set(await all.run(12))], ['deferred']);
+  await nobodyIsBlamed(t, all);
+  t.is((await all.mailbox()).hold_code, null, "a recipient's full mailbox holds nothing of ours");
+  all.server.answer = () => 'ok';
+  await all.run(120);
+  t.is(all.taken.length, 1);
+});
+
+test.serial('a refused sign-in holds the mailbox, gives the slots back and blames no lead', async (t) => {
+  const all = await given(t);
+  all.server.answer = (moment) =>
+    moment === 'auth' ? { reply: '535 5.7.8 Username and Password not accepted' } : 'ok';
+  t.deepEqual([...new Set(await all.run(30))], ['mailbox_held']);
+  await nobodyIsBlamed(t, all);
+  const { hold_code: code, hold_until: until } = await all.mailbox();
+  t.is(code, 'auth_failed');
+  t.deepEqual(await all.sends(), []);
+  t.is(await all.counts(), 0);
+  all.server.answer = () => 'ok';
+  clock.set(new Date(until.getTime() + 1000));
+  await all.run(60);
+  t.is(all.taken.length, 3);
+});
