@@ -34,7 +34,6 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
   /** What a lead's run would do now, without moving the clock; null where it has to wait. */
   async function step(enrollmentId: string): Promise<string | null> {
     const decision = await advanceEnrollment(ctx, enrollmentId);
-    if (decision.kind === 'done') return decision.outcome;
     if (decision.kind === 'slot' && decision.at > clock.now().getTime()) return null;
     if (decision.kind !== 'send' && decision.kind !== 'slot') return null;
     return (await deliverSend(ctx, { smtp }, decision.sendId)).outcome;
