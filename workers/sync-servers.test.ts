@@ -102,6 +102,26 @@ const refusing =
     });
   };
 
+test('a sign-in refused for wrong credentials, by its response code, is not tried again for hours', async (t) => {
+  const { endpoint } = await poorServer(t, (server) => {
+    server.setCommandHandler('LOGIN', (connection, parsed, data, done) => {
+      const code = { type: 'SECTION', section: [{ type: 'ATOM', value: 'AUTHENTICATIONFAILED' }] };
+      connection.send(
+        { tag: parsed.tag, command: 'NO', attributes: [code, { type: 'TEXT', value: 'wrong' }] },
+        'refused',
+        parsed,
+        data,
+      );
+      done();
+    });
+  });
+  const { world, id, stop } = await watched(t, endpoint);
+  const position = () => world.deps.db('mailbox_sync').where({ mailbox_id: id, folder: 'INBOX' }).first();
+  await eventually(async () => (await position()).failures > 0);
+  await stop();
+  t.true((await position()).retry_at > new Date(Date.now() + 5 * 3600_000));
+});
+
 test('a server that says NO to everything for a while loses no message', async (t) => {
   let refuses = true;
   const { deliver, endpoint } = await poorServer(

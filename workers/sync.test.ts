@@ -155,7 +155,18 @@ test('a refused sign-in holds the mailbox and tells once; new credentials end th
     .db('domain_events')
     .where({ organization_id: tenant.organizationId, type: 'email_account.error' });
   t.is(told.length, 1);
-  t.true((await readPosition(world, id)).retry_at > new Date(Date.now() + 3600_000));
+  const waitMinutes = async () => ((await readPosition(world, id)).retry_at - Date.now()) / 60_000;
+  const first = await waitMinutes();
+  t.true(first > 0 && first <= 1, 'a NO without a reason may pass: the first wait is a minute');
+  const { imap_hold_until: heldUntil } = await world.deps.db('mailboxes').where({ id }).first();
+  t.true(heldUntil < new Date(Date.now() + 2 * 60_000));
+  await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 3 });
+  await until(async () => (await readPosition(world, id)).failures === 4);
+  t.true((await waitMinutes()) > 6, 'later ones are longer');
+  await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null, failures: 6 });
+  await until(async () => (await readPosition(world, id)).failures === 7);
+  t.true((await waitMinutes()) > 300, 'and after an hour as long as for any refused sign-in');
+  t.is((await world.deps.db('mailbox_errors').where({ mailbox_id: id })).length, 1, 'still told once');
   await world.deps.db('mailbox_sync').where({ mailbox_id: id }).update({ retry_at: null });
   box.setPassword('secret');
   box.deliver(plain('one'));

@@ -180,27 +180,29 @@ export function newStepProblems(ctx: Ctx, { kind, action = null }: StepUpdate): 
 
 /**
  * Removes a step. Steps that led to it lead to the step after it; its variants are removed with it.
- * @throws AppError not_found
+ * @throws AppError not_found, bad_request when an active campaign would be left with what a start refuses
  */
 export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
     const successor = normalSuccessor(toGraphStep(row));
-    for (const other of rows) {
-      const { conditions } = toGraphStep(other);
-      if (other.id === row.id || !conditions.branches.some((branch) => branch.to === row.id)) continue;
-      await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
-    }
-    await tx.org.query(CampaignSteps).findById(row.id).delete();
-    await tx.org.insert('removed_steps', {
-      step_id: row.id,
-      campaign_id: campaign.id,
-      successor_id: successor,
-      removed_at: tx.now,
+    await editSteps(tx, campaign, async () => {
+      for (const other of rows) {
+        const { conditions } = toGraphStep(other);
+        if (other.id === row.id || !conditions.branches.some((branch) => branch.to === row.id)) continue;
+        await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
+      }
+      await tx.org.query(CampaignSteps).findById(row.id).delete();
+      await tx.org.insert('removed_steps', {
+        step_id: row.id,
+        campaign_id: campaign.id,
+        successor_id: successor,
+        removed_at: tx.now,
+      });
+      for (const later of rows.filter((other) => other.position > row.position))
+        await store(tx, later.id, { position: later.position - 1 });
     });
-    for (const later of rows.filter((other) => other.position > row.position))
-      await store(tx, later.id, { position: later.position - 1 });
     await stepsChanged(tx, campaign, 'A step was removed', row.id, { signalRuns: true });
   });
 }

@@ -65,6 +65,15 @@ export async function recordFolderRead(
   });
 }
 
+/** How many times in a row the mailbox could not be read. */
+export async function syncFailures(ctx: Ctx, mailboxId: string): Promise<number> {
+  const row = await reader(ctx)
+    .table('mailbox_sync')
+    .where({ mailbox_id: mailboxId, folder: 'INBOX' })
+    .first('failures');
+  return row?.failures ?? 0;
+}
+
 /** The server accepted the sign-in: ends a hold for a refused one. */
 export async function signedIn(ctx: Ctx, mailboxId: string): Promise<void> {
   await transact(ctx, (tx) => clearHold(tx, mailboxId, 'imap_auth_failed'));

@@ -37,11 +37,14 @@ export class ImapError extends Error {
   override readonly name = 'ImapError';
   readonly kind: ImapErrorKind;
   readonly stage: ImapStage;
+  /** A refused sign-in for which the server gave no response code (RFC 5530): wrong credentials, or a fault that passes. */
+  readonly doubtful: boolean;
 
-  constructor(kind: ImapErrorKind, stage: ImapStage, message: string) {
+  constructor(kind: ImapErrorKind, stage: ImapStage, message: string, doubtful = false) {
     super(message);
     this.kind = kind;
     this.stage = stage;
+    this.doubtful = doubtful;
   }
 }
 
@@ -169,7 +172,7 @@ function openingError(error: unknown): ImapError {
   if (fault.authenticationFailed) {
     if (PASSING.has(fault.serverResponseCode ?? ''))
       return new ImapError('unreachable', 'auth', said || 'The server takes no sign-in now');
-    return new ImapError('auth', 'auth', said || 'The sign-in was refused');
+    return new ImapError('auth', 'auth', said || 'The sign-in was refused', !fault.serverResponseCode);
   }
   const code = fault.code ?? '';
   if (fault.tlsFailed || /TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code) || /certificate/i.test(fault.message ?? '')) {

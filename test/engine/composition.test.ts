@@ -1,6 +1,6 @@
 import test from 'ava';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { appendStep, updateStep } from '../../domain/campaigns/steps.ts';
+import { appendStep, deleteStep, updateStep } from '../../domain/campaigns/steps.ts';
 import { createVariant } from '../../domain/campaigns/variants.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { transact } from '../../domain/kernel/transact.ts';
@@ -46,6 +46,28 @@ test.serial('what validation calls an error refuses a start, a restart, and an e
   t.truthy(
     await db('campaign_logs').where({ campaign_id: campaignId, event_type: 'campaign_restart_refused' }).first(),
   );
+});
+
+test.serial('a step that a later one needs stays in an active campaign, and goes from a stopped one', async (t) => {
+  const action = {
+    type: 'wait_for_event',
+    wait_event_name: 'offer.made',
+    timeout_minutes: 60,
+    on_timeout: 'continue',
+    output_key: 'offer',
+  };
+  const { ctx, campaignId, stepIds, db } = await createLead(stage, [
+    { kind: 'action', action },
+    { subject: 'S', body_plain: 'Your code is {{.App.offer.code}}' },
+  ]);
+  const remaining = () => db('campaign_steps').where({ campaign_id: campaignId }).orderBy('position').pluck('id');
+  const refused = await t.throwsAsync(deleteStep(ctx, campaignId, stepIds[0]!));
+  t.like(refused, { code: 'bad_request' });
+  t.deepEqual(await remaining(), stepIds, 'the email would ask for a code that no step brings');
+  await stopCampaign(ctx, campaignId);
+  await deleteStep(ctx, campaignId, stepIds[0]!);
+  t.deepEqual(await remaining(), stepIds.slice(1));
+  t.false((await validateCampaign(ctx, campaignId)).valid);
 });
 
 test.serial('an email that cannot be written blocks its contact, and goes when the template is mended', async (t) => {

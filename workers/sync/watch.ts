@@ -4,7 +4,7 @@ import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
-import { signedIn, signInRefused } from '../../domain/mailboxes/sync-state.ts';
+import { signedIn, signInRefused, syncFailures } from '../../domain/mailboxes/sync-state.ts';
 import { imapTargetOf } from '../../domain/records/mailbox-credentials.ts';
 import {
   answered,
@@ -39,6 +39,8 @@ const SOCKET_SLACK_MS = 60_000;
 /** When the watcher is stopped, running commands have this long (ms) to end. */
 const FAREWELL_MS = 2_000;
 const RETRY_CAP_MS = 15 * 60_000;
+const DOUBTFUL_WAIT_MS = 60_000;
+const DOUBTFUL_TRIES = 6;
 
 /**
  * Watches one mailbox until `signal` fires or the connection fails: reads new mail, waits for more (IDLE, or a
@@ -178,13 +180,20 @@ class News {
   }
 }
 
+/** How long (ms) after so many refusals in a row that may pass by themselves: from a minute up, and after an hour as for any refusal. */
+function doubtfulWaitMs(failures: number): number {
+  return failures > DOUBTFUL_TRIES ? AUTH_HOLD_MS : DOUBTFUL_WAIT_MS * 2 ** (failures - 1);
+}
+
 async function giveUp(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
   if (known.kind === 'auth') {
-    await signInRefused(ctx, lease.mailboxId, known.message, AUTH_HOLD_MS);
-    await failLease(deps.db, workerId, lease.mailboxId, known.message, () => AUTH_HOLD_MS);
+    const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
+    const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
+    await signInRefused(ctx, lease.mailboxId, known.message, holdMs);
+    await failLease(deps.db, workerId, lease.mailboxId, known.message, waitOf);
     return;
   }
   const backoff = (failures: number) =>
