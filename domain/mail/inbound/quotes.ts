@@ -22,7 +22,6 @@ const MAX_LINE = 400;
 const MAX_LINES = 4000;
 const MAX_DEVICE_LINE = 100;
 const MAX_SIGNATURE_LINES = 12;
-const MAX_FENCED_LINES = 400;
 
 /**
  * The reply's own words: the body without quoted messages, the lines introducing them, and signatures.
@@ -44,55 +43,27 @@ export function ownWords(message: InboundMessage, sent: readonly string[] = []):
  * between.
  *
  * Lines starting with `>` and the introduction above them go wherever they are. An introduction not followed
- * by `>` lines, an Outlook header block (`From: … Sent: …`) and an "Original Message" rule end the reply; a signature goes
- * with its `-- `, but a postscript or another paragraph of sentences below it stays, and so does code between fences. The
- * result is never longer than the input; the work grows with its length alone.
+ * by `>` lines, an Outlook header block (`From: … Sent: …`), an "Original Message" rule and the `-- ` of a
+ * signature end the reply. The result is never longer than the input; the work grows with its length alone.
  */
 export function stripQuoted(text: string): string {
   const lines = text.split(/\r?\n/, MAX_LINES);
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim().slice(0, MAX_LINE);
-    const fenced = fencedLength(lines, at, line);
-    if (fenced > 0) {
-      kept.push(...lines.slice(at, at + fenced).map((each) => each.trimEnd()));
-      at += fenced - 1;
-      continue;
-    }
     if (isQuoteLine(line) || isDeviceLine(lines, at, line)) continue;
-    if (ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
-    if (isSignature(lines, at)) {
-      const next = afterSignature(lines, at);
-      if (next === null) break;
-      at = next - 1;
-      continue;
-    }
+    if (isSignature(lines, at) || ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, at)) break;
     const introduction = introductionLength(lines, at);
     if (introduction === 0) {
       kept.push((lines[at] ?? '').trimEnd());
       continue;
     }
     const next = nextFilled(lines, at + introduction);
-    if (!isQuoteLine(next) && next !== '') {
-      const said = lines.slice(at, at + introduction).join(' ');
-      // "In May 2024 the board wrote:" is a sentence; a program names the time of day or the address.
-      if (ADDRESS.test(said) || DATE_AND_TIME.test(said) || /\d{1,2}\s?[:.hH]\s?\d{2}/.test(said)) break;
-      kept.push((lines[at] ?? '').trimEnd());
-      continue;
-    }
+    if (!isQuoteLine(next) && next !== '') break;
     at += introduction - 1;
   }
   while (kept.length > 0 && (kept.at(-1) === '' || RULE.test((kept.at(-1) ?? '').trim()))) kept.pop();
   return kept.join('\n').replace(/^\n+/, '');
-}
-
-/** Number of lines of a block of code between fences, with them; 0 where none begins or it does not end. */
-function fencedLength(lines: readonly string[], at: number, line: string): number {
-  if (!/^(?:```|~~~)/.test(line)) return 0;
-  const fence = line.slice(0, 3);
-  for (let next = at + 1; next < Math.min(lines.length, at + MAX_FENCED_LINES); next += 1)
-    if ((lines[next] ?? '').trim().startsWith(fence)) return next - at + 1;
-  return 0;
 }
 
 function isQuoteLine(line: string): boolean {
@@ -110,24 +81,13 @@ function introductionLength(lines: readonly string[], at: number): number {
     if (line === '' || isQuoteLine(line) || joined.length + line.length > MAX_LINE) return 0;
     if (count === 2 && !INTRODUCTION_START.test(joined) && !/<[^<>\s]+@/.test(joined)) return 0;
     joined = joined === '' ? line : `${joined} ${line}`;
+    if (/[:：]$/.test(line)) return isIntroduction(joined) ? count : 0;
     // Some programs leave the colon out; then nothing but a verb after date and address will do.
-    const isEnd = /[:：]$/.test(line)
-      ? isIntroduction(joined)
-      : WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined);
-    if (isEnd) return beginsLater(lines, at, count) ? 0 : count;
-    if (/[:：]$/.test(line)) return 0;
+    if (WROTE_AT_END.test(line) && DATED.test(joined) && ADDRESS.test(joined)) return count;
     // Whatever else ends a sentence was said by a person, not generated.
     if (/[!?。！？]$/.test(line)) return 0;
   }
   return 0;
-}
-
-/** Whether the introduction that ends `count` lines on begins at a later line, so that the first one is the writer's. */
-function beginsLater(lines: readonly string[], at: number, count: number): boolean {
-  if (count === 1 || /\d/.test(lines[at] ?? '')) return false;
-  const rest = lines.slice(at + 1, at + count).map((line) => line.trim());
-  const start = rest.findIndex((line) => INTRODUCTION_START.test(line) && /\d/.test(line));
-  return start >= 0 && isIntroduction(rest.slice(start).join(' '));
 }
 
 const WROTE_AT_END = new RegExp(`${WROTE.source.replace(/\(\?=\[[^\]]*\]\|\$\)$/, '')}$`, 'i');
@@ -137,19 +97,13 @@ function isIntroduction(joined: string): boolean {
   return DATE_AND_TIME.test(joined) && ADDRESS.test(joined);
 }
 
-const RECIPIENT = /^[\s>_]{0,4}(?:to|an|à|a|para|aan|til|till|do|komu|кому|kime|címzett)\s?[:：]/iu;
-
 function isHeaderBlock(lines: readonly string[], at: number): boolean {
   const first = (lines[at] ?? '').trim().slice(0, MAX_LINE);
   if (!AUTHOR_LABEL.test(first)) return false;
   const next = lines.slice(at + 1, at + 6).map((line) => line.trim().slice(0, MAX_LINE));
   const labels = next.filter((line) => OTHER_LABEL.test(line)).length;
-  // Labels alone are not enough: a person may write "From: the warehouse" above "To: the shop", or "From: Monday" above
-  // "To: Friday 10:00".
-  if (labels > 0 && [first, ...next].some((line) => /\S@\S/.test(line))) return true;
-  const isGenerated =
-    labels > 1 || first.startsWith('*') || next.some((line) => OTHER_LABEL.test(line) && !RECIPIENT.test(line));
-  return isGenerated && [first, ...next].some((line) => DATE_LABELLED.test(line));
+  // Labels alone are not enough: a person may write "From: the warehouse" above "To: the shop".
+  return labels > 0 && [first, ...next].some((line) => /\S@\S/.test(line) || DATE_LABELLED.test(line));
 }
 
 /** "Sent from my phone" closes a reply; with more to follow it is a sentence like any other. */
@@ -172,23 +126,6 @@ function isSignature(lines: readonly string[], at: number): boolean {
     if (text !== '') filled += 1;
   }
   return filled <= MAX_SIGNATURE_LINES;
-}
-
-const POSTSCRIPT = /^p\s?\.?\s?p?\.?\s?s\b\s?[.:]?|^(?:nb|edit|one more thing|update)\b\s?[.:]/i;
-const DISCLAIMER =
-  /confidential|privileged|intended|recipient|disclaimer|vertraulich|confidentiel|confidencial|riservat|unsubscribe|opt[ -]?out|registered|vat\b|https?:|@/i;
-
-/** The line at which the writer goes on below a signature: a postscript, or a paragraph of sentences that no program adds. */
-function afterSignature(lines: readonly string[], at: number): number | null {
-  for (let next = at + 1; next < lines.length; next += 1) {
-    const line = (lines[next] ?? '').trim().slice(0, MAX_LINE);
-    if (isQuoteLine(line) || ORIGINAL_MARKER.test(line) || isHeaderBlock(lines, next)) return next;
-    if (introductionLength(lines, next) > 0) return next;
-    if ((lines[next - 1] ?? '').trim() !== '' || line === '') continue;
-    if (POSTSCRIPT.test(line) || (/^\p{Lu}.*\s\S+\s\S+\s\S+.*[.!?]$/u.test(line) && !DISCLAIMER.test(line)))
-      return next;
-  }
-  return null;
 }
 
 /** A label of a header block with a date behind it. */
