@@ -58,7 +58,8 @@ export async function checkHour(
        c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
        exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot,
        case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
-         from campaign_steps st where st.id = e.current_step_id and st.kind = 'email') end as due
+         from campaign_steps st where st.id = e.current_step_id and st.kind = 'email'
+           and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due
      from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = ?`,
     [ledger.built.organizationId],
   )) as { rows: LeadState[] };
