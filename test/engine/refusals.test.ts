@@ -43,6 +43,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
     taken: smtpServer.taken,
     connections: () => smtpServer.connections(),
     mailbox: () => db('mailboxes').where({ id: mailboxId }).first(),
+    warnings: () => db('mailbox_errors').where({ mailbox_id: mailboxId, severity: 'warning' }).orderBy('id'),
     /** Points the mailbox to a port; a closed one refuses connections. */
     pointTo: (to: number) =>
       db('mailboxes')
@@ -151,6 +152,19 @@ test.serial('a message refused by policy ends one lead without listing it, and t
   ]);
   t.is(await all.suppressed(), 0);
   t.is(all.taken.length, 2);
+  const [warning, ...others] = await all.warnings();
+  t.is(warning.error_code, 'content_refused', 'the refusal is shown with the mailbox');
+  t.regex(warning.message, /content policy/);
+  t.deepEqual(others, []);
+  t.is((await all.mailbox()).hold_code, null);
+});
+
+test.serial('many refusals for the content are one warning a day', async (t) => {
+  const all = await given(t, 3);
+  all.server.answer = (moment) =>
+    moment === 'body' ? { reply: '550 5.7.1 Message rejected by our content policy' } : 'ok';
+  t.deepEqual(await all.run(60), ['bounced', 'bounced', 'bounced']);
+  t.is((await all.warnings()).length, 1);
 });
 
 test.serial('a full mailbox is tried again, and mailed when it has room', async (t) => {

@@ -80,6 +80,33 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
 }
 
+/** What receivers say of a mailbox's mail without stopping it: it is shown with the mailbox and holds nothing. */
+export type WarningCode = 'content_refused' | 'refused_by_receiver';
+
+const WARNINGS: Record<WarningCode, string> = {
+  content_refused: 'A receiver refused an email for its content',
+  refused_by_receiver: 'A receiver refused an email for its sender: the mailbox, its domain or its network',
+};
+/** A warning is recorded once in this time (ms) per mailbox and code, because many receivers may share one opinion. */
+const WARNING_EVERY_MS = 24 * 3600_000;
+
+/** Shows a refusal with the mailbox. It is an occurrence that nothing has to lift, so it is recorded as settled. */
+export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, message: string): Promise<void> {
+  const error = { error_code: code, title: WARNINGS[code], message: message.slice(0, 500) };
+  const [mailbox] = await tx.org.sql<Columns<'mailboxes', 'email'>>(
+    `with warned as (
+       insert into mailbox_errors (id, organization_id, mailbox_id, severity, error_code, title, message, created_at, resolved_at)
+       select cast(:error as uuid), m.organization_id, m.id, 'warning', cast(:error_code as text), :title, :message, cast(:now as timestamptz), :now
+       from mailboxes m where m.organization_id = :org and m.id = :id and not exists (
+         select 1 from mailbox_errors e where e.mailbox_id = m.id and e.error_code = :error_code and e.created_at > :since)
+       returning mailbox_id
+     )
+     select m.email from mailboxes m join warned w on w.mailbox_id = m.id where m.organization_id = :org`,
+    { ...error, error: newId(), id: mailboxId, now: tx.now, since: new Date(tx.now.getTime() - WARNING_EVERY_MS) },
+  );
+  if (mailbox) tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
+}
+
 /** Lifts the holds of a mailbox and settles their errors; with `code`, only a hold for that. Returns whether there was one. */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
   const sides = code === null ? SIDES : [sideOf(code)];

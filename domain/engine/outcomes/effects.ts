@@ -1,7 +1,9 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { ReplyCause } from '../../../workflows/enrollment/contract.ts';
 import { finishEnrollments, type FinalState } from '../control/finish.ts';
+import { warnMailbox } from '../control/mailbox-hold.ts';
 import type { Tx } from '../../kernel/transact.ts';
+import type { RefusalClass } from '../../mail/inbound/refusal.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
@@ -16,6 +18,8 @@ export interface Bounce {
   hard: boolean;
   reason: string;
   source: 'smtp' | 'dsn' | 'reported';
+  /** Whose fault it was; absent where nothing says it. */
+  fault?: RefusalClass | undefined;
 }
 
 /** A spam complaint of a recipient, from a feedback report (`arf`) or a client (`reported`). */
@@ -39,7 +43,7 @@ export interface OptOut {
 /**
  * Records a bounce. As `bounce_pipeline` says, a hard one ends the contact's way through the campaign and, where the
  * settings say so, suppresses the address. A soft one is only recorded, unless the email is settled as bounced already.
- * A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email
+ * A refusal for the content or the sender is shown with the mailbox. A campaign that bounces too much is paused by a subscriber of these events. The second report of the same email
  * changes nothing.
  */
 export async function recordSendBounce(tx: Tx, send: { id: string }, bounce: Bounce): Promise<void> {
@@ -55,6 +59,10 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
   const detail = { bounce_type: kind, reason: storableText(bounce.reason, 500) };
   await recordEngagement(tx, subject, 'bounce', bounce.source, detail);
   tx.emit('deliverability.bounce', { ...subjectPayload(subject), ...detail, source: bounce.source });
+  if (send?.mailbox_id && (bounce.fault === 'content' || bounce.fault === 'sender')) {
+    const code = bounce.fault === 'content' ? 'content_refused' : 'refused_by_receiver';
+    await warnMailbox(tx, send.mailbox_id, code, detail.reason ?? '');
+  }
   if (!bounce.hard && send?.state !== 'bounced') return;
 
   if (send) {

@@ -260,7 +260,12 @@ async function applyEffects(
       );
       if (!bounced) return;
       const reason = bounced.diagnosticCode ?? bounced.status ?? 'the message came back';
-      return recordBounce(tx, subject, { hard: bounced.bounceType === 'hard', reason, source: 'dsn' });
+      return recordBounce(tx, subject, {
+        hard: bounced.bounceType === 'hard',
+        reason,
+        source: 'dsn',
+        fault: bounced.refusal?.class,
+      });
     }
     case 'complaint':
       if (reading.recipient !== null && reading.recipient !== send.recipient) return;

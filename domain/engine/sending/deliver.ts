@@ -186,9 +186,9 @@ function copiesOf(ctx: Ctx, mailbox: SealedMailbox): ImapTarget | undefined {
   }
 }
 
-async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard }: Verdict): Promise<string> {
+async function bounced(ctx: Ctx, claim: ClaimedSend, response: string, { hard, fault }: Verdict): Promise<string> {
   await settleBounced(ctx, claim, response, (tx, row) =>
-    recordSendBounce(tx, row, { hard, reason: response, source: 'smtp' }),
+    recordSendBounce(tx, row, { hard, reason: response, source: 'smtp', fault }),
   );
   return 'bounced';
 }

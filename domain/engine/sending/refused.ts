@@ -2,7 +2,13 @@ import { HOUR_MS } from '../../../lib/clock.ts';
 import type { SmtpFault } from '../../../lib/smtp/index.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
-import { classifyRefusal, type Refusal, type RefusalReason, type Stage } from '../../mail/inbound/refusal.ts';
+import {
+  classifyRefusal,
+  type Refusal,
+  type RefusalClass,
+  type RefusalReason,
+  type Stage,
+} from '../../mail/inbound/refusal.ts';
 import { bestStatus } from '../../mail/inbound/smtp-words.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { holdMailbox, type HoldCode } from '../control/mailbox-hold.ts';
@@ -18,6 +24,7 @@ export interface Verdict {
   /** `wait`: the line, not the email; tried again, counted nowhere. `defer`: counted, until the attempts are used up. */
   action: 'hold' | 'wait' | 'defer' | 'bounce';
   hard: boolean;
+  fault: RefusalClass;
   hold: { code: HoldCode; ms: number } | null;
   /** The fault may as well lie between the mailbox and this one recipient. */
   doubtful: boolean;
@@ -50,12 +57,12 @@ const STAGES: Readonly<Record<string, Stage>> = {
 
 /** Decides what a refused email means: for the mailbox that sent it, or for the person it was for. */
 export function judgeRefusal(outcome: Refused): Verdict {
-  const wait: Verdict = { action: 'wait', hard: false, hold: null, doubtful: false };
+  const wait: Verdict = { action: 'wait', hard: false, fault: 'network', hold: null, doubtful: false };
   if (outcome.kind === 'unreachable') return wait;
   const { stage, code, response, permanent } = outcome;
   if (stage === 'auth' || stage === 'tls') {
     if (!permanent || stage === 'tls') return wait;
-    return { ...wait, action: 'hold', hold: HOLDS.authentication! };
+    return { ...wait, action: 'hold', fault: 'sender', hold: HOLDS.authentication! };
   }
   const refusal = classifyRefusal({
     status: bestStatus(null, response),
@@ -63,7 +70,7 @@ export function judgeRefusal(outcome: Refused): Verdict {
     stage: STAGES[stage] ?? null,
     words: response,
   });
-  return { ...wait, ...answerTo(refusal, permanent), doubtful: isDoubtful(refusal, stage) };
+  return { ...wait, ...answerTo(refusal, permanent), fault: refusal.class, doubtful: isDoubtful(refusal, stage) };
 }
 
 function answerTo({ class: kind, reason }: Refusal, permanent: boolean): Pick<Verdict, 'action' | 'hard' | 'hold'> {
