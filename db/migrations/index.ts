@@ -20,6 +20,7 @@ import * as winners from './0017_engine.ts';
 import * as trackingDomains from './0018_tracking_domains.ts';
 import * as rowSecurity from './0019_row_security.ts';
 import * as seats from './0030_seats.ts';
+import * as refused from './0031_refused.ts';
 
 export interface Migration {
   name: string;
@@ -48,6 +49,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0018_tracking_domains', ...trackingDomains },
   { name: '0019_row_security', ...rowSecurity },
   { name: '0030_seats', ...seats },
+  { name: '0031_refused', ...refused },
 ];
 
 /**

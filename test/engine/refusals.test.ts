@@ -43,6 +43,7 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
     taken: smtpServer.taken,
     connections: () => smtpServer.connections(),
     mailbox: () => db('mailboxes').where({ id: mailboxId }).first(),
+    setGap: (seconds: number) => db('mailboxes').where({ id: mailboxId }).update({ min_wait_time: seconds }),
     warnings: () => db('mailbox_errors').where({ mailbox_id: mailboxId, severity: 'warning' }).orderBy('id'),
     /** Points the mailbox to a port; a closed one refuses connections. */
     pointTo: (to: number) =>
@@ -165,6 +166,21 @@ test.serial('many refusals for the content are one warning a day', async (t) => 
     moment === 'body' ? { reply: '550 5.7.1 Message rejected by our content policy' } : 'ok';
   t.deepEqual(await all.run(60), ['bounced', 'bounced', 'bounced']);
   t.is((await all.warnings()).length, 1);
+});
+
+test.serial('the mailbox keeps its distance from an email that was refused too', async (t) => {
+  const all = await given(t, 2);
+  const gapSeconds = 600;
+  await all.setGap(gapSeconds);
+  let refused = false;
+  all.server.answer = (moment) => {
+    if (moment !== 'rcpt' || refused) return 'ok';
+    refused = true;
+    return { reply: '550 5.1.1 No such user' };
+  };
+  t.deepEqual(await all.run(gapSeconds / 60 + 5, 1), ['bounced', 'sent']);
+  const [first, second] = (await all.sends()).map((send) => send.claimed_at.getTime()).sort();
+  t.true(second - first >= gapSeconds * 1000, `${second - first} ms`);
 });
 
 test.serial('a full mailbox is tried again, and mailed when it has room', async (t) => {

@@ -262,8 +262,8 @@ export async function readSeats(
   const rows = await org.sql<SeatRow>(
     `select m.id, ${FAMILY} as family, m.campaign_limit as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
        greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
-         -- One that may have left keeps its distance too.
-         (select max(s.claimed_at) from sends s where s.organization_id = :org and s.mailbox_id = m.id and s.state = 'uncertain')) as last_sent_at,
+         -- One that may have left, or that the server refused, keeps its distance too.
+         (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced'))) as last_sent_at,
        (select array_agg(extract(epoch from s.slot_at)::float8 * 1000) from sends s
         where s.mailbox_id = m.id and s.state in ('reserved', 'sending')) as taken,
        (select jsonb_object_agg(d.day, d.count) from daily_counters d
