@@ -373,14 +373,16 @@ test.serial('the part of a day that lies on the next UTC day counts when gaps ar
   // Nothing is left of this UTC day; eight hours and eight emails are left of the campaign's.
   clock.set(new Date('2026-03-02T23:00:00Z'));
   t.teardown(() => clock.set(MONDAY));
-  const given = await setup(8, [{ campaign_limit: 8, min_wait_time: 3600 }], {
-    timezone: 'Australia/Sydney',
-    start_time: '09:00',
-    end_time: '19:00',
-  });
-  await count(given, given.mailboxIds[0]!, 8);
-  const times = slots(await ask(given, given.candidates)).map(({ at }) => at.getTime());
-  t.is(times.length, 8);
+  // How much a gap grows is drawn: one world would be luck.
+  for (let world = 0; world < 10; world += 1) {
+    const given = await setup(8, [{ campaign_limit: 8, min_wait_time: 3600 }], {
+      timezone: 'Australia/Sydney',
+      start_time: '09:00',
+      end_time: '19:00',
+    });
+    await count(given, given.mailboxIds[0]!, 8);
+    t.is(slots(await ask(given, given.candidates)).length, 8);
+  }
 });
 
 test.serial('a contact whose hour ends before a mailbox is free keeps no other waiting', async (t) => {

@@ -344,16 +344,22 @@ function rampOf({ campaign, level }: Round): { level: number } | null {
  * email that may still leave has its gap.
  */
 function slack(round: Round, seat: Seat): number {
-  const { schedule, on, tx, room } = round;
-  const from = Math.max(tx.now.getTime(), on.from);
-  let open = 0;
-  for (const span of spansBetween(compileSchedule(schedule), from, on.until)) open += span.to - span.from;
-  // The campaign's day may lie on two or three UTC days, and each has a cap of its own.
-  let left = 0;
-  for (let at = from; at < on.until; at = (Math.floor(at / DAY_MS) + 1) * DAY_MS)
-    left += Math.max(0, seat.cap - (seat.used.get(utcDay(at)) ?? 0));
-  const emails = Math.max(1, Math.min(left, shareOf(round, seat) - seat.given, room));
-  return Math.max(0, Math.min(SPREAD_SHARE * seat.gapMs, open / emails - seat.gapMs));
+  const { on, tx, room } = round;
+  const schedule = compileSchedule(round.schedule);
+  const day = { open: 0, left: 0, taken: 0 };
+  // The campaign's day may lie on two or three UTC days, and each has a cap of its own: one that is used up has no time either.
+  let from = Math.max(tx.now.getTime(), on.from);
+  while (from < on.until) {
+    const until = Math.min(on.until, (Math.floor(from / DAY_MS) + 1) * DAY_MS);
+    const left = Math.max(0, seat.cap - (seat.used.get(utcDay(from)) ?? 0));
+    const taken = seat.taken.filter((at) => at >= from && at < until).length;
+    if (left + taken > 0) for (const span of spansBetween(schedule, from, until)) day.open += span.to - span.from;
+    day.left += left;
+    day.taken += taken;
+    from = until;
+  }
+  const emails = day.taken + Math.max(1, Math.min(day.left, shareOf(round, seat) - seat.given, room));
+  return Math.max(0, Math.min(SPREAD_SHARE * seat.gapMs, day.open / emails - seat.gapMs));
 }
 
 function request({ tx, schedule, horizonMs, settings }: Round, candidate: Candidate): SlotRequest {
