@@ -19,7 +19,7 @@ const SHARE = 0.97;
  * every rule is kept at every hour, and how much of the room there is is used.
  */
 export async function run(context: BenchContext): Promise<BenchResult> {
-  const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 32, leads: 2_400 };
+  const size = context.quick ? { mailboxes: 4, leads: 100 } : { mailboxes: 24, leads: 1_200 };
   // Its own launchers and relay would take part.
   await context.stack.processes.worker.stop();
   const spec = drawMonth(1, size);
