@@ -162,7 +162,8 @@ export async function measureSlots(
       if (round >= 0) took.push(one);
     });
   }
-  if (given < rounds / 2) throw new Error(`${asking.label}: ${given} of ${rounds} got a slot`);
+  // Where the pool is nearly spent it may be spent meanwhile.
+  if (given < rounds / 3) throw new Error(`${asking.label}: ${given} of ${rounds} got a slot`);
   return took;
 }
 
