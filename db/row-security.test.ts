@@ -192,6 +192,13 @@ for (const prepared of [true, false]) {
   );
 }
 
+test('statements of an organization may read which subscribers take its events', async (t) => {
+  const streams = await new OrgScope(db, mine).sql(
+    `select r.name from reaction_streams s join reaction_subscribers r on r.name = s.subscriber where s.organization_id = :org`,
+  );
+  t.true(Array.isArray(streams));
+});
+
 test('a login that is no superuser and owns the tables makes the role itself; for one that may not, the refusal says what to do', async (t) => {
   const admin = connectRaw({ url: testPostgresUrl(), max: 1 });
   const name = `heron_owner_${randomBytes(4).toString('hex')}`;

@@ -7,6 +7,8 @@ import { TENANT_ROLE } from './tenant-role.ts';
 const NOT_GRANTED = ['oauth_codes', 'oauth_tokens', 'sessions', 'users', 'webhook_secrets'];
 /** What an organization may know of its members. */
 const MEMBER_COLUMNS = 'id, email, first_name, last_name';
+/** Tables that belong to no organization and are read beside an organization's rows. */
+const READ_BY_ALL = ['reaction_subscribers'];
 /** Any number: of processes that migrate at the same time one grants after the other. */
 const GRANT_LOCK = 7_201_948;
 
@@ -32,6 +34,7 @@ export async function prepareTenantRole(db: Db): Promise<void> {
     await trx.raw(`grant usage on schema public to ${TENANT_ROLE}`);
     for (const table of await ungrantedTables(trx))
       await trx.raw(`grant select, insert, update, delete on ?? to ${TENANT_ROLE}`, [table]);
+    for (const table of READ_BY_ALL) await trx.raw(`grant select on ?? to ${TENANT_ROLE}`, [table]);
     await trx.raw(`grant select (${MEMBER_COLUMNS}) on users to ${TENANT_ROLE}`);
   });
 }

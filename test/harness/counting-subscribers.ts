@@ -49,6 +49,7 @@ export async function createReactionTables(db: RawDb): Promise<void> {
   await db.raw(`
     create table counting_tasks (seq bigint generated always as identity, id uuid primary key, organization_id uuid not null, event_id uuid not null, position bigint not null);
     create table counting_facts (organization_id uuid not null, day date not null, events bigint not null, primary key (organization_id, day));
+    grant all on counting_tasks, counting_facts to heron_tenant;
   `);
 }
 

@@ -23,7 +23,8 @@ export async function react(deps: TestDeps, subscribers: readonly Subscriber[]):
 /** A table that keeps what subscribers of a test have done, in their order. */
 export async function createEffects(db: RawDb): Promise<void> {
   await db.raw(
-    `create table effects (seq bigint generated always as identity, subscriber text not null, organization_id uuid not null, event_id uuid not null, position bigint not null)`,
+    `create table effects (seq bigint generated always as identity, subscriber text not null, organization_id uuid not null, event_id uuid not null, position bigint not null);
+     grant all on effects to heron_tenant`,
   );
 }
 
