@@ -28,7 +28,7 @@ function isIpRange(entry: string): boolean {
 
 type Given<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** Faults of what limits a key, as far as it is given: bits, source addresses, mailboxes of nobody, an end in the past. */
+/** Faults of what limits a key, as far as it is given: bits, source addresses, unknown mailboxes, an end in the past. */
 export async function restrictionProblems(org: OrgScope, key: Given<Restrictions>, now: Date): Promise<Problem[]> {
   return [
     ...shapeProblems(key),

@@ -77,8 +77,8 @@ async function given(t: { teardown(fn: () => unknown): void }, leads = 3, extens
 
 type Given = Awaited<ReturnType<typeof given>>;
 
-/** Nobody is blamed: all leads go on, nothing counts, nobody is listed. */
-async function nobodyIsBlamed(t: { deepEqual: Function; is: Function }, { states, suppressed, bounced }: Given) {
+/** No lead is blamed: all go on, nothing counts, no address is suppressed. */
+async function noLeadIsBlamed(t: { deepEqual: Function; is: Function }, { states, suppressed, bounced }: Given) {
   t.deepEqual(new Set(await states()), new Set(['active']));
   t.is(await suppressed(), 0);
   t.is(await bounced(), 0);
@@ -99,7 +99,7 @@ test.serial(
     const outcomes = await all.run(60);
     t.deepEqual([...new Set(outcomes)], ['mailbox_held']);
     t.is(asked, 1, 'a mailbox that is held asks nobody else');
-    await nobodyIsBlamed(t, all);
+    await noLeadIsBlamed(t, all);
     const { hold_code: code, hold_reason: reason, hold_until: until } = await all.mailbox();
     t.is(code, 'sending_limit');
     t.regex(reason, /reached your daily limit/);
@@ -128,7 +128,7 @@ test.serial(
       moment === 'greeting' ? { reply: '421 Service not available, closing transmission channel', cut: true } : 'ok';
     await all.run(39);
     t.true(all.connections() > 0);
-    await nobodyIsBlamed(t, all);
+    await noLeadIsBlamed(t, all);
     t.is((await all.mailbox()).status, 'active');
     all.server.answer = () => 'ok';
     await all.run(180);
@@ -187,7 +187,7 @@ test.serial('a full mailbox is tried again, and mailed when it has room', async 
   const all = await given(t, 1);
   all.server.answer = (moment) => (moment === 'rcpt' ? { reply: '452 4.2.2 Mailbox full' } : 'ok');
   t.deepEqual([...new Set(await all.run(12))], ['deferred']);
-  await nobodyIsBlamed(t, all);
+  await noLeadIsBlamed(t, all);
   t.is((await all.mailbox()).hold_code, null, "a recipient's full mailbox holds nothing of ours");
   all.server.answer = () => 'ok';
   await all.run(120);
@@ -199,7 +199,7 @@ test.serial('a refused sign-in holds the mailbox, gives the slots back and blame
   all.server.answer = (moment) =>
     moment === 'auth' ? { reply: '535 5.7.8 Username and Password not accepted' } : 'ok';
   t.deepEqual([...new Set(await all.run(30))], ['mailbox_held']);
-  await nobodyIsBlamed(t, all);
+  await noLeadIsBlamed(t, all);
   const { hold_code: code, hold_until: until } = await all.mailbox();
   t.is(code, 'auth_failed');
   t.deepEqual(await all.sends(), []);

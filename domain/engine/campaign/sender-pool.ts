@@ -31,7 +31,10 @@ export function isSender(campaign: { id: string; tags: string; strategy: string 
 export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', strategy: ':strategy' });
 
 /** Mailboxes beside their row among the campaign's explicit senders, if there is one. */
-const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
+export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
+
+/** A mailbox `m` whose holds, if there are any, all end by themselves. */
+export const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
 /** The columns of a campaign that its sender pool depends on. */
 export interface PoolChoice extends Columns<'campaigns', 'id' | 'sender_strategy'> {
@@ -50,8 +53,7 @@ export function poolBindings(campaign: PoolChoice): { campaign: string; tags: re
 export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promise<PoolMember[]> {
   const rows = await org.sql<{ id: string; weight: number; rests: Date | null }>(
     `select m.id, coalesce(c.weight, 1) as weight, greatest(m.hold_until, m.imap_hold_until) as rests from ${POOL_TABLES}
-     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
-       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}
+     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK} and ${IS_SENDER}
      order by m.id`,
     poolBindings(campaign),
   );
@@ -62,8 +64,7 @@ export async function resolveSenders(org: OrgScope, campaign: PoolChoice): Promi
 export async function hasSender(org: OrgScope, campaign: PoolChoice): Promise<boolean> {
   const [row] = await org.sql(
     `select 1 from ${POOL_TABLES}
-     where m.organization_id = :org and m.status = 'active' and (m.hold_code is null or m.hold_until is not null)
-       and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER} limit 1`,
+     where m.organization_id = :org and m.status = 'active' and ${COMES_BACK} and ${IS_SENDER} limit 1`,
     poolBindings(campaign),
   );
   return row !== undefined;
@@ -78,8 +79,7 @@ export async function poolCapacity(org: OrgScope, campaign: PoolChoice, dailyLim
     `select least(coalesce(sum(emails), 0), :limit)::float8 as emails from (
        select least(m.campaign_limit, :limit) as emails from ${POOL_TABLES}
        where m.organization_id = :org and m.status = 'active' and m.campaign_limit > 0
-         and (m.hold_code is null or m.hold_until is not null)
-         and (m.imap_hold_code is null or m.imap_hold_until is not null) and ${IS_SENDER}
+         and ${COMES_BACK} and ${IS_SENDER}
        limit :limit) pool`,
     { ...poolBindings(campaign), limit: dailyLimit },
   );

@@ -1,4 +1,5 @@
 import type { Columns } from '../../../db/rows.ts';
+import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
@@ -26,7 +27,7 @@ export type HoldCode =
  * How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself, for sending and for reading.
  * Providers lock accounts that try too often; new credentials end the wait at once.
  */
-export const AUTH_HOLD_MS = 6 * 3600_000;
+export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
 const TITLES: Record<HoldCode, string> = {
   auth_failed: 'The SMTP server refuses the sign-in',
@@ -88,7 +89,7 @@ const WARNINGS: Record<WarningCode, string> = {
   refused_by_receiver: 'A receiver refused an email for its sender: the mailbox, its domain or its network',
 };
 /** A warning is recorded once in this time (ms) per mailbox and code, because many receivers may share one opinion. */
-const WARNING_EVERY_MS = 24 * 3600_000;
+const WARNING_EVERY_MS = DAY_MS;
 
 /** Shows a refusal with the mailbox. It is an occurrence that nothing has to lift, so it is recorded as settled. */
 export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, message: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
-import { DAY_MS } from '../../../lib/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
@@ -79,7 +79,7 @@ export interface KeepBack {
 
 const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [] };
 /** How soon (ms) to ask again for what was kept back: those it is kept for may leave, or be held. */
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
 
 /** Contacts that must wait for another day ask again a little apart, not all in the same second. */
 const SPREAD_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../kernel/transact.ts';
-import { IS_SENDER, poolBindings } from '../campaign/sender-pool.ts';
+import { COMES_BACK, IS_SENDER, POOL_TABLES, poolBindings } from '../campaign/sender-pool.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
 
 const DAY_MS = 86_400_000;
@@ -12,8 +12,6 @@ const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_unti
   or m.imap_hold_code is not null and (m.imap_hold_until is null or m.imap_hold_until > :now))`;
 /** When a resting mailbox comes back: the later of what sending and what reading is held for. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
-/** A mailbox whose holds all end by themselves. */
-const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 
 /** A locked mailbox with everything that decides when it may send. */
 export interface Seat {
@@ -204,8 +202,6 @@ const HAS_LEFT = `not (m.id = any(:except::uuid[])) and case when ${IS_SENDER} a
 /** Only `next_free_at` says when mailboxes are free that are not held: its index is walked until enough are found. */
 const MAY_GIVE = `m.next_free_at <= :freeBy and not ${RESTS} and ${HAS_LEFT}`;
 
-const MAILBOXES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
-
 /** An active mailbox of the organization, of a provider where one is asked for. */
 function usable(family: string | null, table = 'm'): string {
   return `${table}.organization_id = :org and ${table}.status = 'active'${family === null ? '' : ` and ${table}.provider = :provider`}`;
@@ -213,7 +209,7 @@ function usable(family: string | null, table = 'm'): string {
 
 /** Goes through all mailboxes of the organization by free time, and stops when enough are found. */
 function byTime(family: string | null): string {
-  return `select m.id from ${MAILBOXES} where ${usable(family)} and ${MAY_GIVE} order by m.next_free_at limit :count`;
+  return `select m.id from ${POOL_TABLES} where ${usable(family)} and ${MAY_GIVE} order by m.next_free_at limit :count`;
 }
 
 /** As {@link byTime}, but stops after `near` of them too. */
@@ -228,7 +224,7 @@ function nearest(family: string | null): string {
 /** Goes through the mailboxes of the pool. The ids of a short one are looked up one by one, whatever else there is. */
 function byPool(family: string | null, pool: 'long' | 'short'): string {
   const listed = pool === 'short' ? IN_SHORT : `m.id in (${LISTED})`;
-  return `select m.id from ${MAILBOXES} where ${usable(family)} and ${listed} and ${MAY_GIVE} order by m.next_free_at limit :count`;
+  return `select m.id from ${POOL_TABLES} where ${usable(family)} and ${listed} and ${MAY_GIVE} order by m.next_free_at limit :count`;
 }
 
 /**
@@ -242,7 +238,7 @@ export async function poolFreeAt(
   on: SeatDay,
 ): Promise<{ at: Date | null } | undefined> {
   const listed = search.pool === 'short' ? ` and ${IN_SHORT}` : '';
-  const members = `from ${MAILBOXES} where ${usable(search.family)} and ${COMES_BACK} and ${IS_SENDER}${listed}`;
+  const members = `from ${POOL_TABLES} where ${usable(search.family)} and ${COMES_BACK} and ${IS_SENDER}${listed}`;
   const [row] = await tx.org.sql<{ members: boolean; at: Date | null }>(
     `select exists (select 1 ${members}) as members,
        (select m.next_free_at ${members} and ${HAS_LEFT} order by m.next_free_at limit 1) as at` as `${string}:org${string}`,
