@@ -1,3 +1,8 @@
+import { joinPackages } from './test/loader/packages.mjs';
+
+// Done once for each set of installed versions.
+await joinPackages();
+
 export default {
   files: ['**/*.test.ts', '!dist/**', '!.heron/**'],
   extensions: { ts: 'module' },

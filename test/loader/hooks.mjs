@@ -2,6 +2,22 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { joinedPackages } from './packages.mjs';
+
+const ROOT = new URL('../../', import.meta.url).href;
+const JOINED = joinedPackages();
+
+/** Files of the project name the file they import, and take packages that were joined from there. */
+export async function resolve(specifier, context, next) {
+  const from = context.parentURL;
+  if (from?.startsWith(ROOT) && !from.includes('/node_modules/') && !from.includes('/.heron/')) {
+    if (specifier.startsWith('.') && specifier.endsWith('.ts')) {
+      return { url: new URL(specifier, from).href, format: 'module', shortCircuit: true };
+    }
+    if (Object.hasOwn(JOINED, specifier)) return { url: JOINED[specifier], format: 'module', shortCircuit: true };
+  }
+  return next(specifier, context);
+}
 
 /**
  * Loads TypeScript for the tests. Every import here names a file, so nothing is left to do but to remove the types; what
