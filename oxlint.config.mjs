@@ -41,6 +41,7 @@ const WINGS = {
   engine: ['kernel', 'mail', 'records'],
   leads: ['kernel', 'mail', 'records', 'engine'],
   identity: ['kernel', 'records'],
+  approvals: ['kernel', 'records', 'identity'],
   delivery: ['kernel', 'records'],
   reactions: ['kernel'],
 };

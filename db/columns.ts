@@ -9,9 +9,11 @@ interface Column {
 
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
+  ApprovalContent: Json.ApprovalContent;
   ColumnMapping: Json.ColumnMapping;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
+  PolicyReason: Json.PolicyReason;
   ScheduleWindow: Json.ScheduleWindow;
   SegmentCondition: Json.SegmentCondition;
   StoredConversation: Json.StoredConversation;
@@ -23,6 +25,19 @@ interface JsonTypes {
  * name that is not in the schema.
  */
 export const COLUMNS: Record<`${string}.${string}`, Column> = {
+  'agent_policies.capabilities': { note: 'Names of db/models/agent-policy.ts CAPABILITIES.' },
+  'agent_policies.mailbox_ids': { note: 'The mailboxes that it may use without a person.' },
+  'agent_policies.max_monthly_mailbox_spend_cents': {
+    note: "The most that one order's monthly total may be; null: a person approves every order.",
+  },
+  'agent_policy_usage.credential_id': { note: 'Id of the API key or OAuth grant.' },
+  'agent_policy_usage.day': { note: 'UTC day (YYYY-MM-DD).' },
+  'approvals.payload': { type: 'ApprovalContent', note: 'What the approver sees, frozen.' },
+  'approvals.payload_hash': { note: 'SHA-256 of the payload in canonical form, hex.' },
+  'approvals.preflight': { note: 'Report of the checks when it was asked for.' },
+  'approvals.reasons': { type: 'PolicyReason[]', note: 'Why a person has to decide.' },
+  'approvals.requester_name': { note: 'Name of the key or application when it asked.' },
+  'approvals.reason': { note: 'What the person who decided wrote, or why it ended without a decision.' },
   'api_key_usage_logs.endpoint': { note: 'Route template, such as /v1/contacts/:id.' },
   'api_keys.user_id': { note: 'The person who made it; null once their account is gone.' },
   'api_keys.secret_hash': { note: 'SHA-256 of the secret.' },

@@ -50,3 +50,57 @@ export interface StoredConversation {
   /** RFC Message-IDs, oldest first. */
   messageIds: string[];
 }
+
+/** Why an action waits for a person. */
+export interface PolicyReason {
+  /** Stable, such as `recipients_per_day_exceeded`. */
+  code: string;
+  /** A sentence with the numbers of the case. */
+  message: string;
+}
+
+/** What an approver decides on: what will happen, exactly. Its hash stands beside it, and is compared when it is carried out. */
+export interface ApprovalContent {
+  /** One line that names the action, such as `Launch "Spring"`. */
+  title: string;
+  recipients: {
+    count: number;
+    /** What the recipients are: leads of a campaign, or the addresses themselves. */
+    source: { kind: 'campaign' | 'run' | 'addresses'; id?: string; name?: string };
+    /** Hash over all addresses in order (`hashRecipients`), so that another list is noticed. */
+    fingerprint: string;
+    /** The addresses, where there are few. */
+    addresses?: string[];
+  };
+  senders: { mailbox_id: string; email: string; name: string }[];
+  /** When it leaves: a campaign's schedule, a moment; null: at once. */
+  schedule: JsonObject | null;
+  /** The whole template: every email with its variants, in the order in which they are sent, other steps included. */
+  steps: ApprovalStep[];
+  /** At most three emails as their recipients would see them. */
+  samples: ApprovalSample[];
+  /** What else the decision is about, such as the order of mailboxes with its prices. */
+  details?: JsonObject;
+}
+
+/** A step as it stands in the template. */
+export interface ApprovalStep {
+  name: string;
+  type: 'email' | 'app_action' | 'wait_for_event' | 'wait';
+  /** Days after the step before. */
+  wait_after?: number;
+  variants?: { subject: string; body_plain: string; body_html: string; weight?: number }[];
+  /** Settings of a step that is no email. */
+  settings?: JsonObject;
+}
+
+/** An email as it would leave. */
+export interface ApprovalSample {
+  to: string;
+  from: string;
+  cc?: string[];
+  subject: string;
+  text: string;
+  html: string;
+  attachments?: { filename: string; size: number }[];
+}

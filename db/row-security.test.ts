@@ -218,7 +218,7 @@ test('a login that is no superuser and owns the tables makes the role itself; fo
   await migrate(pool);
   await t.throwsAsync(requireRowSecurity(pool), { message: /cannot switch to the role heron_tenant/ });
   await admin.raw(`grant heron_tenant to ${name}`);
-  await t.throwsAsync(requireRowSecurity(pool), { message: /may not use api_key_usage_logs, .*heron migrate/ });
+  await t.throwsAsync(requireRowSecurity(pool), { message: /may not use agent_policies, .*heron migrate/ });
   await prepareTenantRole(pool);
   await prepareTenantRole(pool);
   await requireRowSecurity(pool);

@@ -26,6 +26,11 @@ export type SignalPayload = Readonly<Record<string, string | number | null>>;
 /** The signals a workflow takes: name to payload. */
 export type Signals = Readonly<Record<string, SignalPayload>>;
 
+/** Signal of every workflow whose subject can wait for a person: the approval was decided, or ended without a decision. */
+export type ApprovalSignals = {
+  decided: { approvalId: string; status: 'approved' | 'denied' | 'expired' };
+};
+
 declare const defined: unique symbol;
 
 /**

@@ -21,6 +21,7 @@ import * as trackingDomains from './0018_tracking_domains.ts';
 import * as rowSecurity from './0019_row_security.ts';
 import * as seats from './0030_seats.ts';
 import * as refused from './0031_refused.ts';
+import * as approvals from './0050_approvals.ts';
 
 export interface Migration {
   name: string;
@@ -50,6 +51,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0019_row_security', ...rowSecurity },
   { name: '0030_seats', ...seats },
   { name: '0031_refused', ...refused },
+  { name: '0050_approvals', ...approvals },
 ];
 
 /**

@@ -1,9 +1,12 @@
 /** Written by `npm run db:types` from the migrated schema; do not edit. */
 
+import type { AgentPoliciesRow, AgentPoliciesInsert } from './agent-policies.ts';
+import type { AgentPolicyUsageRow, AgentPolicyUsageInsert } from './agent-policy-usage.ts';
 import type { ApiKeyUsageLogsRow, ApiKeyUsageLogsInsert } from './api-key-usage-logs.ts';
 import type { ApiKeyUsageMinutesRow, ApiKeyUsageMinutesInsert } from './api-key-usage-minutes.ts';
 import type { ApiKeysRow, ApiKeysInsert } from './api-keys.ts';
 import type { AppConnectionsRow, AppConnectionsInsert } from './app-connections.ts';
+import type { ApprovalsRow, ApprovalsInsert } from './approvals.ts';
 import type { AuditLogsRow, AuditLogsInsert } from './audit-logs.ts';
 import type { AuthChallengesRow, AuthChallengesInsert } from './auth-challenges.ts';
 import type { AuthThrottlesRow, AuthThrottlesInsert } from './auth-throttles.ts';
@@ -74,10 +77,13 @@ import type { WorkersRow, WorkersInsert } from './workers.ts';
 /** Every table by its name: `row` as it is read, `insert` as it is written. */
 
 export interface Tables {
+  agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };
+  agent_policy_usage: { row: AgentPolicyUsageRow; insert: AgentPolicyUsageInsert };
   api_key_usage_logs: { row: ApiKeyUsageLogsRow; insert: ApiKeyUsageLogsInsert };
   api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
   api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
   app_connections: { row: AppConnectionsRow; insert: AppConnectionsInsert };
+  approvals: { row: ApprovalsRow; insert: ApprovalsInsert };
   audit_logs: { row: AuditLogsRow; insert: AuditLogsInsert };
   auth_challenges: { row: AuthChallengesRow; insert: AuthChallengesInsert };
   auth_throttles: { row: AuthThrottlesRow; insert: AuthThrottlesInsert };

@@ -71,6 +71,22 @@ const contact = {
 /** One event for a write over many: without an `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
+const approval = {
+  approval_id: id,
+  action_type: z.enum(['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision']),
+  subject_type: z.enum(['run', 'campaign', 'direct_send', 'mailbox_order']).describe('What waits, or waited, for it'),
+  subject_id: id,
+  api_key_id: idOrNull.describe('The key that asked; null for an application'),
+  oauth_grant_id: idOrNull.describe('The grant of the application that asked; null for a key'),
+};
+
+const policy = {
+  policy_id: id,
+  name: text,
+  api_key_id: idOrNull,
+  oauth_grant_id: idOrNull,
+};
+
 /** Events of planned areas: only the certain fields. The area adds more; adding is compatible. */
 const entity = z.looseObject({ entity_id: id });
 const warmedMailbox = z.looseObject({ email_account_id: id });
@@ -206,6 +222,22 @@ export const EVENT_PAYLOADS = {
   'role.created': z.strictObject({ role_id: id, name: text, permissions: z.array(text) }),
   'role.updated': z.strictObject({ role_id: id, name: text, permissions: z.array(text) }),
   'role.deleted': z.strictObject({ role_id: id, name: text }),
+  'approval.requested': z.strictObject({
+    ...approval,
+    expires_at: at,
+    approval_url: z.url().describe('Where a person signs in, sees what would happen, and decides'),
+  }),
+  'approval.decided': z.strictObject({
+    ...approval,
+    status: z.enum(['approved', 'denied']),
+    decided_by: idOrNull,
+    decided_at: at,
+  }),
+  'approval.expired': z.strictObject({ ...approval, reason: text }),
+  'approval.executed': z.strictObject(approval),
+  'agent_policy.created': z.strictObject(policy),
+  'agent_policy.updated': z.strictObject({ ...policy, fields: z.array(text).describe('What changed') }),
+  'agent_policy.deleted': z.strictObject(policy),
   'settings.updated': z.strictObject({ section: text.describe('organization, outreach'), changed: z.array(text) }),
 } as const satisfies Record<EventType, z.ZodType>;
 

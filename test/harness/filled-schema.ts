@@ -16,7 +16,11 @@ interface Column {
 }
 
 /** Columns of which a table takes only one at a time: the other stays null. */
-const EITHER_OR = new Set(['webhook_secrets.application_id']);
+const EITHER_OR = new Set([
+  'agent_policies.oauth_grant_id',
+  'approvals.oauth_grant_id',
+  'webhook_secrets.application_id',
+]);
 const ORGANIZATIONS = 10;
 
 /**

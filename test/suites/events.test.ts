@@ -13,8 +13,11 @@ import { transact } from '../../domain/kernel/transact.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { sentFacts, settleDelivered, settleSent } from '../../domain/engine/sending/settle.ts';
+import { decideApproval, executeApproval } from '../../domain/approvals/decide.ts';
+import { withdrawApproval } from '../../domain/approvals/expire.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
+import { approverCtx, createApproval } from '../harness/approvals.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
 import { createCampaign, createMailbox, createMember, createSession, enroll } from '../harness/factories.ts';
 import { bounceOf, replyTo } from '../harness/inbound.ts';
@@ -33,7 +36,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /** What is in the vocabulary for areas that do not exist yet. */
-const LATER = /^(warmup|crm|form)\.|^inbox\.email_(updated|deleted)$/;
+const LATER = /^(warmup|crm|form|agent_policy)\.|^inbox\.email_(updated|deleted)$/;
 
 interface Stage {
   desk: Desk;
@@ -264,6 +267,20 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     ),
   'role.deleted': async (s) =>
     s.ok('DELETE', `/organizations/current/roles/${(await ownRole(s)).id}`, undefined, s.desk.tenant.sessionToken),
+  'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
+  'approval.decided': async (s) => {
+    const { id } = await createApproval(s.ctx, s.desk.tenant);
+    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'denied' });
+  },
+  'approval.expired': async (s) => {
+    const { subject_type, subject_id } = await createApproval(s.ctx, s.desk.tenant);
+    await transact(s.ctx, (tx) => withdrawApproval(tx, { type: subject_type, id: subject_id }, 'Cancelled'));
+  },
+  'approval.executed': async (s) => {
+    const { id, payload } = await createApproval(s.ctx, s.desk.tenant);
+    await decideApproval(approverCtx(world.deps, s.desk.tenant), id, { decision: 'approved' });
+    await transact(s.ctx, (tx) => executeApproval(tx, id, payload));
+  },
   'settings.updated': async (s) => {
     await s.ok('PATCH', '/organizations/current', { name: 'New name' }, s.desk.tenant.sessionToken);
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });

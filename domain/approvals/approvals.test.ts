@@ -1,0 +1,258 @@
+import test from 'ava';
+import fc from 'fast-check';
+import {
+  approvalContent,
+  approverCtx,
+  authorizeEmail,
+  createApproval,
+  createPolicy,
+  throughJsonb,
+} from '../../test/harness/approvals.ts';
+import { createApiKey, createMember } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../../lib/ids.ts';
+import { reader, transact } from '../kernel/transact.ts';
+import { authorizeAction, type Action } from './authorize.ts';
+import { decideApproval, executeApproval } from './decide.ts';
+import { expireApproval, withdrawApproval } from './expire.ts';
+import { APPROVAL_MS } from './hold.ts';
+import { hashContent, hashRecipients } from './payload.ts';
+import { approvalStatus, findApproval } from './view.ts';
+
+const NOON = new Date('2026-03-02T12:00:00Z');
+const clock = new ManualClock(NOON);
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.beforeEach(() => clock.set(NOON));
+test.after.always(() => world?.close());
+
+const events = async (organizationId: string): Promise<string[]> =>
+  world.deps.db('domain_events').where({ organization_id: organizationId }).orderBy('id').pluck('type');
+
+test.serial('people and the installation need no policy; a credential without one waits', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const action: Action = { capability: 'campaign.launch', mailboxIds: [newId()], recipients: 5 };
+  for (const kind of ['session', 'system'] as const)
+    t.deepEqual(await transact(ctx, (tx) => authorizeAction(tx, { kind }, action)), { decision: 'execute' });
+  t.like(await authorizeEmail(ctx, tenant.apiKeyId), {
+    decision: 'awaiting_approval',
+    reasons: [{ code: 'no_policy' }],
+  });
+  t.is((await world.deps.db('agent_policy_usage').where({ credential_id: tenant.apiKeyId })).length, 0);
+});
+
+test.serial('a policy allows what is in it, and every reason against is named', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const mine = newId();
+  const id = await createPolicy(world.deps, tenant, {
+    mailbox_ids: [mine],
+    capabilities: ['email.compose', 'mailbox.provision'],
+    max_recipients_per_run: 3,
+    max_recipients_per_day: 5,
+    max_actions_per_day: 2,
+    max_monthly_mailbox_spend_cents: 700,
+  });
+  const codes = async (action: Partial<Action>) => {
+    const answer = await transact(ctx, (tx) =>
+      authorizeAction(
+        tx,
+        { kind: 'api_key', apiKeyId: tenant.apiKeyId },
+        { capability: 'email.compose', mailboxIds: [mine], recipients: 1, ...action },
+      ),
+    );
+    return answer.decision === 'execute' ? [] : answer.reasons.map(({ code }) => code);
+  };
+  t.deepEqual(await codes({ capability: 'inbox.reply', mailboxIds: [mine, newId()], recipients: 4 }), [
+    'capability_not_granted',
+    'mailbox_not_granted',
+    'recipients_per_run_exceeded',
+  ]);
+  t.deepEqual(await codes({ capability: 'mailbox.provision', mailboxIds: [], recipients: 0, spendCents: 701 }), [
+    'spend_exceeded',
+  ]);
+  t.deepEqual(await codes({ recipients: 3 }), []);
+  t.deepEqual(await codes({ recipients: 3 }), ['recipients_per_day_exceeded']);
+  t.deepEqual(await codes({ recipients: 2 }), []);
+  t.deepEqual(await codes({ recipients: 1 }), ['actions_per_day_exceeded', 'recipients_per_day_exceeded']);
+  clock.set(new Date('2026-03-03T00:00:00Z'));
+  t.deepEqual(
+    await codes({ capability: 'mailbox.provision', mailboxIds: [], recipients: 0, spendCents: 700 }),
+    [],
+    'the next UTC day counts anew',
+  );
+  await world.deps.db('agent_policies').where({ id }).update({ max_monthly_mailbox_spend_cents: null });
+  t.deepEqual(await codes({ capability: 'mailbox.provision', recipients: 0, mailboxIds: [], spendCents: 0 }), [
+    'spend_not_granted',
+  ]);
+  await world.deps.db('agent_policies').where({ id }).update({ enabled: false, expires_at: clock.now() });
+  t.deepEqual(await codes({}), ['policy_disabled', 'policy_expired']);
+  await world.deps.db('api_keys').where({ id: tenant.apiKeyId }).update({ status: 'revoked' });
+  t.deepEqual(await codes({}), ['credential_revoked', 'policy_disabled', 'policy_expired']);
+});
+
+test.serial("a policy speaks for its own credential and no other's", async (t) => {
+  const [mine, theirs] = [await world.tenant(), await world.tenant()];
+  await createPolicy(world.deps, theirs);
+  const other = await createApiKey(world.deps, mine.organizationId, mine.userId);
+  await createPolicy(world.deps, mine);
+  const ctx = world.system(mine.organizationId);
+  t.is((await authorizeEmail(ctx, mine.apiKeyId)).decision, 'execute');
+  t.is((await authorizeEmail(ctx, other.apiKeyId)).decision, 'awaiting_approval');
+  t.is((await authorizeEmail(ctx, theirs.apiKeyId)).decision, 'awaiting_approval');
+});
+
+test.serial('50 parallel actions against a limit of 10 a day: exactly 10 happen', async (t) => {
+  for (const limit of ['actions', 'recipients'] as const) {
+    const tenant = await world.tenant();
+    await createPolicy(world.deps, tenant, { [`max_${limit}_per_day`]: limit === 'actions' ? 10 : 20 });
+    const ctx = world.system(tenant.organizationId);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => authorizeEmail(ctx, tenant.apiKeyId, 2)));
+    t.is(answers.filter(({ decision }) => decision === 'execute').length, 10, limit);
+    t.like(await world.deps.db('agent_policy_usage').where({ credential_id: tenant.apiKeyId }).first(), {
+      actions: 10,
+      recipients: 20,
+    });
+  }
+});
+
+test.serial('what is rolled back is not counted', async (t) => {
+  const tenant = await world.tenant();
+  await createPolicy(world.deps, tenant, { max_actions_per_day: 1 });
+  const ctx = world.system(tenant.organizationId);
+  await t.throwsAsync(
+    transact(ctx, async (tx) => {
+      const action: Action = { capability: 'email.compose', mailboxIds: [], recipients: 1 };
+      t.is((await authorizeAction(tx, { kind: 'api_key', apiKeyId: tenant.apiKeyId }, action)).decision, 'execute');
+      throw new Error('refused later');
+    }),
+  );
+  t.is((await authorizeEmail(ctx, tenant.apiKeyId)).decision, 'execute');
+});
+
+test.serial('an approval is decided once, by a person who may send, before it expires', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const approval = await createApproval(ctx, tenant);
+  t.is(approval.expires_at.getTime() - approval.created_at.getTime(), APPROVAL_MS);
+  const person = approverCtx(world.deps, tenant);
+  await t.throwsAsync(decideApproval(ctx, approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  const viewer = await createMember(world.deps, tenant, 'Viewer');
+  const asViewer = {
+    ...person,
+    actor: { ...person.actor, userId: viewer.userId, orgPermissions: new Set(['view_campaigns'] as const) },
+  };
+  await t.throwsAsync(decideApproval(asViewer, approval.id, { decision: 'approved' }), { code: 'forbidden' });
+  const elsewhere = approverCtx(world.deps, await world.tenant());
+  await t.throwsAsync(decideApproval(elsewhere, approval.id, { decision: 'approved' }), { code: 'not_found' });
+  await t.throwsAsync(decideApproval(person, 'nothing', { decision: 'approved' }), { code: 'not_found' });
+
+  const both = await Promise.allSettled([
+    decideApproval(person, approval.id, { decision: 'approved', reason: 'Looks good' }),
+    decideApproval(person, approval.id, { decision: 'denied' }),
+  ]);
+  t.is(both.filter(({ status }) => status === 'fulfilled').length, 1);
+  t.like((both.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason, { code: 'conflict' });
+  t.deepEqual(await events(tenant.organizationId), ['approval.requested', 'approval.decided']);
+
+  const late = await createApproval(ctx, tenant);
+  clock.advance(APPROVAL_MS);
+  t.is(approvalStatus(await findApproval(reader(ctx), late.id), clock.now()), 'expired', 'though nothing wrote it');
+  await t.throwsAsync(decideApproval(person, late.id, { decision: 'approved' }), {
+    code: 'conflict',
+    message: /expired/,
+  });
+});
+
+test.serial('a decision that comes with the expiry has one winner', async (t) => {
+  const tenant = await world.tenant();
+  const before = world.system(tenant.organizationId);
+  const person = approverCtx(world.deps, tenant);
+  for (let round = 0; round < 20; round += 1) {
+    clock.set(NOON);
+    const { id } = await createApproval(before, tenant);
+    const last = { ...person, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS - 1)) };
+    const over = { ...before, clock: new ManualClock(new Date(NOON.getTime() + APPROVAL_MS)) };
+    const decide = () =>
+      decideApproval(last, id, { decision: 'approved' }).then(
+        () => true,
+        () => false,
+      );
+    const expire = () => transact(over, (tx) => expireApproval(tx, id));
+    const [decided, expired] =
+      round % 2 === 0
+        ? await Promise.all([decide(), expire()])
+        : await Promise.all([expire(), decide()]).then(([b, a]) => [a, b]);
+    t.not(decided, expired, `round ${round}`);
+    const { status } = await world.deps.db('approvals').where({ id }).first();
+    t.is(status, decided ? 'approved' : 'expired');
+  }
+});
+
+test.serial('asked again: the same content has the same approval, other content a new one', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const subject = { type: 'direct_send', id: newId() } as const;
+  const content = approvalContent();
+  const [first, again] = await Promise.all([
+    createApproval(ctx, tenant, { subject, content }),
+    createApproval(ctx, tenant, { subject, content }),
+  ]);
+  t.is(first.id, again.id);
+  const other = await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } });
+  t.not(other.id, first.id);
+  t.like(await world.deps.db('approvals').where({ id: first.id }).first(), { status: 'expired' });
+  await decideApproval(approverCtx(world.deps, tenant), other.id, { decision: 'approved' });
+  t.is((await createApproval(ctx, tenant, { subject, content: { ...content, title: 'Another' } })).status, 'approved');
+  t.deepEqual(await events(tenant.organizationId), [
+    'approval.requested',
+    'approval.expired',
+    'approval.requested',
+    'approval.decided',
+  ]);
+});
+
+test.serial('what is carried out is what was approved, once', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const person = approverCtx(world.deps, tenant);
+  const content = approvalContent();
+  const execute = (id: string, given = content) => transact(ctx, (tx) => executeApproval(tx, id, given));
+
+  const good = await createApproval(ctx, tenant, { content });
+  t.is(await execute(good.id), 'not_approved');
+  await decideApproval(person, good.id, { decision: 'approved' });
+  const both = await Promise.all([execute(good.id), execute(good.id)]);
+  t.deepEqual(both.sort(), ['executed', 'not_approved']);
+
+  const changed = await createApproval(ctx, tenant, { content });
+  await decideApproval(person, changed.id, { decision: 'approved' });
+  t.is(await execute(changed.id, approvalContent({ ...content, title: 'Something else' })), 'changed');
+  t.is(await execute(changed.id), 'not_approved', 'its approval has ended');
+
+  const denied = await createApproval(ctx, tenant, { content });
+  await decideApproval(person, denied.id, { decision: 'denied', reason: 'No' });
+  t.is(await execute(denied.id), 'not_approved');
+
+  const gone = await createApproval(ctx, tenant);
+  t.true(await transact(ctx, (tx) => withdrawApproval(tx, { type: 'direct_send', id: gone.subject_id }, 'Cancelled')));
+  await t.throwsAsync(decideApproval(person, gone.id, { decision: 'approved' }), { code: 'conflict' });
+});
+
+test.serial('the hash is of the value: not of the order of keys, nor of what jsonb makes of it', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (details) => {
+      fc.pre(!JSON.stringify(details).includes('\\u0000'));
+      const content = approvalContent({ details: { details } });
+      t.is(hashContent(await throughJsonb(world.deps, content)), hashContent(content));
+      t.not(hashContent({ ...content, title: 'Another' }), hashContent(content));
+    }),
+    { numRuns: 50 },
+  );
+  t.is(hashRecipients(['b@x.example', 'A@x.example']), hashRecipients(['a@x.example', 'b@x.example']));
+  t.not(hashRecipients(['a@x.example']), hashRecipients(['a@x.example', 'b@x.example']));
+});

@@ -1,0 +1,142 @@
+import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
+import type { PolicyReason } from '../../db/json-columns.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/** The credential that asks for an action, as a request has it or as a row remembers it. */
+export type Requester = Pick<Actor, 'kind' | 'apiKeyId' | 'oauthGrantId'>;
+
+/** What is about to happen. */
+export interface Action {
+  capability: Capability;
+  /** The mailboxes it would use; all of them must be in the policy. Empty for an order of mailboxes. */
+  mailboxIds: readonly string[];
+  /** People it would write to, cc and bcc included; 0 for an order of mailboxes. */
+  recipients: number;
+  /** Monthly total of an order of mailboxes, in cents. */
+  spendCents?: number;
+}
+
+/** Whether an action happens at once, or waits for a person and why. */
+export type Authorization =
+  | { decision: 'execute' }
+  | { decision: 'awaiting_approval'; reasons: [PolicyReason, ...PolicyReason[]] };
+
+/**
+ * Decides whether an action happens at once. People who are signed in, and the installation itself, need no policy: what they may do is
+ * decided by their role. A key or application needs a policy of its own that allows the action, the mailboxes and the numbers.
+ * An action that happens is counted for the UTC day in this transaction, so that parallel requests cannot pass a limit together;
+ * one that waits is not counted. Every reason is listed.
+ *
+ * Suppressions, holds, caps, health and limits of the organization are not looked at here: they rule whatever the policy says.
+ *
+ * Locks the policy and then the day's count until the commit: a policy that is changed or deleted allows nothing once that
+ * request has been answered.
+ * @throws AppError unauthorized for a caller without a credential
+ */
+export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
+  if (requester.kind === 'session' || requester.kind === 'system') return { decision: 'execute' };
+  const credentialId = requester.apiKeyId ?? requester.oauthGrantId;
+  if (!credentialId) throw new AppError('unauthorized', 'The credential is missing');
+  const policy = await lockPolicy(tx, requester);
+  const reasons = policy
+    ? policyReasons(policy, action, tx.now)
+    : [reason('no_policy', 'The credential has no policy: a person decides on every action')];
+  if (!(await isAlive(tx, requester))) reasons.unshift(reason('credential_revoked', 'The credential was revoked'));
+  if (reasons.length === 0) reasons.push(...(await countAction(tx, credentialId, policy!, action)));
+  const [first, ...rest] = reasons;
+  return first ? { decision: 'awaiting_approval', reasons: [first, ...rest] } : { decision: 'execute' };
+}
+
+async function lockPolicy(tx: Tx, requester: Requester): Promise<AgentPolicyRow | undefined> {
+  const [policy] = await tx.org.sql<AgentPolicyRow>(
+    'select * from agent_policies where organization_id = :org and (api_key_id = :key or oauth_grant_id = :grant) for share',
+    { key: requester.apiKeyId ?? null, grant: requester.oauthGrantId ?? null },
+  );
+  return policy;
+}
+
+/** Whether a key or grant can still be used: work that was asked for earlier may be authorized after its credential has gone. */
+async function isAlive(tx: Tx, requester: Requester): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `select id from api_keys where organization_id = :org and id = :key and status = 'active' and (expires_at is null or expires_at > :now)
+     union all
+     select id from oauth_grants where organization_id = :org and id = :grant and revoked_at is null`,
+    { key: requester.apiKeyId ?? null, grant: requester.oauthGrantId ?? null, now: tx.now },
+  );
+  return rows.length > 0;
+}
+
+/** What in a policy refuses an action, the day's numbers aside. */
+function policyReasons(policy: AgentPolicyRow, action: Action, now: Date): PolicyReason[] {
+  const reasons: PolicyReason[] = [];
+  if (!policy.enabled) reasons.push(reason('policy_disabled', 'The policy is switched off'));
+  if (policy.expires_at <= now)
+    reasons.push(reason('policy_expired', `The policy expired at ${policy.expires_at.toISOString()}`));
+  if (!policy.capabilities.includes(action.capability))
+    reasons.push(reason('capability_not_granted', `The policy does not allow ${action.capability}`));
+  const outside = new Set(action.mailboxIds.filter((id) => !policy.mailbox_ids.includes(id)));
+  if (outside.size > 0)
+    reasons.push(
+      reason('mailbox_not_granted', `The policy does not allow ${outside.size} of the mailboxes that would be used`),
+    );
+  if (action.recipients > policy.max_recipients_per_run)
+    reasons.push(
+      reason(
+        'recipients_per_run_exceeded',
+        `${action.recipients} recipients; the policy allows ${policy.max_recipients_per_run} at a time`,
+      ),
+    );
+  if (action.capability === 'mailbox.provision') reasons.push(...spendReasons(policy, action.spendCents ?? 0));
+  return reasons;
+}
+
+function spendReasons(policy: AgentPolicyRow, spendCents: number): PolicyReason[] {
+  const cap = policy.max_monthly_mailbox_spend_cents;
+  if (cap === null)
+    return [reason('spend_not_granted', 'The policy sets no monthly spend: a person approves every order')];
+  if (spendCents <= cap) return [];
+  return [reason('spend_exceeded', `The order costs ${spendCents} cents a month; the policy allows ${cap}`)];
+}
+
+/** Counts an action for its UTC day, unless that would pass a limit; then says which. Waits for a parallel count of the same credential. */
+async function countAction(
+  tx: Tx,
+  credentialId: string,
+  policy: AgentPolicyRow,
+  { recipients }: Action,
+): Promise<PolicyReason[]> {
+  const limits = { actions: policy.max_actions_per_day, recipients: policy.max_recipients_per_day };
+  const day = tx.now.toISOString().slice(0, 10);
+  const [counted] = await tx.org.sql(
+    `insert into agent_policy_usage as used (organization_id, credential_id, day, actions, recipients)
+     select :org, :credential, :day, 1, :recipients where :recipients::int <= :maxRecipients
+     on conflict (credential_id, day) do update set actions = used.actions + 1, recipients = used.recipients + excluded.recipients
+       where used.actions + 1 <= :maxActions and used.recipients + excluded.recipients <= :maxRecipients
+     returning actions`,
+    { credential: credentialId, day, recipients, maxActions: limits.actions, maxRecipients: limits.recipients },
+  );
+  if (counted) return [];
+  const [used = { actions: 0, recipients: 0 }] = await tx.org.sql<{ actions: number; recipients: number }>(
+    'select actions, recipients from agent_policy_usage where organization_id = :org and credential_id = :credential and day = :day',
+    { credential: credentialId, day },
+  );
+  const reasons: PolicyReason[] = [];
+  if (used.actions + 1 > limits.actions)
+    reasons.push(
+      reason('actions_per_day_exceeded', `${used.actions} actions today; the policy allows ${limits.actions} a day`),
+    );
+  if (used.recipients + recipients > limits.recipients)
+    reasons.push(
+      reason(
+        'recipients_per_day_exceeded',
+        `${used.recipients} recipients today and ${recipients} more; the policy allows ${limits.recipients} a day`,
+      ),
+    );
+  return reasons;
+}
+
+function reason(code: string, message: string): PolicyReason {
+  return { code, message };
+}

@@ -1,0 +1,63 @@
+import type { ApprovalRow } from '../../db/models/approval.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { signalSubject, type SubjectType } from './subjects.ts';
+import { approvalEvent } from './view.ts';
+
+/** Why an approval ended whose time passed. */
+export const NO_DECISION = 'No decision within 30 minutes';
+
+/**
+ * Ends an approval whose time has passed without a decision.
+ * @returns false when there is nothing to end: it was decided, ended before, or still has time
+ */
+export async function expireApproval(tx: Tx, id: string): Promise<boolean> {
+  const [ended] = await tx.org.sql<ApprovalRow>(
+    `update approvals set status = 'expired', reason = :why
+     where organization_id = :org and id = :id and status = 'pending' and expires_at <= :now returning *`,
+    { id, why: NO_DECISION, now: tx.now },
+  );
+  if (ended) announce(tx, ended, true);
+  return ended !== undefined;
+}
+
+/**
+ * Ends the pending approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile.
+ * Its workflow is not signalled: who withdraws has told it what happened.
+ * @returns false when none was pending
+ */
+export async function withdrawApproval(
+  tx: Tx,
+  subject: { type: SubjectType; id: string },
+  why: string,
+): Promise<boolean> {
+  const [pending] = await tx.org.sql<{ id: string }>(
+    `select id from approvals where organization_id = :org and subject_type = :type and subject_id = :subject and status = 'pending'`,
+    { type: subject.type, subject: subject.id },
+  );
+  return pending ? endApproval(tx, pending.id, why, { signalled: false }) : false;
+}
+
+/**
+ * Ends an approval that is pending, or approved and not carried out.
+ * @returns false when it had ended before
+ */
+export async function endApproval(
+  tx: Tx,
+  id: string,
+  why: string,
+  { signalled }: { signalled: boolean },
+): Promise<boolean> {
+  const [ended] = await tx.org.sql<ApprovalRow>(
+    `update approvals set status = 'expired', reason = :why
+     where organization_id = :org and id = :id and status in ('pending', 'approved') returning *`,
+    { id, why },
+  );
+  if (ended) announce(tx, ended, signalled);
+  return ended !== undefined;
+}
+
+function announce(tx: Tx, approval: ApprovalRow, signalled: boolean): void {
+  tx.emit('approval.expired', { ...approvalEvent(approval), reason: approval.reason! });
+  const intent = signalled ? signalSubject(approval, 'expired') : null;
+  if (intent) tx.intend(intent);
+}

@@ -1,0 +1,105 @@
+import type { ApprovalContent, JsonObject, PolicyReason } from '../../db/json-columns.ts';
+import type { Capability } from '../../db/models/agent-policy.ts';
+import { Approvals, type ApprovalRow } from '../../db/models/approval.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Tx } from '../kernel/transact.ts';
+import type { Requester } from './authorize.ts';
+import { endApproval, NO_DECISION } from './expire.ts';
+import { hashContent, MAX_SAMPLES } from './payload.ts';
+import type { SubjectType } from './subjects.ts';
+import { approvalEvent, approvalStatus } from './view.ts';
+
+/** How long (ms) a person has for a decision. */
+export const APPROVAL_MS = 30 * 60_000;
+
+/** An action that waits for a person. */
+export interface Held {
+  requester: Requester;
+  capability: Capability;
+  subject: { type: SubjectType; id: string };
+  /** Why {@link authorizeAction} did not let it happen. */
+  reasons: readonly PolicyReason[];
+  /** What the approver sees and what is carried out: the same content must be given to `executeApproval`. */
+  content: ApprovalContent;
+  /** Report of the checks, as the approver sees it; no part of the hash, for it runs again before the action. */
+  preflight?: JsonObject | null;
+}
+
+/**
+ * Makes an action wait for a person, with exactly what they decide on. A subject waits for one decision at a time: asked again
+ * with the same content, the approval that is pending or approved is given; with other content it ends, and another takes over.
+ * @param config for the link in the event
+ */
+export async function holdForApproval(tx: Tx, config: Pick<Config, 'APP_URL'>, held: Held): Promise<ApprovalRow> {
+  if (held.content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
+  const payloadHash = hashContent(held.content);
+  // Two requests for one subject: the second sees the approval of the first.
+  await tx.org.lock(`approval ${held.subject.type} ${held.subject.id}`);
+  const open = await openApproval(tx, held.subject);
+  if (open?.payload_hash === payloadHash && approvalStatus(open, tx.now) !== 'expired') return open;
+  if (open) {
+    const why =
+      approvalStatus(open, tx.now) === 'expired' ? NO_DECISION : 'The same was asked for again with another content';
+    await endApproval(tx, open.id, why, { signalled: false });
+  }
+  const { apiKeyId, oauthGrantId } = held.requester;
+  if (!apiKeyId && !oauthGrantId) throw new Error('only the action of a key or an application waits for approval');
+  const approval = await tx.org.create(Approvals, {
+    id: newId(),
+    action_type: held.capability,
+    subject_type: held.subject.type,
+    subject_id: held.subject.id,
+    api_key_id: apiKeyId ?? null,
+    oauth_grant_id: apiKeyId ? null : oauthGrantId!,
+    requester_name: await requesterName(tx, held.requester),
+    reasons: [...held.reasons],
+    payload: held.content,
+    payload_hash: payloadHash,
+    preflight: held.preflight ?? null,
+    created_at: tx.now,
+    expires_at: new Date(tx.now.getTime() + APPROVAL_MS),
+  });
+  tx.emit('approval.requested', {
+    ...approvalEvent(approval),
+    expires_at: approval.expires_at.toISOString(),
+    approval_url: approvalUrl(config, approval.id),
+  });
+  tx.audit({
+    action: 'approval.requested',
+    entityType: 'approval',
+    entityId: approval.id,
+    metadata: { action_type: held.capability, subject_type: held.subject.type, subject_id: held.subject.id },
+  });
+  return approval;
+}
+
+/** The approval of a subject that is pending, or approved and not carried out. */
+async function openApproval(tx: Tx, subject: Held['subject']): Promise<ApprovalRow | undefined> {
+  return tx.org
+    .query(Approvals)
+    .where({ subject_type: subject.type, subject_id: subject.id })
+    .whereIn('status', ['pending', 'approved'])
+    .orderBy('id', 'desc')
+    .first();
+}
+
+/** Where a person sees what an approval is about, and decides. */
+export function approvalUrl({ APP_URL }: Pick<Config, 'APP_URL'>, id: string): string {
+  return `${APP_URL}/approvals/${id}`;
+}
+
+async function requesterName(tx: Tx, { apiKeyId, oauthGrantId }: Requester): Promise<string> {
+  const [found] = apiKeyId
+    ? await tx.org.sql<{ name: string }>('select name from api_keys where organization_id = :org and id = :id', {
+        id: apiKeyId,
+      })
+    : await tx.org.sql<{ name: string }>(
+        `select a.name from oauth_grants g join oauth_applications a on a.id = g.application_id
+         where g.organization_id = :org and g.id = :id`,
+        { id: oauthGrantId! },
+      );
+  if (!found) throw new AppError('unauthorized', 'The credential is gone');
+  return found.name;
+}

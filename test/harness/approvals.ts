@@ -1,0 +1,101 @@
+import { json } from '../../db/connection.ts';
+import type { ApprovalContent } from '../../db/json-columns.ts';
+import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
+import type { ApprovalRow } from '../../db/models/approval.ts';
+import { authorizeAction, type Requester } from '../../domain/approvals/authorize.ts';
+import { holdForApproval, type Held } from '../../domain/approvals/hold.ts';
+import { hashRecipients } from '../../domain/approvals/payload.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { newId } from '../../lib/ids.ts';
+import type { TestDeps } from './database.ts';
+import type { Tenant } from './factories.ts';
+import { personCtx } from './oauth.ts';
+
+/** A policy that allows everything and is good for a day, with changes; straight in the database. */
+export async function createPolicy(
+  deps: TestDeps,
+  { organizationId, apiKeyId }: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
+  changes: Partial<AgentPolicyRow> = {},
+): Promise<string> {
+  const now = deps.clock.now();
+  const id = newId();
+  await deps.db('agent_policies').insert({
+    id,
+    organization_id: organizationId,
+    api_key_id: apiKeyId,
+    name: 'Agent',
+    enabled: true,
+    capabilities: ['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision'] satisfies Capability[],
+    mailbox_ids: [],
+    max_recipients_per_run: 1000,
+    max_recipients_per_day: 1000,
+    max_actions_per_day: 1000,
+    max_monthly_mailbox_spend_cents: 10_000,
+    expires_at: new Date(now.getTime() + 86_400_000),
+    created_at: now,
+    updated_at: now,
+    ...changes,
+  });
+  return id;
+}
+
+/** Content of an email to one person. */
+export function approvalContent(changes: Partial<ApprovalContent> = {}): ApprovalContent {
+  const addresses = ['ada@example.com'];
+  return {
+    title: 'Send an email to ada@example.com',
+    recipients: { count: 1, source: { kind: 'addresses' }, fingerprint: hashRecipients(addresses), addresses },
+    senders: [{ mailbox_id: newId(), email: 'me@acme.example', name: 'Me' }],
+    schedule: null,
+    steps: [],
+    samples: [
+      {
+        to: 'ada@example.com',
+        from: 'me@acme.example',
+        subject: 'Hello Ada',
+        text: 'Hello',
+        html: '<p>Hello</p>',
+      },
+    ],
+    ...changes,
+  };
+}
+
+/** An approval that waits: of an email that a key wants to send, unless said otherwise. */
+export async function createApproval(
+  ctx: Ctx,
+  { apiKeyId }: Pick<Tenant, 'apiKeyId'>,
+  changes: Partial<Held> = {},
+): Promise<ApprovalRow> {
+  const requester: Requester = { kind: 'api_key', apiKeyId };
+  return transact(ctx, (tx) =>
+    holdForApproval(tx, ctx.config, {
+      requester,
+      capability: 'email.compose',
+      subject: { type: 'direct_send', id: newId() },
+      reasons: [{ code: 'no_policy', message: 'The credential has no policy: a person decides on every action' }],
+      content: approvalContent(),
+      ...changes,
+    }),
+  );
+}
+
+/** What a key's email would be answered with. */
+export function authorizeEmail(ctx: Ctx, apiKeyId: string, recipients = 1, mailboxIds: string[] = []) {
+  return transact(ctx, (tx) =>
+    authorizeAction(tx, { kind: 'api_key', apiKeyId }, { capability: 'email.compose', mailboxIds, recipients }),
+  );
+}
+
+/** Stored as PostgreSQL stores a value in a jsonb column, and read again. */
+export async function throughJsonb<T>({ db }: TestDeps, value: T): Promise<T> {
+  const { rows } = await db.raw('select ?::jsonb as value', [json(value)]);
+  return rows[0].value;
+}
+
+/** A context in which a person who may send acts in their tenant's workspace. */
+export function approverCtx(deps: TestDeps, tenant: { userId: string; organizationId: string }): Ctx {
+  const ctx = personCtx(deps, tenant);
+  return { ...ctx, actor: { ...ctx.actor, orgPermissions: new Set(['send_campaigns']) } };
+}
