@@ -14,6 +14,8 @@ interface JsonTypes {
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
   PolicyReason: Json.PolicyReason;
+  PreflightCheck: Json.PreflightCheck;
+  PreflightFinding: Json.PreflightFinding;
   ScheduleWindow: Json.ScheduleWindow;
   SegmentCondition: Json.SegmentCondition;
   StoredConversation: Json.StoredConversation;
@@ -82,6 +84,8 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'oauth_applications.client_secret_hash': { note: 'SHA-256 of the secret; null for public clients.' },
   'oauth_applications.scopes': { note: 'Mask of lib/permissions.ts: the most a token of it can carry.' },
   'oauth_applications.webhook_url': { note: 'Empty: no app-level delivery.' },
+  'preflight_reports.checks': { type: 'PreflightCheck[]' },
+  'preflight_reports.findings': { type: 'PreflightFinding[]', note: 'Worst first.' },
   'roles.permissions': { note: 'Names of lib/permissions.ts ORG_PERMISSIONS.' },
   'segments.conditions': { type: 'SegmentCondition[]' },
   'sends.conversation': { type: 'StoredConversation' },

@@ -3,6 +3,28 @@
 /** An object whose keys only its writer knows. */
 export type JsonObject = Record<string, unknown>;
 
+/** One group of checks before a launch, as reports keep it. */
+export interface PreflightCheck {
+  /** Stable, such as `sending_domains`. */
+  key: string;
+  passed: boolean;
+  /** Of its worst finding. */
+  severity: 'error' | 'warning' | 'info';
+  message: string;
+  remediation: string;
+}
+
+/** One finding of the checks before a launch, as reports keep it. An error keeps the campaign from starting. */
+export interface PreflightFinding {
+  /** The key of the check it belongs to. */
+  check: string;
+  code: string;
+  severity: 'error' | 'warning' | 'info';
+  message: string;
+  fix: string;
+  step_id?: string;
+}
+
 /** A mail service as stored: everything but the password. */
 export interface StoredMailService {
   host: string;

@@ -3,6 +3,7 @@ import { connect, type SessionTimeouts } from '../db/connection.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
+import { createDnsRecords } from '../lib/dns.ts';
 import { createKeyring } from '../lib/keyring.ts';
 import { createEgress } from '../lib/egress/index.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
@@ -50,6 +51,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       config,
       log,
       egress,
+      dns: createDnsRecords(),
       systemMail,
       clock: overrides.clock ?? systemClock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
+import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
 import { validateCampaign } from '../../domain/campaigns/validate.ts';
 import { route } from '../http/route.ts';
-import { idParams, uuid } from '../http/schemas.ts';
+import { idParams, iso, timestamp, uuid } from '../http/schemas.ts';
 
 const validation = z.strictObject({
   campaign_id: uuid,
@@ -15,6 +17,39 @@ const validation = z.strictObject({
       step_id: uuid.optional(),
     }),
   ),
+});
+
+const severity = z.enum(['error', 'warning', 'info']);
+
+const preflightReport = z.strictObject({
+  id: uuid,
+  organization_id: uuid,
+  campaign_id: uuid,
+  passed: z.boolean().meta({ description: 'No finding is an error' }),
+  score: z.int().min(0).max(100).meta({ description: 'Higher is better; at most 40 with an error' }),
+  checks: z.array(
+    z.strictObject({
+      key: z.string(),
+      passed: z.boolean(),
+      severity: severity.meta({ description: 'Of its worst finding' }),
+      message: z.string(),
+      remediation: z.string(),
+    }),
+  ),
+  findings: z
+    .array(
+      z.strictObject({
+        check: z.string(),
+        code: z.string(),
+        severity,
+        message: z.string(),
+        fix: z.string(),
+        step_id: uuid.optional(),
+      }),
+    )
+    .meta({ description: 'Worst first' }),
+  recommendations: z.array(z.string()),
+  created_at: timestamp,
 });
 
 /** Checks before a launch. */
@@ -42,6 +77,27 @@ export const campaignCheckRoutes = [
           ...(stepId === null ? {} : { step_id: stepId }),
         })),
       };
+    },
+  }),
+  route({
+    area: 'campaigns',
+    scope: ['SEND_CAMPAIGNS'],
+    permission: 'send_campaigns',
+    operationId: 'campaigns.preflight',
+    method: 'post',
+    path: '/campaigns/:id/preflight',
+    summary: 'A scored report on whether a campaign is ready',
+    description:
+      'Everything that validation looks at, and the real world: DNS of the sending domains and the tracking domain, the copy, ' +
+      'merge fields over the actual leads, the risk of the list, volume, windows and dates. Sends nothing; the report is stored. ' +
+      'Settings of the block `preflight` switch checks off.',
+    params: idParams,
+    success: { status: 200, body: preflightReport },
+    errors: ['not_found'],
+    prepare: (ctx, { params }) => readCampaignDns(ctx, params.id),
+    handler: async (ctx, { params, prepared }) => {
+      const { created_at: created, ...report } = await preflightCampaign(ctx, params.id, prepared);
+      return { ...report, created_at: iso(created) };
     },
   }),
 ];

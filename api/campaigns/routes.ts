@@ -8,7 +8,7 @@ import { listLogs } from '../../domain/campaigns/activity.ts';
 import { campaignsOverview, getCampaign, listCampaigns } from '../../domain/campaigns/read.ts';
 import { deleteCampaign } from '../../domain/campaigns/remove.ts';
 import { parkIfUndeliverable, startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { checkTrackingDomain, markTrackingDomain, systemRecords } from '../../domain/campaigns/tracking-domain.ts';
+import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/tracking-domain.ts';
 import { findCampaign } from '../../domain/engine/campaign/find.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { settingProblems } from '../../domain/records/outreach-settings.ts';
@@ -255,7 +255,7 @@ export const campaignRoutes = [
       '`heron-workspace=<organization id>`. The answer to a failed check names the records that are missing.',
     params: idParams,
     success: { status: 200, body: trackingDomain },
-    prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id, systemRecords),
+    prepare: (ctx, { params }) => checkTrackingDomain(ctx, params.id),
     handler: async (ctx, { params, prepared }) => {
       const row = await markTrackingDomain(ctx, params.id, prepared);
       return {

@@ -542,7 +542,7 @@ test('SPF, DKIM and DMARC are read from DNS', async (t) => {
     's1._domainkey.sender.example': ['v=DKIM1; p='],
     '_dmarc.sender.example': ['v=DMARC1; p=Quarantine; rua=mailto:d@sender.example'],
   };
-  const resolver = { resolveTxt: (name: string) => Promise.resolve(zone[name] ?? []) };
+  const resolver = { txt: (name: string) => Promise.resolve(zone[name] ?? []) };
   t.deepEqual(await checkAuthentication(ctx, id, resolver), {
     domain: 'sender.example',
     spfRecord: 'v=spf1 include:_spf.example ~all',

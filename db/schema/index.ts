@@ -45,6 +45,7 @@ import type { OauthTokensRow, OauthTokensInsert } from './oauth-tokens.ts';
 import type { OrganizationsRow, OrganizationsInsert } from './organizations.ts';
 import type { OutboxRow, OutboxInsert } from './outbox.ts';
 import type { OutreachSettingsRow, OutreachSettingsInsert } from './outreach-settings.ts';
+import type { PreflightReportsRow, PreflightReportsInsert } from './preflight-reports.ts';
 import type { ProductEventsRow, ProductEventsInsert } from './product-events.ts';
 import type { RateLimitCountsRow, RateLimitCountsInsert } from './rate-limit-counts.ts';
 import type { ReactionParkedEventsRow, ReactionParkedEventsInsert } from './reaction-parked-events.ts';
@@ -122,6 +123,7 @@ export interface Tables {
   organizations: { row: OrganizationsRow; insert: OrganizationsInsert };
   outbox: { row: OutboxRow; insert: OutboxInsert };
   outreach_settings: { row: OutreachSettingsRow; insert: OutreachSettingsInsert };
+  preflight_reports: { row: PreflightReportsRow; insert: PreflightReportsInsert };
   product_events: { row: ProductEventsRow; insert: ProductEventsInsert };
   rate_limit_counts: { row: RateLimitCountsRow; insert: RateLimitCountsInsert };
   reaction_parked_events: { row: ReactionParkedEventsRow; insert: ReactionParkedEventsInsert };

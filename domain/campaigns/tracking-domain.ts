@@ -1,6 +1,6 @@
-import { Resolver } from 'node:dns/promises';
 import { across } from '../../db/across.ts';
 import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
@@ -9,14 +9,6 @@ import { lockCampaign } from '../engine/control/status.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 
-/** Asks for DNS records; each empty when there are none. */
-export interface DomainRecords {
-  /** The names a host's CNAME record points at. */
-  cname(host: string): Promise<readonly string[]>;
-  /** The TXT records of a name, the parts of each joined. */
-  txt(name: string): Promise<readonly string[]>;
-}
-
 /** What DNS says of a tracking domain that points here. */
 export interface CheckedDomain {
   domain: string;
@@ -24,30 +16,20 @@ export interface CheckedDomain {
   named: readonly string[];
 }
 
-const DNS_TIMEOUT_MS = 2500;
 const PROOF = 'heron-workspace=';
-
-/** Asks the system's name servers. Any failure reads as "no record": the caller is told to check its DNS either way. */
-export const systemRecords: DomainRecords = {
-  cname: (host) => new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveCname(host).catch(() => []),
-  txt: (name) =>
-    new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 }).resolveTxt(name).then(
-      (records) => records.map((parts) => parts.join('')),
-      () => [],
-    ),
-};
 
 /**
  * Checks that the campaign's tracking domain is a CNAME of this installation's tracking host, and that its owner gives it
  * to this workspace: a CNAME alone would let any workspace of the installation take the domain of another one. The owner
  * says so once, with a TXT record; the workspace then holds the domain. A domain that does not point here loses its
- * mark at once, in a transaction of its own. Dials out, so it runs before the request's transaction.
+ * mark at once, in a transaction of its own. A query that fails reads as "no record": the caller is to check its DNS either
+ * way. Dials out, so it runs before the request's transaction.
  * @throws AppError not_found; bad_request when no domain is set, it points elsewhere, or the proof is missing
  */
 export async function checkTrackingDomain(
   ctx: Ctx,
   campaignId: string,
-  records: DomainRecords,
+  records: Pick<DnsRecords, 'cname' | 'txt'> = ctx.dns,
 ): Promise<CheckedDomain> {
   const campaign = await findCampaign(reader(ctx), campaignId);
   const domain = campaign.tracking_domain;
@@ -56,20 +38,20 @@ export async function checkTrackingDomain(
       fix: 'Set tracking_domain with PATCH /v1/campaigns/:id.',
     });
   }
-  const target = canonical(new URL(ctx.config.TRACKING_DOMAIN).hostname);
+  const target = trackingHost(ctx);
   const organizationId = organizationOf(ctx);
   const [names, texts, holder] = await Promise.all([
     records.cname(domain),
     records.txt(`_heron.${domain}`),
     reader(ctx).table('tracking_domains').where({ domain }).first('domain'),
   ]);
-  const named = texts
+  const named = (texts ?? [])
     .map((text) => text.trim().toLowerCase())
     .filter((text) => text.startsWith(PROOF))
     .map((text) => text.slice(PROOF.length))
     .filter(isUuid);
   const missing: string[] = [];
-  if (!names.some((name) => canonical(name) === target)) missing.push(`a CNAME record ${domain} -> ${target}`);
+  if (!pointsAt(names ?? [], target)) missing.push(`a CNAME record ${domain} -> ${target}`);
   if (!holder && !named.includes(organizationId))
     missing.push(`a TXT record _heron.${domain} with the value ${PROOF}${organizationId}`);
   if (missing.length === 0) return { domain, named };
@@ -141,6 +123,16 @@ async function claimDomain(tx: Tx, domain: string, named: readonly string[]): Pr
   const lost = { tracking_domain_verified: false, tracking_domain_verified_at: null, updated_at: tx.now };
   for (const table of ['campaigns', 'mailboxes'] as const)
     await all.table(table).where({ organization_id: holder, tracking_domain: domain }).update(lost);
+}
+
+/** The host that tracking domains must point at. */
+export function trackingHost({ config }: Pick<Ctx, 'config'>): string {
+  return canonical(new URL(config.TRACKING_DOMAIN).hostname);
+}
+
+/** Whether one of a host's CNAME records is `target` ({@link trackingHost}). */
+export function pointsAt(names: readonly string[], target: string): boolean {
+  return names.some((name) => canonical(name) === target);
 }
 
 function canonical(host: string): string {

@@ -1,3 +1,5 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
@@ -21,11 +23,13 @@ export interface CampaignValidation {
 export async function validateCampaign(ctx: Ctx, campaignId: string): Promise<CampaignValidation> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const problems = [
-    ...(await launchRefusals(org, campaign, ctx.clock.now())).flatMap(fromRefusal),
-    ...(await stepFindings(org, campaign)),
-  ];
+  const problems = await campaignProblems(org, campaign, ctx.clock.now());
   return { campaignId: campaign.id, valid: problems.every(({ severity }) => severity !== 'error'), problems };
+}
+
+/** What a start would refuse now, and every fault of the steps. */
+export async function campaignProblems(org: OrgScope, campaign: CampaignRow, now: Date): Promise<CampaignProblem[]> {
+  return [...(await launchRefusals(org, campaign, now)).flatMap(fromRefusal), ...(await stepFindings(org, campaign))];
 }
 
 /** A refused start as findings: one per step it names, or one for the campaign. */

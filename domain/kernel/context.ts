@@ -5,6 +5,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { SystemMail } from '../../lib/mail/index.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { AppError } from '../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
@@ -17,6 +18,8 @@ export interface Deps {
   log: Logger;
   keyring: Keyring;
   egress: Egress;
+  /** Records of domains, for checks of senders and tracking domains. */
+  dns: DnsRecords;
   systemMail: SystemMail;
   /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */
   workflows: WorkflowGateway;

@@ -10,6 +10,7 @@ import { createKeyring } from '../../lib/keyring.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { noRecords } from './world.ts';
 import { startReactions } from '../../workers/reactions.ts';
 import { COUNTING_SUBSCRIBERS } from './counting-subscribers.ts';
 
@@ -22,6 +23,7 @@ const deps: Deps = {
   log: silentLogger,
   keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
   egress: createEgress({ allowUnsafe: false }),
+  dns: noRecords,
   systemMail: { send: () => Promise.resolve(), close() {} },
   workflows: {
     execute: noTemporal,

@@ -6,6 +6,7 @@ import type { Ctx } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
 import { createKeyring } from '../../lib/keyring.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger, type Logger } from '../../lib/log.ts';
@@ -39,6 +40,8 @@ export interface WorldOptions {
   /** What answers verbs that ask Temporal; a world without workers has none. */
   workflows?: WorkflowGateway;
   limiter?: RateLimiter;
+  /** What DNS says; no name has any record unless said. */
+  dns?: DnsRecords;
   /** The settings name the server's real address, for clients that find their way by it and for browsers. */
   ownAddress?: boolean;
 }
@@ -52,6 +55,9 @@ export const noWorkflows: WorkflowGateway = {
   isOpen: () => Promise.reject(new Error('this world has no Temporal')),
   health: () => Promise.reject(new Error('this world has no Temporal')),
 };
+
+/** DNS in which no name has a record. */
+export const noRecords: DnsRecords = { txt: async () => [], mx: async () => [], cname: async () => [] };
 
 /** Settings of a test: loopback targets allowed, no limit that a quick suite would meet. */
 export function testConfig(databaseUrl: string, env: Record<string, string> = {}): Config {
@@ -89,6 +95,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     log: options.log ?? silentLogger,
     keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
+    dns: options.dns ?? noRecords,
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     workflows: options.workflows ?? noWorkflows,
     strictEvents: true,

@@ -106,7 +106,7 @@ async function stepsRefusal(org: OrgScope, campaign: CampaignRow): Promise<AppEr
   if (errors.length === 0) return null;
   return new AppError('campaign_invalid', 'A step of the campaign has an error', {
     problems: errors.map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
-    fix: 'Mend the steps; GET /v1/campaigns/:id/validate lists what is wrong with them.',
+    fix: 'Mend the steps; POST /v1/campaigns/:id/validate lists what is wrong with them.',
   });
 }
 

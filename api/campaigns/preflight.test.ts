@@ -1,0 +1,310 @@
+import test from 'ava';
+import { preflightCampaign } from '../../domain/campaigns/preflight.ts';
+import { readCampaignDns } from '../../domain/campaigns/preflight-dns.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
+import { DAY_MS } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { openDesk, type Desk } from '../../test/harness/campaign-desk.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+
+/** The zone of the test's name server: records by type and name. A type of a name that is null has no answer. */
+let zone: Record<string, string[] | null> = {};
+const asked: string[] = [];
+const ask = (type: string) => async (name: string) => {
+  asked.push(`${type} ${name}`);
+  const records = zone[`${type} ${name}`];
+  return records === undefined ? [] : records;
+};
+const dns: DnsRecords = { txt: ask('TXT'), mx: ask('MX'), cname: ask('CNAME') };
+
+const SOUND: Record<string, string[]> = {
+  'TXT sound.example': ['v=spf1 include:_spf.sound.example ~all'],
+  'TXT s1._domainkey.sound.example': ['v=DKIM1; p=MIIB'],
+  'TXT _dmarc.sound.example': ['v=DMARC1; p=none'],
+  'MX sound.example': ['mx.sound.example'],
+};
+const BODY =
+  'Hi {{.FirstName}},\n\nI saw that {{.Company}} opened a second warehouse. We help teams of your size keep stock counts right. ' +
+  'Would a call next week be of use?\n\nBest,\nAnna';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld({ dns });
+});
+test.after.always(() => world?.close());
+test.beforeEach(() => {
+  zone = { ...SOUND };
+  asked.length = 0;
+});
+
+interface Found {
+  check: string;
+  code: string;
+  severity: string;
+  fix: string;
+  message: string;
+  step_id?: string;
+}
+
+async function prepared(body: object = {}, leads: Record<string, unknown>[] = [{}], mailbox: object = {}) {
+  const desk = await openDesk(world);
+  await desk.mailbox({ email: `${newId()}@sound.example`, campaign_limit: 40, ...mailbox });
+  const campaign = await desk.campaign({
+    steps: [{ subject: 'Stock counts', body_plain: BODY }],
+    unsubscribe_header: true,
+    daily_limit: 40,
+    ...body,
+  });
+  const contacts: string[] = [];
+  for (const lead of leads)
+    contacts.push(await desk.contact({ first_name: 'Kim', company: 'Acme', verification_status: 'valid', ...lead }));
+  if (contacts.length > 0) await desk.call('POST', `/campaigns/${campaign.id}/leads`, { contact_ids: contacts });
+  return { desk, id: campaign.id as string, contacts };
+}
+
+async function preflight(desk: Desk, id: string) {
+  const { status, body } = await desk.call('POST', `/campaigns/${id}/preflight`);
+  const findings = body.findings as Found[];
+  return {
+    status,
+    body,
+    findings,
+    codes: findings
+      .filter(({ severity }) => severity !== 'info')
+      .map(({ code }) => code)
+      .sort(),
+  };
+}
+
+test.serial('a campaign that is in order passes with the full score, and the report is stored', async (t) => {
+  const { desk, id } = await prepared();
+  const { status, body, codes } = await preflight(desk, id);
+  t.is(status, 200);
+  t.deepEqual(codes, []);
+  t.like(body, {
+    campaign_id: id,
+    organization_id: desk.tenant.organizationId,
+    passed: true,
+    score: 100,
+    recommendations: [],
+  });
+  t.deepEqual(
+    body.checks.map(({ key, passed }: { key: string; passed: boolean }) => [key, passed]),
+    [
+      'launch',
+      'sending_domains',
+      'tracking_domain',
+      'unsubscribe',
+      'content',
+      'variables',
+      'list',
+      'daily_limit',
+      'schedule',
+      'ab_variants',
+    ].map((key) => [key, true]),
+  );
+  const stored = await world.deps.db('preflight_reports').where({ campaign_id: id }).first();
+  t.like(stored, { id: body.id, passed: true, score: 100 });
+  t.deepEqual(stored.findings, body.findings);
+  t.is((await desk.row(id)).status, 'draft');
+  t.deepEqual(await world.deps.db('sends').where({ campaign_id: id }), []);
+});
+
+test.serial('what a start would refuse is an error, as in validation', async (t) => {
+  const { desk, id } = await prepared({ steps: [{ subject: 'Empty' }] }, [], { status: 'inactive' });
+  const { body, codes, findings } = await preflight(desk, id);
+  t.false(body.passed);
+  t.true(body.score <= 40);
+  const problems = (await desk.call('POST', `/campaigns/${id}/validate`)).body.problems as Found[];
+  for (const { code, severity, step_id } of problems)
+    t.true(
+      findings.some((one) => one.code === code && one.severity === severity && one.step_id === step_id),
+      code,
+    );
+  t.true(['campaign_no_contacts', 'campaign_no_mailbox', 'empty_step_body'].every((code) => codes.includes(code)));
+});
+
+test.serial('DNS of the sending domains: what is missing costs points, what has no answer does not', async (t) => {
+  const { desk, id } = await prepared();
+  const codesWith = async (changes: Record<string, string[] | null>) => {
+    zone = { ...SOUND, ...changes };
+    return (await preflight(desk, id)).codes;
+  };
+  t.deepEqual(await codesWith({ 'TXT sound.example': ['hello'] }), ['spf_missing']);
+  t.deepEqual(await codesWith({ 'TXT sound.example': ['v=spf1 -all', 'v=spf1 ~all'] }), ['spf_twice']);
+  t.deepEqual(await codesWith({ 'TXT sound.example': ['v=spf1 +all'] }), ['spf_open']);
+  t.deepEqual(await codesWith({ 'TXT s1._domainkey.sound.example': ['v=DKIM1; p='] }), ['dkim_missing']);
+  t.deepEqual(await codesWith({ 'TXT _dmarc.sound.example': [] }), ['dmarc_missing']);
+  t.deepEqual(await codesWith({ 'MX sound.example': [] }), ['mx_missing']);
+  t.deepEqual(await codesWith({ 'MX sound.example': ['.'] }), ['mx_missing']);
+  zone = { ...SOUND, 'TXT sound.example': null, 'MX sound.example': null };
+  const silent = await preflight(desk, id);
+  t.is(silent.body.score, 100);
+  t.deepEqual(silent.codes, []);
+  t.true(silent.findings.some(({ code }) => code === 'dns_unanswered'));
+});
+
+test.serial(
+  'a subdomain has the DMARC record of its organizational domain; an alias is the sending domain',
+  async (t) => {
+    const { desk, id } = await prepared({}, [{}], { send_as_email: 'anna@news.sound.example' });
+    zone = {
+      'TXT news.sound.example': SOUND['TXT sound.example']!,
+      'TXT s2._domainkey.news.sound.example': ['p=MIIB'],
+      'TXT _dmarc.sound.example': ['v=DMARC1; p=reject'],
+      'MX news.sound.example': ['mx.example'],
+    };
+    t.deepEqual((await preflight(desk, id)).codes, []);
+    t.false(asked.includes('TXT sound.example'));
+  },
+);
+
+test.serial(
+  'a resolver that never answers holds a report up only so long, and domains that were not looked up are named',
+  async (t) => {
+    const { desk, id } = await prepared();
+    for (let n = 0; n < 41; n += 1) await desk.mailbox({ email: `a@d${n}.example` });
+    const ctx = world.system(desk.tenant.organizationId);
+    const never = () => new Promise<null>(() => {});
+    const silent = await readCampaignDns({ ...ctx, dns: { txt: never, mx: never, cname: never } }, id, 20);
+    t.true(silent.senders.every(({ unanswered }) => unanswered.length === 4));
+    const read = await readCampaignDns(ctx, id);
+    t.is(read.senders.length, 40);
+    t.is(read.leftOut, 2);
+    const report = await preflightCampaign(ctx, id, read);
+    t.true(report.findings.some(({ code }) => code === 'dns_partly_read'));
+  },
+);
+
+test.serial('the tracking domain: unverified is a warning, one that points elsewhere an error', async (t) => {
+  const { desk, id } = await prepared({ tracking_domain: 'go.sound.example', link_tracking: true });
+  t.deepEqual((await preflight(desk, id)).codes, ['tracking_domain_unverified']);
+  await world.deps.db('campaigns').where({ id }).update({ tracking_domain_verified: true });
+  const broken = await preflight(desk, id);
+  t.deepEqual(broken.codes, ['tracking_domain_broken']);
+  t.false(broken.body.passed);
+  zone['CNAME go.sound.example'] = null;
+  t.deepEqual((await preflight(desk, id)).codes, []);
+  zone['CNAME go.sound.example'] = [`${new URL(world.deps.config.TRACKING_DOMAIN).hostname.toUpperCase()}.`];
+  t.deepEqual((await preflight(desk, id)).codes, []);
+});
+
+test.serial('merge fields are looked up over the actual leads', async (t) => {
+  const { desk, id } = await prepared(
+    {
+      steps: [
+        {
+          subject: 'For {{.plan}}',
+          body_plain: `${BODY} {{.Phone | default "you"}} {{.nothing}} {{if .LastName}}x{{end}}`,
+        },
+      ],
+    },
+    [{ custom_fields: { plan: 'pro' } }, { company: '', custom_fields: { plan: ' ' } }, { company: ' ' }],
+  );
+  const { findings, codes } = await preflight(desk, id);
+  t.deepEqual(codes, ['campaign_variable_missing', 'variable_empty', 'variable_empty']);
+  t.deepEqual(
+    findings
+      .filter(({ code }) => code === 'variable_empty')
+      .map(({ message }) => message)
+      .sort(),
+    ['{{.Company}} has no value for 2 of 3 leads', '{{.plan}} has no value for 2 of 3 leads'],
+  );
+});
+
+test.serial('the risk of the list: bounced, unverified, role and free mail addresses', async (t) => {
+  const { desk, id, contacts } = await prepared({}, [
+    { email: `info@${newId()}.example`, verification_status: 'unknown' },
+    { email: `${newId()}@gmail.com`, verification_status: 'unknown' },
+    { email: `${newId()}@web.de` },
+    {},
+  ]);
+  const now = world.deps.clock.now();
+  await world.deps.db('sends').insert({
+    id: newId(),
+    organization_id: desk.tenant.organizationId,
+    contact_id: contacts[3],
+    state: 'bounced',
+    recipient: 'x@example.com',
+    slot_at: now,
+    slot_day: '2026-01-01',
+    bounced_at: now,
+    created_at: now,
+    updated_at: now,
+  });
+  const { codes, findings } = await preflight(desk, id);
+  t.deepEqual(codes, ['list_bounced_before', 'list_role_addresses', 'list_unverified']);
+  t.regex(findings.find(({ code }) => code === 'list_bounced_before')!.message, /1 of 4 leads \(25 %\)/);
+  await world.deps
+    .db('contacts')
+    .where({ id: contacts[3] })
+    .update({ email: `${newId()}@yahoo.com` });
+  t.true(
+    (await preflight(desk, id)).findings.some(({ code, severity }) => code === 'list_free_mail' && severity === 'info'),
+  );
+});
+
+test.serial('copy, opt-out, volume and variants', async (t) => {
+  const { desk, id } = await prepared(
+    {
+      steps: [{ subject: 'MAKE MONEY NOW', body_plain: `${BODY} Act now!!! Get rich!!! casino lottery` }],
+      unsubscribe_header: false,
+      daily_limit: 100,
+      advanced_overrides: { unsubscribe: { mode: 'off' } },
+      variants: [{ name: 'B', subject: 'MAKE MONEY NOW', body_plain: `${BODY} Act now!!! Get rich!!! casino lottery` }],
+    },
+    [{}],
+    { campaign_limit: 80 },
+  );
+  const { body, codes, findings } = await preflight(desk, id);
+  t.true(body.passed, 'the content score never blocks');
+  for (const code of [
+    'content_score_low',
+    'content_spam_phrases',
+    'unsubscribe_missing',
+    'daily_limit_high',
+    'ab_variant_single',
+  ])
+    t.true(codes.includes(code), code);
+  t.true(findings.filter(({ check }) => check === 'content').every(({ step_id }) => step_id !== undefined));
+  t.true(body.score < 60);
+  const off = {
+    preflight: {
+      check_content_score: false,
+      check_unsubscribe_header: false,
+      check_daily_limit: false,
+      check_ab_variant_configured: false,
+    },
+  };
+  await desk.call('PATCH', `/campaigns/${id}/advanced`, { settings: off });
+  t.deepEqual((await preflight(desk, id)).codes, []);
+  await desk.call('PATCH', `/campaigns/${id}/advanced`, { settings: { preflight: { enabled: false } } });
+  t.deepEqual(
+    (await preflight(desk, id)).body.checks.map(({ key }: { key: string }) => key),
+    ['launch'],
+  );
+});
+
+test.serial('windows and dates against what the mailboxes can send', async (t) => {
+  const soon = new Date(world.deps.clock.now().getTime() + 3 * DAY_MS).toISOString();
+  const leads = Array.from({ length: 5 }, () => ({}));
+  const short = await prepared({ daily_limit: 1, days: 127, end_date: soon }, leads);
+  t.deepEqual((await preflight(short.desk, short.id)).codes, ['schedule_too_short']);
+  const never = await prepared({ days: 0 }, leads);
+  const closed = await preflight(never.desk, never.id);
+  t.deepEqual(closed.codes, ['schedule_never_opens']);
+  t.false(closed.body.passed);
+  const long = await prepared({ daily_limit: 2, days: 127 }, leads);
+  const { findings, codes } = await preflight(long.desk, long.id);
+  t.deepEqual(codes, []);
+  t.regex(findings.find(({ code }) => code === 'schedule_projection')!.message, /5 leads take [34] days/);
+});
+
+test.serial('of a campaign the newest 20 reports are kept, and none once it is deleted', async (t) => {
+  const { desk, id } = await prepared();
+  const ctx = world.system(desk.tenant.organizationId);
+  for (let n = 0; n < 22; n += 1) await preflightCampaign(ctx, id);
+  t.is((await world.deps.db('preflight_reports').where({ campaign_id: id })).length, 20);
+  await desk.call('DELETE', `/campaigns/${id}`);
+  t.deepEqual(await world.deps.db('preflight_reports').where({ campaign_id: id }), []);
+});

@@ -1,0 +1,137 @@
+import { CampaignSteps } from '../../db/models/campaign-step.ts';
+import { CampaignVariants, type CampaignVariantRow } from '../../db/models/campaign-variant.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { scoreContent } from '../mail/messages/score.ts';
+import type { OutreachSettings } from '../records/outreach-settings.ts';
+import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
+
+/** One wording that goes out: of a step, or of a variant in its stead. */
+export interface EmailCopy {
+  stepId: string;
+  /** Of the step, and of the variant where it is one. */
+  name: string;
+  subject: string;
+  bodyPlain: string;
+  bodyHtml: string;
+  isReply: boolean;
+}
+
+/** The emails of a campaign as they go out, and the variants in use. */
+export interface CampaignCopy {
+  copies: EmailCopy[];
+  variants: CampaignVariantRow[];
+  firstEmailId: string | null;
+}
+
+/**
+ * Reads the copy of a campaign: of each email step the variant that has won, else those that are drawn from, else its own.
+ */
+export async function readCopy(org: OrgScope, campaign: Pick<CampaignRow, 'id' | 'text_only'>): Promise<CampaignCopy> {
+  const steps = await org.query(CampaignSteps).where({ campaign_id: campaign.id, kind: 'email' }).orderBy('position');
+  const variants = await org.query(CampaignVariants).where({ campaign_id: campaign.id, is_active: true }).orderBy('id');
+  const copies = steps.flatMap((step, index) => {
+    const own = variantsOf(step.id, { variants, firstEmailId: steps[0]!.id });
+    const winner = own.find(({ promoted_at: promoted }) => promoted !== null);
+    const drawn = winner ? [winner] : own.filter(({ weight }) => weight > 0);
+    const label = step.name || `Email ${index + 1}`;
+    const wordings = drawn.length > 0 ? drawn : [{ ...step, name: '' }];
+    return wordings.map(({ name, subject, body_plain: bodyPlain, body_html: html }): EmailCopy => ({
+      stepId: step.id,
+      name: name === '' ? label : `${label}, variant ${name}`,
+      subject: subject || step.subject,
+      bodyPlain,
+      // A campaign of text alone sends HTML only where it has to make its text of it.
+      bodyHtml: campaign.text_only && bodyPlain.trim() !== '' ? '' : html,
+      isReply: step.thread_reply && index > 0,
+    }));
+  });
+  return { copies, variants, firstEmailId: steps[0]?.id ?? null };
+}
+
+/** The active variants of a step; those of no step belong to the first email. */
+function variantsOf(stepId: string, { variants, firstEmailId }: Omit<CampaignCopy, 'copies'>): CampaignVariantRow[] {
+  return variants.filter(({ step_id: of }) => (of ?? firstEmailId) === stepId);
+}
+
+/**
+ * What content filters may hold against the copy. A warning where an email scores below what the workspace asks for; what is
+ * only less than perfect is named without one. Never an error: content keeps no email from leaving.
+ */
+export function contentFindings({ copies }: CampaignCopy, least: number): WeighedFinding[] {
+  return copies.flatMap((copy) => {
+    const { score, issues } = scoreContent(copy);
+    const low = score < least;
+    const found = issues.map(({ code, severity, message, suggestion, spans, points }) => {
+      const shown = [...new Set(spans.map(({ text }) => `"${text}"`))].slice(0, 5).join(', ');
+      const full = `${copy.name}: ${message}${shown === '' ? '' : ` (${shown})`}`;
+      const args = [`content_${code}`, full, suggestion, copy.stepId] as const;
+      return low || severity === 'high'
+        ? warningFinding('content', Math.ceil(points / 4), ...args)
+        : infoFinding('content', ...args);
+    });
+    if (!low) return found;
+    const fix = 'Mend the copy; the findings of the check "content" say where.';
+    const message = `${copy.name}: the copy scores ${score} of 100, below ${least}`;
+    return [warningFinding('content', 8, 'content_score_low', message, fix, copy.stepId), ...found];
+  });
+}
+
+/** A test of one wording compares nothing, and one with weight 0 is never sent. */
+export function variantFindings({ variants, firstEmailId }: CampaignCopy): WeighedFinding[] {
+  const found: WeighedFinding[] = [];
+  for (const stepId of new Set(variants.map(({ step_id: of }) => of ?? firstEmailId))) {
+    if (stepId === null) continue;
+    const own = variantsOf(stepId, { variants, firstEmailId });
+    if (own.some(({ promoted_at: promoted }) => promoted !== null)) continue;
+    if (own.length === 1)
+      found.push(
+        warningFinding(
+          'ab_variants',
+          3,
+          'ab_variant_single',
+          `Only the variant "${own[0]!.name}" is active: it is sent to everybody, and nothing is compared`,
+          'Add or activate another variant.',
+          stepId,
+        ),
+      );
+    for (const { name } of own.filter(({ weight }) => weight === 0))
+      found.push(
+        warningFinding(
+          'ab_variants',
+          2,
+          'ab_variant_unused',
+          `The variant "${name}" has the weight 0 and is never sent`,
+          'Give it a weight, or switch it off.',
+          stepId,
+        ),
+      );
+  }
+  return found;
+}
+
+/** How recipients can opt out of what the campaign sends. */
+export function unsubscribeFindings(
+  campaign: Pick<CampaignRow, 'unsubscribe_header'>,
+  { unsubscribe }: Pick<OutreachSettings, 'unsubscribe'>,
+): WeighedFinding[] {
+  if (campaign.unsubscribe_header) return [];
+  if (unsubscribe.mode === 'off')
+    return [
+      warningFinding(
+        'unsubscribe',
+        15,
+        'unsubscribe_missing',
+        'The emails offer no way to opt out: neither a header nor a footer',
+        'Set unsubscribe_header, or an unsubscribe mode other than off.',
+      ),
+    ];
+  return [
+    infoFinding(
+      'unsubscribe',
+      'unsubscribe_header_missing',
+      'The emails have no one-click unsubscribe header, which large receivers ask of senders of much mail',
+      'Set unsubscribe_header with PATCH /v1/campaigns/:id.',
+    ),
+  ];
+}

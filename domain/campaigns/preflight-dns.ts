@@ -1,0 +1,210 @@
+import pLimit from 'p-limit';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { resolveSenders } from '../engine/campaign/sender-pool.ts';
+import { readSenderDns, type SenderDns } from '../records/sender-dns.ts';
+import {
+  errorFinding,
+  infoFinding,
+  warningFinding,
+  type PreflightCheckKey,
+  type WeighedFinding,
+} from './preflight-findings.ts';
+import { pointsAt, trackingHost } from './tracking-domain.ts';
+
+/** What DNS says of the domains of a campaign, as of one moment. */
+export interface CampaignDns {
+  senders: SenderDns[];
+  /** Sending domains beyond the most used ones, which were not looked up. */
+  leftOut: number;
+  /** Whether the campaign's own tracking domain points at this installation; null when nothing is known. */
+  trackingPoints: boolean | null;
+  /** The tracking domain that was looked up; empty when the campaign has none. */
+  trackingDomain: string;
+}
+
+/** Most sending domains that are looked up, the most used first, how many at once, and what it all may take. */
+const MAX_DOMAINS = 40;
+const DOMAINS_AT_ONCE = 4;
+const DEADLINE_MS = 10_000;
+
+/**
+ * Asks DNS about a campaign's sending domains and tracking domain. Dials out: run it before a transaction opens, and hand the
+ * answer to `preflightCampaign`. What has no answer after `timeoutMs` counts as not known.
+ * @throws AppError not_found
+ */
+export async function readCampaignDns(
+  ctx: Ctx,
+  campaignId: string,
+  timeoutMs: number = DEADLINE_MS,
+): Promise<CampaignDns> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  const domains = await sendingDomains(org, campaign);
+  const { dns, end } = until(ctx.dns, timeoutMs);
+  try {
+    const limit = pLimit(DOMAINS_AT_ONCE);
+    const senders = Promise.all(domains.slice(0, MAX_DOMAINS).map((domain) => limit(() => readSenderDns(dns, domain))));
+    const names = campaign.tracking_domain === '' ? [] : await dns.cname(campaign.tracking_domain);
+    return {
+      senders: await senders,
+      leftOut: Math.max(0, domains.length - MAX_DOMAINS),
+      trackingPoints: names && pointsAt(names, trackingHost(ctx)),
+      trackingDomain: campaign.tracking_domain,
+    };
+  } finally {
+    end();
+  }
+}
+
+/** The domains the campaign's pool sends from, most used first. */
+async function sendingDomains(org: OrgScope, campaign: CampaignRow): Promise<string[]> {
+  const pool = await resolveSenders(org, campaign);
+  const rows = await org.sql<{ domain: string }>(
+    `select split_part(coalesce(nullif(send_as_email, ''), email), '@', 2) as domain from mailboxes
+     where organization_id = :org and id = any(:ids::uuid[]) group by 1 order by count(*) desc, 1`,
+    { ids: pool.map(({ mailboxId }) => mailboxId) },
+  );
+  return rows.map(({ domain }) => domain).filter((domain) => domain !== '');
+}
+
+/** The same DNS, in which every question that is open after a while has no answer. `end` gives the timer back. */
+function until(dns: DnsRecords, timeoutMs: number): { dns: DnsRecords; end: () => void } {
+  let over = false;
+  let end = () => {};
+  const late = new Promise<null>((resolve) => {
+    const timer = setTimeout(() => {
+      over = true;
+      resolve(null);
+    }, timeoutMs);
+    end = () => clearTimeout(timer);
+  });
+  const bounded =
+    (ask: (name: string) => Promise<readonly string[] | null>) =>
+    async (name: string): Promise<readonly string[] | null> =>
+      over ? null : Promise.race([ask(name), late]);
+  return { dns: { txt: bounded(dns.txt), mx: bounded(dns.mx), cname: bounded(dns.cname) }, end };
+}
+
+/** What the records of the sending domains leave to wish for. */
+export function senderFindings({ senders, leftOut }: CampaignDns): WeighedFinding[] {
+  const found: WeighedFinding[] = [];
+  const check: PreflightCheckKey = 'sending_domains';
+  const warn = (domains: readonly SenderDns[], points: number, code: string, message: string, fix: string) => {
+    if (domains.length > 0) found.push(warningFinding(check, points, code, `${named(domains)}: ${message}`, fix));
+  };
+  const known = (record: SenderDns['unanswered'][number]) =>
+    senders.filter(({ unanswered }) => !unanswered.includes(record));
+  warn(
+    known('SPF').filter(({ spf }) => spf === null),
+    12,
+    'spf_missing',
+    'no SPF record',
+    'Publish a TXT record "v=spf1 include:<your mail provider> ~all" at the domain.',
+  );
+  warn(
+    senders.filter(({ spfTwice }) => spfTwice),
+    12,
+    'spf_twice',
+    'more than one SPF record, which counts as none',
+    'Join the SPF records of the domain into one.',
+  );
+  warn(
+    senders.filter(({ spfOpen }) => spfOpen),
+    8,
+    'spf_open',
+    'the SPF record lets every server send (+all)',
+    'End the SPF record with ~all or -all.',
+  );
+  warn(
+    known('DKIM').filter(({ dkimSelectors }) => dkimSelectors.length === 0),
+    10,
+    'dkim_missing',
+    'no DKIM key under any usual selector',
+    'Switch DKIM signing on at your mail provider and publish the key; ignore this when it is under a selector of its own.',
+  );
+  warn(
+    known('DMARC').filter(({ dmarcPolicy }) => dmarcPolicy === null),
+    8,
+    'dmarc_missing',
+    'no DMARC record',
+    'Publish a TXT record "v=DMARC1; p=none; rua=mailto:<an address of yours>" at _dmarc.<domain>.',
+  );
+  warn(
+    known('MX').filter(({ takesMail }) => !takesMail),
+    10,
+    'mx_missing',
+    'takes no mail, so replies and reports are lost',
+    'Publish an MX record for the domain.',
+  );
+  const silent = senders.filter(({ unanswered }) => unanswered.length > 0);
+  if (silent.length > 0)
+    found.push(
+      infoFinding(
+        check,
+        'dns_unanswered',
+        `${named(silent)}: DNS gave no answer`,
+        'Run the preflight again in a while.',
+      ),
+    );
+  if (leftOut > 0)
+    found.push(
+      infoFinding(
+        check,
+        'dns_partly_read',
+        `${leftOut} further sending domains were not looked up`,
+        'Check them with GET /v1/emails/:id/auth-check.',
+      ),
+    );
+  return found;
+}
+
+function named(domains: readonly SenderDns[]): string {
+  const names = domains.slice(0, 3).map(({ domain }) => domain);
+  return domains.length > names.length
+    ? `${names.join(', ')} and ${domains.length - names.length} more`
+    : names.join(', ');
+}
+
+/** Whether the campaign's tracking domain works; only of a campaign that tracks. */
+export function trackingFindings(campaign: CampaignRow, dns: CampaignDns): WeighedFinding[] {
+  const { tracking_domain: domain, tracking_domain_verified: verified } = campaign;
+  if (campaign.text_only || !(campaign.open_tracking || campaign.link_tracking)) return [];
+  const check: PreflightCheckKey = 'tracking_domain';
+  if (domain === '')
+    return [
+      infoFinding(
+        check,
+        'tracking_domain_shared',
+        'Links lead through the tracking domain of the installation, which all workspaces share',
+        'Set tracking_domain to a name of your own.',
+      ),
+    ];
+  if (!verified)
+    return [
+      warningFinding(
+        check,
+        8,
+        'tracking_domain_unverified',
+        `The tracking domain ${domain} is not verified and not used`,
+        'Verify it with POST /v1/campaigns/:id/tracking-domain/verify.',
+      ),
+    ];
+  if (dns.trackingDomain !== domain || dns.trackingPoints === null)
+    return [
+      infoFinding(check, 'dns_unanswered', `${domain}: DNS gave no answer`, 'Run the preflight again in a while.'),
+    ];
+  if (dns.trackingPoints) return [];
+  return [
+    errorFinding(
+      check,
+      'tracking_domain_broken',
+      `The tracking domain ${domain} does not point here any more: links of emails would lead nowhere`,
+      'Restore its CNAME record, or clear tracking_domain.',
+    ),
+  ];
+}

@@ -1,0 +1,289 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { Bindings } from '../../db/statement.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { inspectSource } from '../mail/messages/render-source.ts';
+import type { EmailCopy } from './preflight-content.ts';
+import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
+
+/** Addresses of a function and not a person (RFC 2142, and usual ones): they are read by many, and reported as spam more often. */
+const ROLE_ADDRESSES = [
+  'abuse',
+  'accounting',
+  'accounts',
+  'admin',
+  'administrator',
+  'billing',
+  'careers',
+  'compliance',
+  'contact',
+  'customerservice',
+  'enquiries',
+  'finance',
+  'ftp',
+  'hello',
+  'help',
+  'helpdesk',
+  'hostmaster',
+  'hr',
+  'info',
+  'inquiries',
+  'invoice',
+  'it',
+  'jobs',
+  'legal',
+  'mail',
+  'marketing',
+  'media',
+  'news',
+  'newsletter',
+  'no-reply',
+  'noc',
+  'noreply',
+  'office',
+  'orders',
+  'postmaster',
+  'press',
+  'privacy',
+  'reception',
+  'recruiting',
+  'root',
+  'sales',
+  'security',
+  'service',
+  'spam',
+  'staff',
+  'support',
+  'team',
+  'unsubscribe',
+  'usenet',
+  'uucp',
+  'webmaster',
+  'www',
+];
+
+/** The large providers of free mail: private addresses, of people who did not expect business mail there. */
+const FREE_MAIL = [
+  '126.com',
+  '163.com',
+  'aol.com',
+  'bigpond.com',
+  'bol.com.br',
+  'btinternet.com',
+  'comcast.net',
+  'cox.net',
+  'duck.com',
+  'fastmail.com',
+  'free.fr',
+  'freemail.hu',
+  'gmail.com',
+  'gmx.at',
+  'gmx.com',
+  'gmx.de',
+  'gmx.net',
+  'googlemail.com',
+  'hey.com',
+  'hotmail.co.uk',
+  'hotmail.com',
+  'hotmail.de',
+  'hotmail.es',
+  'hotmail.fr',
+  'hotmail.it',
+  'icloud.com',
+  'laposte.net',
+  'libero.it',
+  'live.co.uk',
+  'live.com',
+  'live.fr',
+  'mac.com',
+  'mail.com',
+  'mail.ru',
+  'me.com',
+  'msn.com',
+  'naver.com',
+  'orange.fr',
+  'outlook.com',
+  'outlook.de',
+  'outlook.fr',
+  'pm.me',
+  'proton.me',
+  'protonmail.com',
+  'qq.com',
+  'rambler.ru',
+  'rediffmail.com',
+  'sbcglobal.net',
+  'seznam.cz',
+  't-online.de',
+  'tutanota.com',
+  'uol.com.br',
+  'verizon.net',
+  'virgilio.it',
+  'wanadoo.fr',
+  'web.de',
+  'wp.pl',
+  'yahoo.co.in',
+  'yahoo.co.jp',
+  'yahoo.co.uk',
+  'yahoo.com',
+  'yahoo.com.br',
+  'yahoo.de',
+  'yahoo.es',
+  'yahoo.fr',
+  'yahoo.it',
+  'yandex.ru',
+  'ymail.com',
+  'zoho.com',
+];
+
+/** Shares of a list above which it is worth a word. */
+const UNVERIFIED_SHARE = 0.3;
+const ROLE_SHARE = 0.1;
+const FREE_MAIL_SHARE = 0.5;
+
+/** Where merge fields find their value, by the name a template gives it. */
+const BUILT_IN: Record<string, string> = {
+  FirstName: 'c.first_name',
+  LastName: 'c.last_name',
+  Company: 'c.company',
+  Phone: 'c.phone',
+};
+
+/** A merge field that leaves a hole in the text of a lead who has no value for it. */
+interface WantedField {
+  name: string;
+  stepId: string;
+  /** Leads without a value. */
+  missing: number;
+}
+
+/** What the leads that are still to be mailed are like. */
+export interface LeadFacts {
+  /** Leads that are not finished. */
+  open: number;
+  /** Those of them that no email has been planned for yet. */
+  waiting: number;
+  unverified: number;
+  role: number;
+  freeMail: number;
+  /** An email of any campaign to them bounced. */
+  bounced: number;
+  fields: WantedField[];
+}
+
+/** Reads in one statement what the unfinished leads of a campaign are like, and which of the copy's merge fields they lack. */
+export async function readLeads(
+  org: OrgScope,
+  campaign: Pick<CampaignRow, 'id'>,
+  copies: readonly EmailCopy[],
+): Promise<LeadFacts> {
+  const wanted = wantedFields(copies);
+  const bindings: Bindings = { id: campaign.id, role: ROLE_ADDRESSES, free: FREE_MAIL };
+  const columns = wanted.map(({ name }, index) => {
+    const builtIn = BUILT_IN[name];
+    if (!builtIn) bindings[`field${index}`] = name;
+    const value = builtIn ?? `c.custom_fields ->> :field${index}::text`;
+    return `, count(*) filter (where coalesce(trim(${value}), '') = '')::int as missing${index}`;
+  });
+  const [row] = await org.sql<Record<string, number>>(
+    `select count(*)::int as open,
+       count(*) filter (where e.state = 'pending')::int as waiting,
+       count(*) filter (where c.verification_status = 'unknown')::int as unverified,
+       count(*) filter (where split_part(c.email, '@', 1) = any(:role::text[]))::int as role,
+       count(*) filter (where split_part(c.email, '@', 2) = any(:free::text[]))::int as free_mail,
+       count(*) filter (where exists (select 1 from sends s where s.contact_id = c.id and s.bounced_at is not null))::int as bounced
+       ${columns.join('')}
+     from enrollments e join contacts c on c.id = e.contact_id
+     where e.organization_id = :org and e.campaign_id = :id and e.state in ('pending', 'active')`,
+    bindings,
+  );
+  return {
+    open: row!.open!,
+    waiting: row!.waiting!,
+    unverified: row!.unverified!,
+    role: row!.role!,
+    freeMail: row!.free_mail!,
+    bounced: row!.bounced!,
+    fields: wanted.map((field, index) => ({ ...field, missing: row![`missing${index}`]! })),
+  };
+}
+
+/** Most merge fields that are counted: each is a column of the statement. */
+const MAX_FIELDS = 60;
+
+/** The fields of contacts that the copy prints without a default, each with the first step that does. */
+function wantedFields(copies: readonly EmailCopy[]): { name: string; stepId: string }[] {
+  const found = new Map<string, string>();
+  for (const { stepId, subject, bodyPlain, bodyHtml } of copies) {
+    const sources = { subject, body_plain: bodyPlain, body_html: bodyHtml };
+    for (const field of ['subject', 'body_plain', 'body_html'] as const) {
+      for (const { path, hasDefault } of inspectSource(field, sources[field]).references) {
+        const name = path[0]!;
+        if (hasDefault || name === 'App' || name === 'Email' || found.has(name)) continue;
+        found.set(name, stepId);
+      }
+    }
+  }
+  return [...found].slice(0, MAX_FIELDS).map(([name, stepId]) => ({ name, stepId }));
+}
+
+/** Merge fields that leave a hole in some leads' emails. Fields that no lead has are findings of the steps already. */
+export function variableFindings({ open, fields }: LeadFacts): WeighedFinding[] {
+  return fields
+    .filter(({ name, missing }) => missing > 0 && (missing < open || name in BUILT_IN))
+    .map(({ name, missing, stepId }) =>
+      warningFinding(
+        'variables',
+        missing * 10 > open ? 6 : 3,
+        'variable_empty',
+        `{{.${name}}} has no value for ${missing} of ${open} leads`,
+        `Fill the field in, or give a default: {{.${name} | default "there"}}.`,
+        stepId,
+      ),
+    );
+}
+
+/** What the list puts at risk. */
+export function listFindings({ open, unverified, role, freeMail, bounced }: LeadFacts): WeighedFinding[] {
+  if (open === 0) return [];
+  const found: WeighedFinding[] = [];
+  const share = (count: number) => `${count} of ${open} leads (${Math.round((count / open) * 100)} %)`;
+  if (bounced > 0)
+    found.push(
+      warningFinding(
+        'list',
+        bounced * 50 > open ? 12 : 6,
+        'list_bounced_before',
+        `Emails to ${share(bounced)} have bounced before`,
+        'Remove these leads, or verify their addresses.',
+      ),
+    );
+  if (unverified > open * UNVERIFIED_SHARE)
+    found.push(
+      warningFinding(
+        'list',
+        unverified > open * 0.7 ? 8 : 4,
+        'list_unverified',
+        `The addresses of ${share(unverified)} are not verified`,
+        'Verify the list before you send to it.',
+      ),
+    );
+  if (role > open * ROLE_SHARE)
+    found.push(
+      warningFinding(
+        'list',
+        6,
+        'list_role_addresses',
+        `${share(role)} are addresses of a function, such as info@`,
+        'Write to people: replace these addresses.',
+      ),
+    );
+  if (freeMail > open * FREE_MAIL_SHARE)
+    found.push(
+      infoFinding(
+        'list',
+        'list_free_mail',
+        `${share(freeMail)} have a private address at a free mail provider`,
+        'Make sure these people may be written to.',
+      ),
+    );
+  return found;
+}

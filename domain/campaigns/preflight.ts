@@ -1,0 +1,112 @@
+import { json } from '../../db/connection.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { Row } from '../../db/rows.ts';
+import { newId } from '../../lib/ids.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { effectiveSettings } from '../records/outreach-settings.ts';
+import { contentFindings, readCopy, unsubscribeFindings, variantFindings } from './preflight-content.ts';
+import { readCampaignDns, senderFindings, trackingFindings, type CampaignDns } from './preflight-dns.ts';
+import { PREFLIGHT_CHECKS, weighFindings, type PreflightCheckKey, type WeighedFinding } from './preflight-findings.ts';
+import { listFindings, readLeads, variableFindings } from './preflight-leads.ts';
+import { readMailboxes, scheduleFindings, volumeFindings } from './preflight-schedule.ts';
+import { campaignProblems, type CampaignProblem } from './validate.ts';
+
+/** A stored report of the checks before a launch. */
+export type PreflightReport = Row<'preflight_reports'>;
+
+/** Reports kept of a campaign. */
+const KEPT_REPORTS = 20;
+
+/**
+ * Checks a campaign before its launch and stores the report. An error is what a start would refuse, and what would make the emails
+ * useless; warnings only cost points. `dns` is what {@link readCampaignDns} said, asked before the transaction opens.
+ * @throws AppError not_found
+ */
+export async function preflightCampaign(ctx: Ctx, campaignId: string, dns?: CampaignDns): Promise<PreflightReport> {
+  const records = dns ?? (await readCampaignDns(ctx, campaignId));
+  return transact(ctx, async (tx) => preflightFound(tx, await findCampaign(tx.org, campaignId), records));
+}
+
+/** {@link preflightCampaign} for a campaign that the caller has read or locked, in the caller's transaction. */
+export async function preflightFound(tx: Tx, campaign: CampaignRow, dns: CampaignDns): Promise<PreflightReport> {
+  const { findings, looked } = await lookAt(tx, campaign, dns);
+  const { passed, score, checks, findings: ordered, recommendations } = weighFindings(findings, looked);
+  const id = newId();
+  await tx.org.insert('preflight_reports', {
+    id,
+    campaign_id: campaign.id,
+    passed,
+    score,
+    checks: json(checks),
+    findings: json(ordered),
+    recommendations,
+    created_at: tx.now,
+  });
+  await tx.org.sql(
+    `delete from preflight_reports where organization_id = :org and campaign_id = :campaign and id in (
+       select id from preflight_reports where campaign_id = :campaign order by id desc offset :kept)`,
+    { campaign: campaign.id, kept: KEPT_REPORTS },
+  );
+  const organization_id = tx.org.organizationId;
+  return {
+    id,
+    organization_id,
+    campaign_id: campaign.id,
+    passed,
+    score,
+    checks,
+    findings: ordered,
+    recommendations,
+    created_at: tx.now,
+  };
+}
+
+/** Everything that is looked at; the workspace and the campaign can switch off what is advice. */
+async function lookAt(
+  tx: Tx,
+  campaign: CampaignRow,
+  dns: CampaignDns,
+): Promise<{ findings: WeighedFinding[]; looked: PreflightCheckKey[] }> {
+  const { org, now } = tx;
+  const settings = await effectiveSettings(org, campaign.id);
+  const { preflight } = settings;
+  const wanted: Record<PreflightCheckKey, boolean> = {
+    launch: true,
+    sending_domains: preflight.enabled,
+    tracking_domain: preflight.enabled && preflight.check_tracking_domain,
+    unsubscribe: preflight.enabled && preflight.check_unsubscribe_header,
+    content: preflight.enabled && preflight.check_content_score,
+    variables: preflight.enabled,
+    list: preflight.enabled,
+    daily_limit: preflight.enabled && preflight.check_daily_limit,
+    schedule: preflight.enabled && preflight.check_schedule_window,
+    ab_variants: preflight.enabled && preflight.check_ab_variant_configured && settings.ab_testing.enabled,
+  };
+  const problems = await campaignProblems(org, campaign, now);
+  const copy = await readCopy(org, campaign);
+  const leads = await readLeads(org, campaign, copy.copies);
+  const mailboxes = await readMailboxes(org, campaign, now);
+  const found: Record<PreflightCheckKey, WeighedFinding[]> = {
+    launch: problems.map(fromProblem),
+    sending_domains: senderFindings(dns),
+    tracking_domain: trackingFindings(campaign, dns),
+    unsubscribe: unsubscribeFindings(campaign, settings),
+    content: wanted.content ? contentFindings(copy, preflight.min_content_score) : [],
+    variables: variableFindings(leads),
+    list: listFindings(leads),
+    daily_limit: volumeFindings(campaign, mailboxes),
+    schedule: wanted.schedule ? scheduleFindings(campaign, mailboxes, leads.waiting, now) : [],
+    ab_variants: variantFindings(copy),
+  };
+  const looked = (Object.keys(PREFLIGHT_CHECKS) as PreflightCheckKey[]).filter((key) => wanted[key]);
+  return { findings: looked.flatMap((key) => found[key]), looked };
+}
+
+const PROBLEM_POINTS = { error: 40, warning: 5 } as const;
+
+function fromProblem({ code, severity, message, fix, stepId }: CampaignProblem): WeighedFinding {
+  const points = PROBLEM_POINTS[severity];
+  return { check: 'launch', code, severity, message, fix, points, ...(stepId ? { step_id: stepId } : {}) };
+}

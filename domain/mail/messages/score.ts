@@ -1,0 +1,338 @@
+import { getDomain } from 'tldts';
+import { findHtmlLinks, findTextLinks, htmlToText, type FoundLink } from './html.ts';
+import { LINK_SHORTENERS, SPAM_PHRASES } from './score-words.ts';
+import { maskSpintax } from './spintax.ts';
+
+/** Copy as its author wrote it, spintax and merge fields included. */
+export interface ScoredCopy {
+  readonly subject?: string;
+  readonly bodyPlain?: string;
+  readonly bodyHtml?: string;
+  /** The email stands in a conversation: it needs no subject of its own, and "Re:" is true. */
+  readonly isReply?: boolean;
+}
+
+/** Where an issue shows. */
+export interface ScoreSpan {
+  readonly field: 'subject' | 'body';
+  readonly text: string;
+  /** Counts from 1, in its field. */
+  readonly line: number;
+  /** The whole line. */
+  readonly excerpt: string;
+}
+
+export interface ScoreIssue {
+  readonly severity: 'warn' | 'high';
+  /** Stable, such as `too_many_links`. */
+  readonly code: string;
+  readonly message: string;
+  /** Absent where it concerns the whole email. */
+  readonly field?: 'subject' | 'body';
+  /** At most eight. */
+  readonly spans: readonly ScoreSpan[];
+  readonly suggestion: string;
+  /** Points taken from the score. */
+  readonly points: number;
+}
+
+export interface ContentScore {
+  /** 0 to 100; higher is safer. */
+  readonly score: number;
+  readonly issues: readonly ScoreIssue[];
+}
+
+const MAX_SPANS = 8;
+const MAX_MATCHES = 50;
+const MAX_EXCERPT = 300;
+const MAX_SCORED_LENGTH = 64 * 1024;
+const MAX_SUBJECT_LENGTH = 70;
+const MAX_LINKS = 3;
+const MAX_WORDS = 350;
+const MIN_WORDS = 8;
+/** Fewer words than this for each link, or for each image, reads as an advertisement. */
+const WORDS_PER_LINK = 20;
+const WORDS_PER_IMAGE = 40;
+
+interface Text {
+  readonly subject: string;
+  readonly body: string;
+  readonly html: string;
+  readonly words: number;
+  readonly links: readonly FoundLink[];
+  readonly isReply: boolean;
+}
+
+type Check = (text: Text) => ScoreIssue[];
+
+/**
+ * How an email's copy looks to content filters: 100 less the points of every issue. Rules, not a model: phrases, capitals,
+ * exclamation marks, number and kind of links, images against text, length, markup that hides or runs. All options of spintax
+ * are looked at; merge fields count as a word. The opt-out footer and the signature are not part of it. At most 64 KiB of a field are read.
+ */
+export function scoreContent(copy: ScoredCopy): ContentScore {
+  const html = maskSpintax((copy.bodyHtml ?? '').slice(0, MAX_SCORED_LENGTH), { html: true });
+  const plain = maskSpintax((copy.bodyPlain ?? '').slice(0, MAX_SCORED_LENGTH));
+  const body = blankActions(plain.trim() === '' ? htmlToText(html) : plain);
+  const text: Text = {
+    subject: blankActions(maskSpintax((copy.subject ?? '').slice(0, MAX_SCORED_LENGTH))).trim(),
+    body,
+    html,
+    words: body.match(/[\p{L}\p{N}]+/gu)?.length ?? 0,
+    links: html.trim() === '' ? findTextLinks(body) : findHtmlLinks(html),
+    isReply: copy.isReply ?? false,
+  };
+  const issues = CHECKS.flatMap((check) => check(text));
+  const lost = issues.reduce((sum, { points }) => sum + points, 0);
+  return { score: Math.max(0, 100 - lost), issues: issues.toSorted((a, b) => b.points - a.points) };
+}
+
+/** Puts a word where a merge field stands, without changing lines. */
+function blankActions(source: string): string {
+  return source.replace(/\{\{[^{}\n]{0,500}\}\}/g, 'field');
+}
+
+const CHECKS: readonly Check[] = [
+  phrases,
+  subjectForm,
+  shouting,
+  exclamation,
+  linkCount,
+  linkKinds,
+  images,
+  length,
+  markup,
+];
+
+const PHRASES = {
+  high: phrasePattern(SPAM_PHRASES.filter(({ high }) => high).map(({ phrase }) => phrase)),
+  low: phrasePattern(SPAM_PHRASES.filter(({ high }) => !high).map(({ phrase }) => phrase)),
+};
+
+function phrases({ subject, body }: Text): ScoreIssue[] {
+  const issue = (high: boolean, each: number, most: number): ScoreIssue[] => {
+    const pattern = high ? PHRASES.high : PHRASES.low;
+    const spans = [...spansIn('subject', subject, pattern), ...spansIn('body', body, pattern)];
+    if (spans.length === 0) return [];
+    return [
+      {
+        severity: high ? 'high' : 'warn',
+        code: high ? 'spam_phrases' : 'advertising_phrases',
+        message: high ? 'Uses phrases of spam' : 'Uses phrases of advertising',
+        spans: spans.slice(0, MAX_SPANS),
+        suggestion: 'Say it in your own plain words.',
+        points: Math.min(most, spans.length * each),
+      },
+    ];
+  };
+  return [...issue(true, 15, 45), ...issue(false, 4, 20)];
+}
+
+function subjectForm({ subject, isReply }: Text): ScoreIssue[] {
+  const found: ScoreIssue[] = [];
+  const add = (code: string, points: number, message: string, suggestion: string) =>
+    found.push({
+      severity: points >= 15 ? 'high' : 'warn',
+      code,
+      message,
+      field: 'subject',
+      spans: [],
+      suggestion,
+      points,
+    });
+  if (subject === '') {
+    if (!isReply) add('no_subject', 20, 'The email has no subject', 'Write a subject of three to seven words.');
+    return found;
+  }
+  if (!isReply && /^(?:re|fwd?|aw|wg)\s*:/i.test(subject))
+    add('false_reply', 20, 'The subject pretends to be a reply', 'Leave out "Re:" and "Fwd:" in a first email.');
+  if (subject.length > MAX_SUBJECT_LENGTH)
+    add(
+      'long_subject',
+      4,
+      `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`,
+      'Shorten it: phones show about 40.',
+    );
+  if (/[$€£]/.test(subject))
+    add('money_in_subject', 6, 'The subject names money', 'Name the sum in the text, if at all.');
+  if (/\p{Extended_Pictographic}/u.test(subject))
+    add('emoji_in_subject', 3, 'The subject has an emoji', 'Leave it out.');
+  return found;
+}
+
+function shouting({ subject, body }: Text): ScoreIssue[] {
+  const found: ScoreIssue[] = [];
+  const letters = subject.match(/\p{L}/gu) ?? [];
+  if (letters.length >= 8 && letters.filter((letter) => /\p{Lu}/u.test(letter)).length > letters.length * 0.7)
+    found.push(capitals('subject', 15, []));
+  const spans = spansIn('body', body, /(?<![\p{L}\p{N}])\p{Lu}{5,}(?![\p{L}\p{N}])/gu);
+  if (spans.length >= 3) found.push(capitals('body', Math.min(15, spans.length * 3), spans.slice(0, MAX_SPANS)));
+  return found;
+}
+
+function capitals(field: 'subject' | 'body', points: number, spans: readonly ScoreSpan[]): ScoreIssue {
+  const message = field === 'subject' ? 'The subject is in capitals' : 'Words are written in capitals';
+  return {
+    severity: points >= 15 ? 'high' : 'warn',
+    code: 'capitals',
+    message,
+    field,
+    spans,
+    suggestion: 'Write in lower case.',
+    points,
+  };
+}
+
+function exclamation({ subject, body }: Text): ScoreIssue[] {
+  const spans = [...spansIn('subject', subject, /!+/g), ...spansIn('body', body, /!+/g)];
+  const marks = spans.reduce((sum, { text }) => sum + text.length, 0);
+  if (marks <= 2) return [];
+  return [
+    {
+      severity: 'warn',
+      code: 'exclamation_marks',
+      message: `${marks} exclamation marks`,
+      spans: spans.slice(0, MAX_SPANS),
+      suggestion: 'One is enough.',
+      points: Math.min(12, marks * 2),
+    },
+  ];
+}
+
+function linkCount({ links, words }: Text): ScoreIssue[] {
+  const found: ScoreIssue[] = [];
+  const add = (code: string, points: number, message: string) =>
+    found.push({
+      severity: points >= 12 ? 'high' : 'warn',
+      code,
+      message,
+      field: 'body',
+      spans: [],
+      suggestion: 'Keep one link, or none in a first email.',
+      points,
+    });
+  if (links.length > MAX_LINKS)
+    add('too_many_links', Math.min(20, (links.length - MAX_LINKS) * 5), `${links.length} links`);
+  if (links.length > 1 && words < links.length * WORDS_PER_LINK)
+    add('links_outweigh_text', 8, `${links.length} links in ${words} words`);
+  return found;
+}
+
+function linkKinds({ links }: Text): ScoreIssue[] {
+  const kinds: {
+    code: string;
+    points: number;
+    message: string;
+    suggestion: string;
+    is: (link: FoundLink, url: URL) => boolean;
+  }[] = [
+    {
+      code: 'link_shortener',
+      points: 15,
+      message: 'A link goes through a shortening service',
+      suggestion: 'Link to the page itself.',
+      is: (_link, { hostname }) => LINK_SHORTENERS.has(hostname),
+    },
+    {
+      code: 'link_to_address',
+      points: 20,
+      message: 'A link names an IP address instead of a host',
+      suggestion: 'Link to a host name.',
+      is: (_link, { hostname }) => /^(?:\d+\.){3}\d+$|^\[/.test(hostname),
+    },
+    {
+      code: 'insecure_link',
+      points: 3,
+      message: 'A link is http, not https',
+      suggestion: 'Use https.',
+      is: (_link, { protocol }) => protocol === 'http:',
+    },
+    {
+      code: 'deceptive_link',
+      points: 25,
+      message: 'The text of a link names another site than it leads to',
+      suggestion: 'Let text and target agree.',
+      is: ({ label }, { hostname }) => namesOtherSite(label, hostname),
+    },
+  ];
+  return kinds.flatMap(({ code, points, message, suggestion, is }) => {
+    const spans = links
+      .filter((link) => is(link, new URL(link.url)))
+      .map(({ url }): ScoreSpan => ({ field: 'body', text: url, line: 1, excerpt: url }));
+    if (spans.length === 0) return [];
+    return [
+      {
+        severity: points >= 15 ? ('high' as const) : ('warn' as const),
+        code,
+        message,
+        field: 'body' as const,
+        spans: spans.slice(0, MAX_SPANS),
+        suggestion,
+        points,
+      },
+    ];
+  });
+}
+
+function namesOtherSite(label: string, hostname: string): boolean {
+  const named = /^(?:https?:\/\/)?((?:[\w-]{1,63}\.)+[a-z]{2,24})(?:[/?#]|$)/i.exec(label.trim())?.[1];
+  const site = named && getDomain(named);
+  return Boolean(site) && site !== getDomain(hostname);
+}
+
+function images({ html, words }: Text): ScoreIssue[] {
+  const count = html.match(/<img\b/gi)?.length ?? 0;
+  if (count === 0 || words >= count * WORDS_PER_IMAGE) return [];
+  const points = words < WORDS_PER_IMAGE / 2 ? 20 : 10;
+  return [
+    {
+      severity: points >= 15 ? 'high' : 'warn',
+      code: 'images_outweigh_text',
+      message: `${count} image${count === 1 ? '' : 's'} in ${words} words`,
+      field: 'body',
+      spans: [],
+      suggestion: 'Say it in text; leave images out of a first email.',
+      points,
+    },
+  ];
+}
+
+function length({ words }: Text): ScoreIssue[] {
+  const issue = (code: string, points: number, message: string, suggestion: string): ScoreIssue[] => [
+    { severity: 'warn', code, message, field: 'body', spans: [], suggestion, points },
+  ];
+  if (words > MAX_WORDS) return issue('long_body', 5, `${words} words`, 'Cold emails of 50 to 125 words are read.');
+  if (words < MIN_WORDS) return issue('short_body', 5, `${words} words`, 'Say who you are and why you write.');
+  return [];
+}
+
+function markup({ html }: Text): ScoreIssue[] {
+  const found: ScoreIssue[] = [];
+  const add = (code: string, points: number, message: string, suggestion: string) =>
+    found.push({ severity: 'high', code, message, field: 'body', spans: [], suggestion, points });
+  if (/<(?:script|form|iframe|object|embed)\b/i.test(html))
+    add('active_markup', 30, 'The HTML has a script, form or frame', 'Remove it: no mail client runs it.');
+  if (/font-size\s*:\s*0(?:px|pt|em)?\s*[;"']|display\s*:\s*none|visibility\s*:\s*hidden/i.test(html))
+    add('hidden_text', 20, 'The HTML hides text', 'Remove what a reader is not to see.');
+  return found;
+}
+
+/** Any of some phrases, whole words only, however they are spaced. */
+function phrasePattern(phrases: readonly string[]): RegExp {
+  const any = phrases.map((phrase) => phrase.replaceAll(' ', '\\s+')).join('|');
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, 'giu');
+}
+
+/** Where a pattern matches; so many places at most that more would not change the score. */
+function spansIn(field: ScoreSpan['field'], source: string, pattern: RegExp): ScoreSpan[] {
+  const spans: ScoreSpan[] = [];
+  for (const match of source.matchAll(pattern)) {
+    const before = source.slice(0, match.index);
+    const start = before.lastIndexOf('\n') + 1;
+    const end = source.indexOf('\n', match.index);
+    const excerpt = source.slice(start, end === -1 ? undefined : end).slice(0, MAX_EXCERPT);
+    spans.push({ field, text: match[0].slice(0, MAX_EXCERPT), line: before.split('\n').length, excerpt });
+    if (spans.length === MAX_MATCHES) break;
+  }
+  return spans;
+}

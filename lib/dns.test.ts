@@ -1,0 +1,45 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { createDnsRecords } from './dns.ts';
+
+/** A name server that answers every query with a TXT record in two parts, an answer code, or not at all. */
+async function nameServer(answer: 'text' | 'silence' | number) {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { port, address }) => {
+    if (answer === 'silence') return;
+    const records = answer === 'text' ? 1 : 0;
+    const head = Buffer.from([0x81, answer === 'text' ? 0x80 : 0x80 | answer, 0, 1, 0, records, 0, 0, 0, 0]);
+    const question = query.subarray(12, query.indexOf(0, 12) + 5);
+    const data = Buffer.concat(['v=spf1 ', '-all'].map((part) => Buffer.from([part.length, ...Buffer.from(part)])));
+    const record = Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]);
+    socket.send(Buffer.concat([query.subarray(0, 2), head, question, ...(records ? [record] : [])]), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address() as AddressInfo;
+  return { dns: createDnsRecords({ servers: [`127.0.0.1:${port}`], timeoutMs: 50 }), close: () => socket.close() };
+}
+
+test('an answer, a name without records, and no answer are three things', async (t) => {
+  const NXDOMAIN = 3;
+  const SERVFAIL = 2;
+  for (const [answer, expected] of [
+    ['text', ['v=spf1 -all']],
+    [NXDOMAIN, []],
+    [SERVFAIL, null],
+    ['silence', null],
+  ] as const) {
+    const { dns, close } = await nameServer(answer);
+    t.deepEqual(await dns.txt('sender.example'), expected as never, String(answer));
+    close();
+  }
+});
+
+test('of a name that is none nothing is known, and nothing throws', async (t) => {
+  const { dns, close } = await nameServer(3);
+  t.is(await dns.mx('a'.repeat(300)), null);
+  t.deepEqual(await dns.cname('sender.example'), []);
+  close();
+});
