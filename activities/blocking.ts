@@ -14,18 +14,36 @@ interface Failing {
 /**
  * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress
  * its run is shown as blocked in PostgreSQL and the activity fails for the last time, so that the run waits for a retry instead
- * of looking healthy. Time without a database does not count, nor does an ApplicationFailure of the work itself.
- * Histories get the kind of a failure; its text, which may contain values, is logged.
+ * of looking healthy.
  * @param work gets a function that it calls with its progress, where it can measure it
  */
-export async function orBlock<T>(
+export function orBlock<T>(
   deps: Deps,
   organizationId: string,
   work: (reached: (position: number) => void) => Promise<T>,
 ): Promise<T> {
+  return orGiveUp(deps, work, async (error) => {
+    const workflowId = activityInfo().workflowExecution?.workflowId ?? '';
+    const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
+    throw ApplicationFailure.nonRetryable(reason, BLOCKED);
+  });
+}
+
+/**
+ * Does an activity's work. While it fails, the server retries it; after RUN_BLOCK_AFTER_MS of failures without progress
+ * `giveUp` is called with the last of them, and what it returns is the activity's result. Time without a database does
+ * not count, nor does an ApplicationFailure of the work itself.
+ * Histories get the kind of a failure; its text, which may contain values, is logged.
+ * @param work gets a function that it calls with its progress, where it can measure it
+ */
+export async function orGiveUp<T>(
+  deps: Deps,
+  work: (reached: (position: number) => void) => Promise<T>,
+  giveUp: (error: unknown) => Promise<T>,
+): Promise<T> {
   const { workflowExecution, isLocal, activityType } = activityInfo();
   const context = Context.current();
-  const workflowId = workflowExecution?.workflowId ?? '';
+  const workflowId = workflowExecution?.workflowId;
   const before = failingOf(context.info.heartbeatDetails);
   let since = before?.failingSince;
   let position = before?.position ?? 0;
@@ -41,13 +59,21 @@ export async function orBlock<T>(
     const failure = ApplicationFailure.create({ message: errorKind(error), type: 'unexpected' });
     if (isLocal || isPassing(error)) throw failure;
     const now = Date.now();
-    if (now - (since ?? now) < deps.config.RUN_BLOCK_AFTER_MS) {
-      context.heartbeat({ failingSince: since ?? now, position } satisfies Failing);
+    const failing: Failing = { failingSince: since ?? now, position };
+    if (now - failing.failingSince < deps.config.RUN_BLOCK_AFTER_MS) {
+      context.heartbeat(failing);
       throw failure;
     }
-    const reason = await blockRun(systemCtx(deps, organizationId, workflowId), workflowId, error);
-    deps.log.error({ workflowId, reason, failingSince: new Date(since!) }, 'a run is blocked');
-    throw ApplicationFailure.nonRetryable(reason, BLOCKED);
+    deps.log.error(
+      { workflowId, reason: errorKind(error), failingSince: new Date(failing.failingSince) },
+      'an activity kept failing and is given up',
+    );
+    return giveUp(error).catch((last: unknown) => {
+      if (isSaid(last)) throw last;
+      deps.log.warn({ err: last, workflowId, activityType }, 'giving up failed and will be tried again');
+      context.heartbeat(failing);
+      throw failure;
+    });
   }
 }
 

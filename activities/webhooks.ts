@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { orBlock } from './blocking.ts';
+import { orBlock, orGiveUp } from './blocking.ts';
+import { dissolveBatch } from '../domain/delivery/dissolve-batch.ts';
 import type { DeliveryEngine } from '../domain/delivery/engine.ts';
 import { attemptDelivery } from '../domain/delivery/retry.ts';
 import { runBatch } from '../domain/delivery/run-batch.ts';
@@ -16,7 +17,11 @@ export function createWebhookActivities(engine: DeliveryEngine): WebhookBatchAct
   return {
     async deliverBatch({ batchId, lane = false }) {
       const context = Context.current();
-      const report = await beating(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal }));
+      const report = await orGiveUp(
+        engine.deps,
+        () => beating(() => runBatch(engine, batchId, { lane, signal: context.cancellationSignal })),
+        (error) => beating(() => dissolveBatch(engine.deps, batchId, error)),
+      );
       if (context.cancellationSignal.aborted)
         throw ApplicationFailure.create({ message: 'the worker stops; another one goes on', type: 'worker_stops' });
       return report;

@@ -24,6 +24,7 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: stri
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 const LOCK_TIMEOUT = '55P03';
+const STATEMENT_TIMEOUT = '57014';
 const DEADLOCK = '40P01';
 
 /** Whether a row could not be deleted because another one references it, or written because its target is not there. */
@@ -34,6 +35,16 @@ export function isForeignKeyViolation(error: unknown): boolean {
 /** Whether PostgreSQL ended a transaction because it and another waited for each other; run again, it goes through. */
 export function isDeadlock(error: unknown): boolean {
   return databaseFault(error)?.code === DEADLOCK;
+}
+
+/** Whether a statement waited for a lock longer than it may (DB_LOCK_TIMEOUT_MS). */
+export function isLockTimeout(error: unknown): boolean {
+  return databaseFault(error)?.code === LOCK_TIMEOUT;
+}
+
+/** Whether PostgreSQL gave a statement up because it or its wait for a lock took too long. Trying again later can help. */
+export function isOverTime(error: unknown): boolean {
+  return isLockTimeout(error) || databaseFault(error)?.code === STATEMENT_TIMEOUT;
 }
 
 /** PostgreSQL's classes for connections that fail (08), a server without room for another (53300) and one that goes down or is not up yet (57P). */
@@ -59,7 +70,7 @@ export function translateDbError(error: unknown): unknown {
       return new AppError(known.code, known.message, { cause: error, ...(known.fix ? { fix: known.fix } : {}) });
     if (pg.code === UNIQUE_VIOLATION) return new AppError('conflict', 'This already exists', { cause: error });
   }
-  if (pg?.code === LOCK_TIMEOUT || pg?.code === DEADLOCK) {
+  if (pg?.code === DEADLOCK) {
     return new AppError('conflict', 'Another request is changing the same record; try again', { cause: error });
   }
   return error;

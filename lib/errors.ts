@@ -130,6 +130,17 @@ export function tooManyRequests(waitMs: number, what: string): AppError {
   });
 }
 
+/** 503 for what may work in a moment, with the wait in `retry_after` and Retry-After, in whole seconds. */
+export function unavailable(message: string, waitMs: number, cause: unknown): AppError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new AppError('service_unavailable', message, {
+    fix: `Try again in ${seconds} s.`,
+    extra: { retry_after: seconds },
+    headers: { 'Retry-After': String(seconds) },
+    cause,
+  });
+}
+
 /** @throws AppError bad_request with every problem, when there is one */
 export function refuseProblems(problems: readonly Problem[]): void {
   if (problems.length === 0) return;

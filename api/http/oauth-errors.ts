@@ -31,8 +31,8 @@ export function oauthBody(
 
 function codeOf(error: AppError, style: ErrorStyle): OAuthCode {
   if (error instanceof OAuthError) return error.oauthCode;
+  if (error.status === 429 || error.status === 503) return 'temporarily_unavailable';
   if (error.status >= 500) return 'server_error';
-  if (error.status === 429) return 'temporarily_unavailable';
   if (style === 'oauth') return 'invalid_request';
   return error.problems?.some(({ path }) => path.startsWith('body.redirect_uris'))
     ? 'invalid_redirect_uri'

@@ -8,7 +8,14 @@ import { oauthErrorSchema } from './oauth-errors.ts';
 import { fullPath, idempotencyOf, type AnyRoute, type OtherAnswer } from './route.ts';
 
 /** Codes any authenticated endpoint can answer, beside its own. */
-const COMMON: ErrorCode[] = ['bad_request', 'unauthorized', 'forbidden', 'rate_limit_exceeded', 'internal_error'];
+const COMMON: ErrorCode[] = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
 
 const errorSchema = {
   type: 'object',
@@ -153,7 +160,7 @@ function responses(spec: AnyRoute, { response }: OperationExample): object {
     },
   };
   const codes = new Set<ErrorCode>([
-    ...(spec.scope === 'public' ? (['bad_request', 'internal_error'] as ErrorCode[]) : COMMON),
+    ...(spec.scope === 'public' ? (['bad_request', 'internal_error', 'service_unavailable'] as ErrorCode[]) : COMMON),
     ...(spec.errors ?? []),
   ]);
   if (/:/.test(spec.path)) codes.add('not_found');

@@ -1,5 +1,5 @@
 import { json, type Handle, type Trx } from '../../db/connection.ts';
-import { translateDbError } from '../../db/errors.ts';
+import { isLockTimeout, translateDbError } from '../../db/errors.ts';
 import { OrgScope } from '../../db/tenancy.ts';
 import { hmac, safeEqual, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -90,6 +90,18 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
   const now = ctx.clock.now();
   const org = scopeOf(ctx, trx);
   await org.limitLockWaits(WAIT_MS);
+  const inserted = await claimRow(org, request, now).catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
+    throw new AppError('conflict', 'The first request with this Idempotency-Key has not been answered yet', {
+      fix: 'Repeat the request in a moment.',
+      cause: error,
+    });
+  });
+  await org.limitLockWaits(null);
+  return inserted ? undefined : storedAnswer(ctx, org, request);
+}
+
+async function claimRow(org: OrgScope, request: IdempotentRequest, now: Date): Promise<boolean> {
   await org.table('idempotency_keys').where(keyOf(request)).where('expires_at', '<=', now).delete();
   const inserted = await org
     .insert('idempotency_keys', {
@@ -101,8 +113,7 @@ async function claimKey(ctx: Ctx, trx: Trx, request: IdempotentRequest): Promise
     .onConflict()
     .ignore()
     .returning('key');
-  await org.limitLockWaits(null);
-  return inserted.length > 0 ? undefined : storedAnswer(ctx, org, request);
+  return inserted.length > 0;
 }
 
 /** Stores the answer, encrypted, in the transaction of the write. */

@@ -1,8 +1,9 @@
 import test from 'ava';
-import { connectRaw } from '../../db/connection.ts';
+import { connectRaw, json } from '../../db/connection.ts';
 import { isConnectionLost } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
+import { newId } from '../../lib/ids.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
@@ -212,6 +213,75 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   t.true(await retryRun(world.deps, workflowId));
   await eventually(async () => (await row()).status === 'delivered', PATIENCE_MS);
   t.is((await row()).blocked_reason, null);
+  await receiver.stop();
+});
+
+/** Two workspaces with an endpoint each. Claims of the first one's deliveries fail, in whatever run. */
+async function poisonOne() {
+  const [poisoned, healthy] = await Promise.all([world.tenant(), world.tenant()]);
+  const receiver = await startReceiver({ respond: 204 });
+  const endpoint = await createEndpoint(world.deps, poisoned.organizationId, receiver.url);
+  const other = await createEndpoint(world.deps, healthy.organizationId, receiver.url);
+  const repair = await breakWrites(
+    'webhook_deliveries',
+    'update',
+    `new.endpoint_id = '${endpoint.id}' and new.status = 'in_flight'`,
+  );
+  const row = (endpointId: string) => world.deps.db('webhook_deliveries').where({ endpoint_id: endpointId }).first();
+  return { poisoned, healthy, endpoint, other, receiver, repair, row };
+}
+
+test.serial(
+  'a batch that keeps failing lets its deliveries go: one is blocked by itself, the others arrive',
+  async (t) => {
+    t.timeout(PATIENCE_MS * 3);
+    const { poisoned, healthy, endpoint, other, receiver, repair, row } = await poisonOne();
+    // In one turn of the fan-out, and so in one batch.
+    const created_at = world.deps.clock.now();
+    await world.deps.db('domain_events').insert(
+      [poisoned, healthy].map(({ organizationId }) => ({
+        id: newId(),
+        organization_id: organizationId,
+        type: 'team.member_joined',
+        data: json({ n: 1 }),
+        created_at,
+      })),
+    );
+    const batch = await eventually(async () => (await row(endpoint.id))?.batch_id as string | undefined, PATIENCE_MS);
+    await eventually(async () => (await row(other.id)).status === 'delivered', PATIENCE_MS);
+    const stuck = await eventually(async () => {
+      const delivery = await row(endpoint.id);
+      return delivery.blocked_reason ? delivery : undefined;
+    }, PATIENCE_MS);
+    t.like(stuck, { batch_id: null, status: 'pending', attempt_count: 0 });
+    t.regex(stuck.blocked_reason, REASON);
+    t.regex(stuck.error_reason, /^its batch kept failing \(PostgreSQL P0001\)$/);
+    t.false(await isRunning(`webhook-batch/${batch}`), 'the batch has nothing left');
+    const letter = await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
+    t.like(letter, { organization_id: poisoned.organizationId, task_type: 'webhook_delivery', task_id: stuck.id });
+
+    await repair();
+    t.true(await retryRun(world.deps, `webhook-delivery/${stuck.id}`));
+    await eventually(async () => (await row(endpoint.id)).status === 'delivered', PATIENCE_MS);
+    t.is(receiver.requests.length, 2, 'each was delivered once');
+    await receiver.stop();
+  },
+);
+
+test.serial("an endpoint's own batch that keeps failing lets its deliveries go as well", async (t) => {
+  t.timeout(PATIENCE_MS * 3);
+  const { poisoned, endpoint, receiver, repair, row } = await poisonOne();
+  await world.deps.db('webhook_endpoints').where({ id: endpoint.id }).update({ consecutive_failures: 5 });
+  await emitEvents(world.deps, poisoned.organizationId, 1);
+  const stuck = await eventually(async () => {
+    const delivery = await row(endpoint.id);
+    return delivery?.blocked_reason ? delivery : undefined;
+  }, PATIENCE_MS);
+  t.false(await isRunning(`webhook-endpoint/${endpoint.id}`));
+  await waitForLetter(`webhook-delivery/${stuck.id}`, 'pending');
+  await repair();
+  t.true(await retryRun(world.deps, `webhook-delivery/${stuck.id}`));
+  await eventually(async () => (await row(endpoint.id)).status === 'delivered', PATIENCE_MS);
   await receiver.stop();
 });
 

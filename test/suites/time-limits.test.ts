@@ -1,12 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { across } from '../../db/across.ts';
+import { isConnectionLost } from '../../db/errors.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { assemble } from '../../deploy/assemble.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { startChild } from '../../local/child.ts';
-import { call, createWorld, testConfig, type World } from '../harness/world.ts';
+import { eventually } from '../harness/engine.ts';
+import { call, createWorld, testConfig, type Answer, type World } from '../harness/world.ts';
 
 let world: World;
 test.before(async () => {
@@ -45,6 +48,7 @@ test('a started process gives up a lock and a statement that take too long, and 
   const { db } = world.deps;
   const { apiKey: token } = await world.tenant();
   const dataDir = await mkdtemp(join(tmpdir(), 'heron-limits-'));
+  const logFile = join(dataDir, 'api.log');
   const api = await startChild('api', {
     env: {
       ...process.env,
@@ -53,7 +57,7 @@ test('a started process gives up a lock and a statement that take too long, and 
       DB_STATEMENT_TIMEOUT_MS: '1500',
       DB_LOCK_TIMEOUT_MS: '300',
     },
-    logFile: join(dataDir, 'api.log'),
+    logFile,
     graceMs: 25_000,
   });
   t.teardown(async () => {
@@ -65,15 +69,44 @@ test('a started process gives up a lock and a statement that take too long, and 
   const held = await db.transaction();
   await held.raw('lock table labels in access exclusive mode');
   const waited = await add('Waits');
-  t.is(waited.status, 409, waited.text);
+  assertAskedAgain(t, waited);
   await held.rollback();
   t.is((await add('Goes on')).status, 200);
 
   await db.raw(`create function sleepy() returns trigger language plpgsql as
     $$ begin perform pg_sleep(60); return new; end $$`);
   await db.raw('create trigger sleepy before insert on labels for each row execute function sleepy()');
-  const slow = await add('Sleeps');
-  t.is(slow.status, 500, slow.text);
+  assertAskedAgain(t, await add('Sleeps for a secret reason'));
   await db.raw('drop trigger sleepy on labels');
   t.is((await add('Goes on again')).status, 200);
+  const log = await readFile(logFile, 'utf8');
+  t.regex(log, /PostgreSQL 55P03/);
+  t.regex(log, /PostgreSQL 57014/);
+  t.notRegex(log, /secret reason/);
 });
+
+test('a transaction that stands idle is ended, and what it had locked is free', async (t) => {
+  const config = testConfig(world.databaseUrl, { DB_IDLE_TRANSACTION_MS: '200' });
+  const assembly = assemble(config, 'api', { log: silentLogger });
+  t.teardown(() => assembly.close());
+  await world.tenant();
+  const ended = await t.throwsAsync(
+    inTransaction(assembly.deps.db, async (trx) => {
+      const sql = (text: string) => across(trx, 'operator').sql<{ pid: number }>(text);
+      await sql('lock table labels in access exclusive mode');
+      const [{ pid }] = (await sql('select pg_backend_pid() as pid')) as [{ pid: number }];
+      await eventually(async () => !(await world.deps.db('pg_stat_activity').where({ pid }).first()));
+      await world.deps.db.transaction((other) => other.raw('lock table labels in access exclusive mode nowait'));
+      await sql('select 1');
+    }),
+  );
+  t.true(isConnectionLost(ended), String(ended));
+  const [one] = await across(assembly.deps.db, 'operator').sql<{ one: number }>('select 1 as one');
+  t.is(one!.one, 1, 'the pool goes on with another connection');
+});
+
+function assertAskedAgain(t: ExecutionContext, { status, body, headers, text }: Answer): void {
+  t.is(status, 503, text);
+  t.like(body, { code: 'service_unavailable', retry_after: 5 });
+  t.is(headers.get('retry-after'), '5');
+}

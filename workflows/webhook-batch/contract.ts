@@ -18,7 +18,7 @@ export type WebhookBatchArgs = ArgsOf<typeof webhookBatchWorkflow>;
 export interface BatchReport {
   delivered: number;
   failed: number;
-  /** Released to the endpoint's own batch. */
+  /** Left to other runs: released to the endpoint's own batch, or, where this one kept failing, each to a run of its own. */
   diverted: number;
   more: boolean;
 }
@@ -27,6 +27,7 @@ export interface BatchReport {
 export interface WebhookBatchActivities {
   /**
    * Attempts the deliveries of the batch that have no outcome yet; long, heartbeating. A retry attempts only those.
+   * One that keeps failing for RUN_BLOCK_AFTER_MS is dissolved: its deliveries get runs of their own.
    * `lane`: the batch is that of one endpoint, under the endpoint's id.
    */
   deliverBatch(args: { batchId: string; lane?: true }): Promise<BatchReport>;

@@ -45,9 +45,7 @@ export async function webhookBatch(args: WebhookBatchArgs & { lane?: true }): Pr
     total.delivered += turn.delivered;
     total.failed += turn.failed;
     total.diverted += turn.diverted;
-    setCurrentDetails(
-      `${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to the batch of their endpoint`,
-    );
+    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
     if (again && workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);

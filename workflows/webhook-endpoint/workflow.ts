@@ -33,7 +33,8 @@ export async function webhookEndpoint({ endpointId }: WebhookEndpointArgs): Prom
     const turn = await deliverBatch({ batchId: endpointId, lane: true });
     total.delivered += turn.delivered;
     total.failed += turn.failed;
-    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed`);
+    total.diverted += turn.diverted;
+    setCurrentDetails(`${total.delivered} delivered, ${total.failed} failed, ${total.diverted} left to other runs`);
     if (turn.more) again = true;
     if (again && workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
