@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import { isConnectionLost, isOverTime } from '../../db/errors.ts';
-import { AppError, ERROR_CODES, statusLabel, unavailable, type ErrorCode } from '../../lib/errors.ts';
+import { asUnavailable } from '../../domain/kernel/over-time.ts';
+import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
@@ -29,17 +29,14 @@ const BY_STATUS: Record<number, ErrorCode> = {
   503: 'service_unavailable',
 };
 
-/** How long (ms) a client is asked to wait when the database gave a request up. */
-const RETRY_AFTER_MS = 5_000;
-
 /**
  * Any thrown value as an {@link AppError}: what Koa and its parsers throw keeps its status; a statement that took too long and a
  * database that cannot be reached are a 503 with Retry-After; everything else is a 500 that says nothing.
  */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isOverTime(error)) return unavailable('The database took too long for this request', RETRY_AFTER_MS, error);
-  if (isConnectionLost(error)) return unavailable('The database cannot be reached', RETRY_AFTER_MS, error);
+  const away = asUnavailable(error);
+  if (away) return away;
   const http = error as { status?: number; expose?: boolean; message?: string; type?: string };
   if (http && typeof http.status === 'number' && http.status >= 400 && http.status < 500) {
     const message =

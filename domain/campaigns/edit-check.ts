@@ -1,6 +1,8 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import { refuseProblems } from '../../lib/errors.ts';
 import { stepErrors } from '../engine/campaign/step-findings.ts';
+import { stepsWithoutSubject, stepsWithoutText } from '../engine/campaign/subjects.ts';
 import { retryCompositions } from '../engine/sending/composition.ts';
 import type { Tx } from '../kernel/transact.ts';
 
@@ -10,16 +12,27 @@ import type { Tx } from '../kernel/transact.ts';
  * @throws AppError bad_request with the errors that the edit would bring in
  */
 export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Promise<T>): Promise<T> {
-  const known = campaign.status === 'active' ? new Set((await stepErrors(tx.org, campaign)).map(keyOf)) : null;
+  const known = campaign.status === 'active' ? new Set((await editErrors(tx.org, campaign)).map(keyOf)) : null;
   const result = await edit();
   if (known)
     refuseProblems(
-      (await stepErrors(tx.org, campaign))
+      (await editErrors(tx.org, campaign))
         .filter((problem) => !known.has(keyOf(problem)))
         .map(({ stepId, message }) => ({ path: `steps.${stepId}`, message })),
     );
   await retryCompositions(tx, campaign.id);
   return result;
+}
+
+/** What a start would refuse of the steps: their errors, and emails without a text or a subject of their own. */
+async function editErrors(org: OrgScope, campaign: CampaignRow): Promise<{ stepId: string | null; message: string }[]> {
+  const { empty } = await stepsWithoutText(org, campaign.id);
+  const nameless = await stepsWithoutSubject(org, campaign.id);
+  return [
+    ...(await stepErrors(org, campaign)),
+    ...empty.map((stepId) => ({ stepId, message: 'an email step of an active campaign needs a text' })),
+    ...nameless.map((stepId) => ({ stepId, message: 'an email that begins a conversation needs a subject' })),
+  ];
 }
 
 function keyOf({ stepId, message }: { stepId: string | null; message: string }): string {

@@ -52,33 +52,41 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
       ]),
     );
     if (rows.length >= MAX_STEPS) throw badRequest(`A campaign has at most ${MAX_STEPS} steps`);
-    const last = rows.at(-1);
-    const step = await tx.org.create(CampaignSteps, {
-      id: newId(),
-      campaign_id: campaign.id,
-      position: (last?.position ?? -1) + 1,
-      wait_after: defaultWaitAfter(rows.length),
-      conditions: { branches: [] },
-      created_at: tx.now,
-      updated_at: tx.now,
-    });
-    if (last && toGraphStep(last).conditions.branches.length === 0) {
-      await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, step.id) } });
-    }
-    if (Object.keys(input).length > 0) {
+    const stepId = newId();
+    // An active campaign's errors are looked up before the step is there, so that its own count as new.
+    const action = await editSteps(tx, campaign, async () => {
+      const step = await insertLast(tx, campaign, rows, stepId);
+      if (Object.keys(input).length === 0) return null;
       const { rows: linked } = await lockSteps(tx, campaignId);
-      return changeStep(
-        tx,
-        campaign,
-        linked,
-        step,
-        { ...input, kind, ...threading(rows, kind, input) },
-        'A step was added',
-      );
-    }
-    await stepsChanged(tx, campaign, 'A step was added', step.id);
-    return { step, warnings: [] };
+      const change = edited(step, { ...input, kind, ...threading(rows, kind, input) });
+      return storeChange(tx, campaign, linked, stepId, change);
+    });
+    await moveWaits(tx, stepId, action);
+    await stepsChanged(tx, campaign, 'A step was added', stepId);
+    return written(tx, stepId);
   });
+}
+
+/** Inserts an empty email behind the last step and links that one to it, if it ends the flow without being an `end`. */
+async function insertLast(
+  tx: Tx,
+  campaign: CampaignRow,
+  rows: readonly CampaignStepRow[],
+  id: string,
+): Promise<CampaignStepRow> {
+  const last = rows.at(-1);
+  const step = await tx.org.create(CampaignSteps, {
+    id,
+    campaign_id: campaign.id,
+    position: (last?.position ?? -1) + 1,
+    wait_after: defaultWaitAfter(rows.length),
+    conditions: { branches: [] },
+    created_at: tx.now,
+    updated_at: tx.now,
+  });
+  if (last && toGraphStep(last).conditions.branches.length === 0)
+    await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, id) } });
+  return step;
 }
 
 /**
@@ -94,36 +102,42 @@ export async function updateStep(
 ): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
-    return changeStep(tx, campaign, rows, findStep(rows, stepId), input, 'A step was changed');
+    const row = findStep(rows, stepId);
+    const change = edited(row, input);
+    const action = await editSteps(tx, campaign, () => storeChange(tx, campaign, rows, row.id, change));
+    const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
+    // Whoever waits by the old step must look at the new one.
+    const signalRuns = moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
+    await moveWaits(tx, row.id, action);
+    await stepsChanged(tx, campaign, 'A step was changed', row.id, { signalRuns });
+    return written(tx, row.id);
   });
 }
 
-/** Applies a change to a step of a locked campaign, checks it with the others, and announces it. */
-async function changeStep(
+/**
+ * Stores the change of a step of a locked campaign, checked with the other steps. Returns the action it has now.
+ * @throws AppError bad_request with all faults
+ */
+async function storeChange(
   tx: Tx,
   campaign: CampaignRow,
   rows: readonly CampaignStepRow[],
-  row: CampaignStepRow,
-  input: StepUpdate,
-  message: string,
-): Promise<WrittenStep> {
-  const { kind, action, conditions, after } = edited(row, input);
+  stepId: string,
+  { input, kind, action, conditions, after }: ReturnType<typeof edited>,
+): Promise<GraphStep['action']> {
   refuseProblems(await changeProblems(tx.org, campaign, rows, after));
-  await editSteps(tx, campaign, () =>
-    store(tx, row.id, {
-      ...input,
-      kind,
-      action: action as Record<string, unknown> | null,
-      conditions: { ...conditions },
-      updated_at: tx.now,
-    }),
-  );
-  const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
-  // Whoever waits by the old step must look at the new one.
-  const signalRuns = moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(after[field]));
-  await moveWaits(tx, row.id, action);
-  await stepsChanged(tx, campaign, message, row.id, { signalRuns });
-  const step = (await tx.org.query(CampaignSteps).findById(row.id))!;
+  await store(tx, stepId, {
+    ...input,
+    kind,
+    action: action as Record<string, unknown> | null,
+    conditions: { ...conditions },
+    updated_at: tx.now,
+  });
+  return action;
+}
+
+async function written(tx: Tx, stepId: string): Promise<WrittenStep> {
+  const step = (await tx.org.query(CampaignSteps).findById(stepId))!;
   return { step, warnings: copyWarnings(step) };
 }
 
@@ -134,6 +148,7 @@ function edited(row: CampaignStepRow, input: StepUpdate) {
   const action = input.action === undefined ? (kind === 'email' ? null : before.action) : input.action;
   const conditions = input.conditions ?? followAction(before, action);
   return {
+    input,
     kind,
     action,
     conditions,

@@ -48,6 +48,36 @@ test.serial('what validation calls an error refuses a start, a restart, and an e
   );
 });
 
+test.serial('an active campaign takes no empty step, with or without other fields; a stopped one does', async (t) => {
+  const { ctx, campaignId, stepIds, db } = await createNamedLead();
+  const steps = () => db('campaign_steps').where({ campaign_id: campaignId }).orderBy('position').pluck('id');
+  for (const input of [{}, { name: 'Later' }, { subject: '', body_plain: ' ' }]) {
+    const refused = await t.throwsAsync(appendStep(ctx, campaignId, input), undefined, JSON.stringify(input));
+    t.like(refused, { code: 'bad_request' });
+  }
+  t.like(await t.throwsAsync(updateStep(ctx, campaignId, stepIds[0]!, { body_plain: '' })), { code: 'bad_request' });
+  t.like(await t.throwsAsync(updateStep(ctx, campaignId, stepIds[0]!, { subject: '' })), { code: 'bad_request' });
+  t.deepEqual(await steps(), stepIds);
+  await appendStep(ctx, campaignId, { body_plain: 'Later' });
+  await stopCampaign(ctx, campaignId);
+  await appendStep(ctx, campaignId);
+  t.is((await steps()).length, 3);
+});
+
+test.serial('an app_action whose connection is null is listed as an error', async (t) => {
+  const { ctx, campaignId, stepIds, db } = await createNamedLead({ status: 'draft' });
+  const action = { type: 'app_action', app_connection_id: null, path: '/offer', output_key: 'offer', inputs: {} };
+  await db('campaign_steps')
+    .where({ id: stepIds[0]! })
+    .update({ kind: 'action', action: JSON.stringify(action) });
+  const { valid, problems } = await validateCampaign(ctx, campaignId);
+  t.false(valid);
+  t.like(
+    problems.find(({ code }) => code === 'step_no_connection'),
+    { stepId: stepIds[0], severity: 'error' },
+  );
+});
+
 test.serial('a step that a later one needs stays in an active campaign, and goes from a stopped one', async (t) => {
   const action = {
     type: 'wait_for_event',

@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { hasSender } from './sender-pool.ts';
 import { stepErrors } from './step-findings.ts';
-import { stepsWithoutSubject } from './subjects.ts';
+import { stepsWithoutSubject, stepsWithoutText } from './subjects.ts';
 
 export interface LaunchOptions {
   now: Date;
@@ -73,20 +73,15 @@ async function copyRefusal(org: OrgScope, campaign: CampaignRow, now: Date): Pro
       fix: 'Move or clear end_date with PATCH /v1/campaigns/:id.',
     });
   }
-  const [steps] = await org.sql<{ count: number; empty: string[] }>(
-    `select count(*)::int as count,
-       coalesce(array_agg(id order by position) filter (where kind = 'email' and trim(body_plain) = '' and trim(body_html) = ''), '{}') as empty
-     from campaign_steps where organization_id = :org and campaign_id = :id`,
-    { id: campaign.id },
-  );
-  if (steps!.count === 0) {
+  const { count, empty } = await stepsWithoutText(org, campaign.id);
+  if (count === 0) {
     return new AppError('campaign_invalid', 'The campaign has no steps', {
       fix: 'Add one with POST /v1/campaigns/:id/steps.',
     });
   }
-  if (steps!.empty.length > 0) {
+  if (empty.length > 0) {
     return new AppError('empty_step_body', 'An email step has no text', {
-      problems: steps!.empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
+      problems: empty.map((id) => ({ path: `steps.${id}.body_plain`, message: 'both bodies are empty' })),
       fix: 'Write body_plain or body_html with PATCH /v1/campaigns/:id/steps/:sid.',
     });
   }

@@ -230,7 +230,11 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
       problems.push({ path: `${path}.action.type`, message: 'a step of kind wait waits: wait or wait_for_event' });
   }
   const using = <T>(read: (action: StepAction) => T | undefined) =>
-    steps.flatMap(({ action, path }) => (action && read(action) !== undefined ? [{ id: read(action)!, path }] : []));
+    steps.flatMap(({ action, path }) => {
+      const id = action ? read(action) : undefined;
+      // Null in a row whose action was not written by the verbs: no connection either.
+      return id === undefined ? [] : [{ id: id ?? '', path }];
+    });
   const connections = using((action) => (action.type === 'app_action' ? action.app_connection_id : undefined));
   const known = await existingIds(
     org,

@@ -9,6 +9,17 @@ interface EmailCopy {
   variant_without: boolean;
 }
 
+/** How many steps a campaign has, and the ids of its email steps without a text. */
+export async function stepsWithoutText(org: OrgScope, campaignId: string): Promise<{ count: number; empty: string[] }> {
+  const [steps] = await org.sql<{ count: number; empty: string[] }>(
+    `select count(*)::int as count,
+       coalesce(array_agg(id order by position) filter (where kind = 'email' and trim(body_plain) = '' and trim(body_html) = ''), '{}') as empty
+     from campaign_steps where organization_id = :org and campaign_id = :id`,
+    { id: campaignId },
+  );
+  return steps!;
+}
+
 /**
  * Ids of the email steps that would leave without a subject: those that may begin a conversation, as no email comes
  * before them or as they do not reply to one. A reply takes the subject of its conversation.
