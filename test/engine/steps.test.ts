@@ -223,7 +223,10 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
     .whereNot({ count: 0 });
   t.deepEqual(counts, []);
 
-  const sent = await createLead(stage, [{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const sent = await createLead(stage, [
+    { subject: 'S', body_plain: 'b' },
+    { subject: 'S', body_plain: 'second' },
+  ]);
   const decision = await sent.advance();
   t.is(decision.kind, 'send');
   await world.deps.db('sends').where({ enrollment_id: sent.enrollmentId }).update({ state: 'sent', sent_at: MONDAY });
@@ -237,7 +240,10 @@ test.serial('a contact at a step that is removed moves on to where it led, whate
 });
 
 test.serial("an email in a worker's hands is waited for when its step is removed", async (t) => {
-  const given = await createLead(stage, [{ subject: 'S', body_plain: 'b' }, { body_plain: 'second' }]);
+  const given = await createLead(stage, [
+    { subject: 'S', body_plain: 'b' },
+    { subject: 'S', body_plain: 'second' },
+  ]);
   const { id } = (await given.advance().then(() => row('sends', { enrollment_id: given.enrollmentId })))!;
   await world.deps.db('sends').where({ id }).update({ state: 'sending', claim_token: newId(), claimed_at: MONDAY });
   await deleteStep(world.system(given.tenant.organizationId), given.campaignId, given.stepIds[0]!);
