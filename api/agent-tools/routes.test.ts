@@ -191,5 +191,5 @@ test('arguments become a request, and faults of the request faults of arguments'
   t.is(asArgumentProblem(start!, { path: 'steps.5.body_plain', message: '' }, '').path, 'steps.5.body_plain');
   const spec = { name: 'x', title: 'x', description: 'x', route: start!.route };
   t.throws(() => defineTool({ ...spec, arguments: { colour: 'body.colour' } }), { message: /no body\.colour/ });
-  t.throws(() => defineTool({ ...spec, arguments: { q: 'query.q' } }), { message: /no query\.q/ });
+  t.throws(() => defineTool({ ...spec, arguments: { q: 'query.q' } }).inputSchema, { message: /no query\.q/ });
 });

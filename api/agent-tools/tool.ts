@@ -44,7 +44,7 @@ export interface ToolSpec {
 
 /** A tool ready to be listed and called. */
 export interface AgentTool extends ToolSpec {
-  inputSchema: JsonSchema & { type: 'object' };
+  readonly inputSchema: JsonSchema & { type: 'object' };
   readOnly: boolean;
 }
 
@@ -53,11 +53,22 @@ const KEY_HEADER = 'headers.idempotency-key';
 const KEY_DESCRIPTION =
   'Any unique string. Send the same one again only to repeat the identical call after an unclear failure: the first answer is repeated and nothing is done twice.';
 
-/**
- * Derives a tool's input schema from its route's own schemas.
- * @throws Error when an argument names a field that the route does not have
- */
+/** A tool of a route. Its input schema is made of the route's own schemas when it is first read, and then throws for a field the route does not have. */
 export function defineTool(spec: ToolSpec): AgentTool {
+  const takesKey = idempotencyOf(spec.route) !== 'none';
+  let inputSchema: AgentTool['inputSchema'] | undefined;
+  return {
+    ...spec,
+    arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
+    get inputSchema() {
+      return (inputSchema ??= deriveInputSchema(spec));
+    },
+    readOnly: !isWrite(spec.route),
+  };
+}
+
+/** @throws Error when an argument names a field that the route does not have */
+function deriveInputSchema(spec: ToolSpec): AgentTool['inputSchema'] {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   for (const [name, argument] of Object.entries(spec.arguments)) {
@@ -68,20 +79,14 @@ export function defineTool(spec: ToolSpec): AgentTool {
     if (found.required || demanded) required.push(name);
   }
   const mode = idempotencyOf(spec.route);
-  const takesKey = mode !== 'none';
-  if (takesKey)
+  if (mode !== 'none')
     properties[IDEMPOTENCY_KEY] = { type: 'string', maxLength: MAX_KEY_LENGTH, description: KEY_DESCRIPTION };
   if (mode === 'required') required.push(IDEMPOTENCY_KEY);
   return {
-    ...spec,
-    arguments: takesKey ? { ...spec.arguments, [IDEMPOTENCY_KEY]: KEY_HEADER } : spec.arguments,
-    inputSchema: {
-      type: 'object',
-      properties,
-      ...(required.length > 0 ? { required } : {}),
-      additionalProperties: false,
-    },
-    readOnly: !isWrite(spec.route),
+    type: 'object',
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
   };
 }
 

@@ -33,7 +33,11 @@ export async function startApi(
     deps,
     routes,
     metrics,
-    middleware: [documents(apiDocument(deps.config.API_PUBLIC_URL)), metricsEndpoint(metrics, deps.config), onlyPost],
+    middleware: [
+      documents(() => apiDocument(deps.config.API_PUBLIC_URL)),
+      metricsEndpoint(metrics, deps.config),
+      onlyPost,
+    ],
     ...rest,
     actors,
     limiter,

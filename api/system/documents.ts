@@ -5,14 +5,17 @@ import { safeEqual } from '../../lib/crypto.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { serveReference } from './reference/page.ts';
 
-/** Serves /openapi.json, and the API reference that is drawn from it at /docs. */
-export function documents(document: object): Middleware {
-  const text = JSON.stringify(document);
+/**
+ * Serves /openapi.json, and the API reference that is drawn from it at /docs. The document is made when it is first asked
+ * for, so that a process that is never asked starts sooner.
+ */
+export function documents(makeDocument: () => object): Middleware {
+  let text: string | undefined;
   return (koa, next) => {
     if (koa.method !== 'GET') return next();
     if (koa.path === '/openapi.json') {
       koa.type = 'application/json';
-      koa.body = text;
+      koa.body = text ??= JSON.stringify(makeDocument());
       return undefined;
     }
     return serveReference(koa) ? undefined : next();
