@@ -48,6 +48,7 @@ const WINGS = {
 
 /** The areas above the wings. Each may import every wing, and besides only the areas that are listed. */
 const AREAS = {
+  'agent-policies': [],
   'api-keys': [],
   'app-connections': [],
   auth: ['api-keys', 'organizations'],

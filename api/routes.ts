@@ -13,6 +13,8 @@ import { deliverabilityRoutes } from './deliverability/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { tasksRoutes } from './tasks/routes.ts';
+import { agentPolicyRoutes } from './agent-policies/routes.ts';
+import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { uniboxRoutes } from './unibox/routes.ts';
@@ -48,6 +50,8 @@ export const routes: readonly AnyRoute[] = [
   ...deliverabilityRoutes,
   ...mailboxRoutes,
   ...uniboxRoutes,
+  ...agentPolicyRoutes,
+  ...approvalRoutes,
   ...agentToolsRoutes,
   ...mcpRoutes,
   ...webhooksRoutes,

@@ -10,6 +10,16 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: stri
   },
   mailboxes_email_key: { code: 'conflict', message: 'This mailbox is already connected' },
   app_connections_name_key: { code: 'conflict', message: 'An app connection with this name already exists' },
+  agent_policies_api_key_key: {
+    code: 'conflict',
+    message: 'This API key already has a policy',
+    fix: 'Replace it with PUT /v1/agent-policies/:id.',
+  },
+  agent_policies_oauth_grant_key: {
+    code: 'conflict',
+    message: 'This OAuth grant already has a policy',
+    fix: 'Replace it with PUT /v1/agent-policies/:id.',
+  },
   roles_name_key: { code: 'conflict', message: 'A role with this name already exists' },
   invitations_open: { code: 'conflict', message: 'This address already has an open invitation' },
   users_email_key: { code: 'conflict', message: 'This address already has an account' },

@@ -162,6 +162,18 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Applications that act for people of a workspace: registration, the authorization code flow with PKCE, tokens, and what an application gets as webhooks.',
       },
       {
+        name: 'agent-policies',
+        title: 'Policies of agents',
+        description:
+          'What an API key or application may do without a person: which actions, from which mailboxes, to how many people, until when. Everything else waits for an approval.',
+      },
+      {
+        name: 'approvals',
+        title: 'Approvals',
+        description:
+          'What agents want to do and people decide: frozen as it will be sent, decided once, within 30 minutes.',
+      },
+      {
         name: 'agent-tools',
         title: 'Tools of agents',
         description:

@@ -16,7 +16,7 @@ import { reader, transact } from '../kernel/transact.ts';
 import { authorizeAction, type Action } from './authorize.ts';
 import { decideApproval, executeApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
-import { APPROVAL_MS } from './hold.ts';
+import { APPROVAL_MS } from './link.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { approvalStatus, findApproval } from './view.ts';
 

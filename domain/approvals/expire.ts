@@ -1,10 +1,8 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { NO_DECISION } from './link.ts';
 import { signalSubject, type SubjectType } from './subjects.ts';
 import { approvalEvent } from './view.ts';
-
-/** Why an approval ended whose time passed. */
-export const NO_DECISION = 'No decision within 30 minutes';
 
 /**
  * Ends an approval whose time has passed without a decision.

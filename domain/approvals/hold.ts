@@ -6,13 +6,11 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { Requester } from './authorize.ts';
-import { endApproval, NO_DECISION } from './expire.ts';
+import { endApproval } from './expire.ts';
+import { APPROVAL_MS, approvalUrl, NO_DECISION } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
-
-/** How long (ms) a person has for a decision. */
-export const APPROVAL_MS = 30 * 60_000;
 
 /** An action that waits for a person. */
 export interface Held {
@@ -83,11 +81,6 @@ async function openApproval(tx: Tx, subject: Held['subject']): Promise<ApprovalR
     .whereIn('status', ['pending', 'approved'])
     .orderBy('id', 'desc')
     .first();
-}
-
-/** Where a person sees what an approval is about, and decides. */
-export function approvalUrl({ APP_URL }: Pick<Config, 'APP_URL'>, id: string): string {
-  return `${APP_URL}/approvals/${id}`;
 }
 
 async function requesterName(tx: Tx, { apiKeyId, oauthGrantId }: Requester): Promise<string> {

@@ -3,6 +3,8 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { notFound } from '../../lib/errors.ts';
 
+export type { ApprovalRow };
+
 /** The state of an approval at a moment: one that is pending reads as expired as soon as its time has passed. */
 export function approvalStatus(approval: Pick<ApprovalRow, 'status' | 'expires_at'>, now: Date): ApprovalRow['status'] {
   return approval.status === 'pending' && approval.expires_at <= now ? 'expired' : approval.status;

@@ -4,6 +4,7 @@ import { hashPassword } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, enroll } from '../harness/factories.ts';
 import { createSend, replyTo } from '../harness/inbound.ts';
+import { policyBody } from '../harness/approvals.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import { sampleBody } from '../suites/bodies.ts';
@@ -78,6 +79,8 @@ const REACHING: Record<string, Make> = {
     const { accessToken, client } = await createAccessToken(world, tenant);
     return { body: { token: accessToken, client_id: client.clientId } };
   },
+  'agent-policies.create': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
+  'agent-policies.replace': ({ tenant, mailboxId }) => ({ body: policyBody(tenant.apiKeyId, mailboxId) }),
   'app-connections.create': () => ({ body: { name: newId(), base_url: 'http://127.0.0.1:1' } }),
   'campaigns.create': ({ mailboxId }) => ({
     body: {

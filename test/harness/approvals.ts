@@ -40,6 +40,20 @@ export async function createPolicy(
   return id;
 }
 
+/** A policy for a key and a mailbox, as POST /agent-policies takes it. */
+export function policyBody(apiKeyId: string, mailboxId: string) {
+  return {
+    api_key_id: apiKeyId,
+    name: 'Weekday agent',
+    capabilities: ['campaign.launch', 'inbox.reply'],
+    mailbox_ids: [mailboxId],
+    max_recipients_per_run: 200,
+    max_recipients_per_day: 500,
+    max_actions_per_day: 20,
+    expires_at: '2999-01-01T00:00:00.000Z',
+  };
+}
+
 /** Content of an email to one person. */
 export function approvalContent(changes: Partial<ApprovalContent> = {}): ApprovalContent {
   const addresses = ['ada@example.com'];

@@ -20,8 +20,20 @@ interface JsonSchema {
 const TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const;
 type JsonType = (typeof TYPES)[number];
 
+const POLICY = {
+  api_key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  name: 'Agent',
+  capabilities: ['campaign.launch'],
+  mailbox_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+  max_recipients_per_run: 1,
+  max_recipients_per_day: 1,
+  max_actions_per_day: 1,
+  expires_at: '2999-01-01T00:00:00Z',
+};
 /** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
 const BY_HAND: Record<string, unknown> = {
+  'agent-policies.create': POLICY,
+  'agent-policies.replace': POLICY,
   'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
   'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
   'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },

@@ -17,7 +17,7 @@ import { decideApproval, executeApproval } from '../../domain/approvals/decide.t
 import { withdrawApproval } from '../../domain/approvals/expire.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
-import { approverCtx, createApproval } from '../harness/approvals.ts';
+import { approverCtx, createApproval, policyBody } from '../harness/approvals.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
 import { createCampaign, createMailbox, createMember, createSession, enroll } from '../harness/factories.ts';
 import { bounceOf, replyTo } from '../harness/inbound.ts';
@@ -36,7 +36,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /** What is in the vocabulary for areas that do not exist yet. */
-const LATER = /^(warmup|crm|form|agent_policy)\.|^inbox\.email_(updated|deleted)$/;
+const LATER = /^(warmup|crm|form)\.|^inbox\.email_(updated|deleted)$/;
 
 interface Stage {
   desk: Desk;
@@ -267,6 +267,13 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     ),
   'role.deleted': async (s) =>
     s.ok('DELETE', `/organizations/current/roles/${(await ownRole(s)).id}`, undefined, s.desk.tenant.sessionToken),
+  'agent_policy.created': async (s) => void (await ownPolicy(s)),
+  'agent_policy.updated': async (s) => {
+    const { id, body } = await ownPolicy(s);
+    await s.ok('PUT', `/agent-policies/${id}`, { ...body, name: 'Other' }, s.desk.tenant.sessionToken);
+  },
+  'agent_policy.deleted': async (s) =>
+    s.ok('DELETE', `/agent-policies/${(await ownPolicy(s)).id}`, undefined, s.desk.tenant.sessionToken),
   'approval.requested': async (s) => void (await createApproval(s.ctx, s.desk.tenant)),
   'approval.decided': async (s) => {
     const { id } = await createApproval(s.ctx, s.desk.tenant);
@@ -286,6 +293,13 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });
   },
 };
+
+async function ownPolicy(s: Stage) {
+  const { apiKeyId, sessionToken } = s.desk.tenant;
+  const body = policyBody(apiKeyId, await s.desk.mailbox());
+  const { id } = await s.ok('POST', '/agent-policies', body, sessionToken);
+  return { id, body };
+}
 
 const ALL = Object.keys(EVENT_TYPES) as EventType[];
 

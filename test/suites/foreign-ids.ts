@@ -12,6 +12,7 @@ import {
   enroll,
   type Tenant,
 } from '../harness/factories.ts';
+import { createApproval, createPolicy } from '../harness/approvals.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { createApplication } from '../harness/oauth.ts';
@@ -72,6 +73,11 @@ export const ROWS: Record<string, Factory> = {
     createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
       smtp: { host: '127.0.0.1', port: 1 },
     }),
+  '/agent-policies/:id': async ({ world, tenant }) => {
+    await world.deps.db('agent_policies').where({ api_key_id: tenant.apiKeyId }).delete();
+    return createPolicy(world.deps, tenant);
+  },
+  '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
   '/app-connections/:id': async (place) => {
     const id = newId();
     const secret = place.world.deps.keyring.seal('ss_app_secret', `app_connections/${id}`);

@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { approvalUrl, NO_DECISION } from '../../domain/approvals/link.ts';
+import { approvalStatus, type ApprovalRow } from '../../domain/approvals/view.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { iso } from '../http/schemas.ts';
+import type { approval } from './schemas.ts';
+
+/** An approval as it reads at a moment: one that is out of time is expired. */
+export function presentApproval(
+  { config, now }: { config: Pick<Config, 'APP_URL'>; now: Date },
+  row: ApprovalRow,
+): z.input<typeof approval> {
+  const status = approvalStatus(row, now);
+  return {
+    id: row.id,
+    run_id: row.subject_type === 'run' ? row.subject_id : null,
+    subject_type: row.subject_type,
+    subject_id: row.subject_id,
+    action_type: row.action_type,
+    status,
+    requested_by: { api_key_id: row.api_key_id, oauth_grant_id: row.oauth_grant_id, name: row.requester_name },
+    reasons: row.reasons.map(({ message }) => message),
+    payload: { ...row.payload },
+    payload_hash: row.payload_hash,
+    preflight: row.preflight,
+    approval_url: approvalUrl(config, row.id),
+    created_at: iso(row.created_at),
+    expires_at: iso(row.expires_at),
+    decided_by: row.decided_by,
+    decided_at: iso(row.decided_at),
+    reason: row.reason ?? (status === 'expired' ? NO_DECISION : null),
+    executed_at: iso(row.executed_at),
+  };
+}

@@ -1,0 +1,107 @@
+import test from 'ava';
+import { APPROVAL_MS } from '../../domain/approvals/link.ts';
+import { approvalContent, createApproval } from '../../test/harness/approvals.ts';
+import { createMember, type Tenant } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { createAccessToken } from '../../test/harness/oauth.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+const clock = new ManualClock();
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+});
+test.after.always(() => world?.close());
+
+const list = (tenant: Tenant, query = '', token = tenant.sessionToken) =>
+  call(world, 'GET', `/v1/approvals${query}`, { token });
+const decide = (id: string, body: object, token: string) =>
+  call(world, 'POST', `/v1/approvals/${id}/decision`, { token, body });
+const hold = (tenant: Tenant, changes = {}) => createApproval(world.system(tenant.organizationId), tenant, changes);
+
+test.serial('a person sees what waits, as it was asked for, and decides once', async (t) => {
+  const tenant = await world.tenant();
+  const content = approvalContent();
+  const { id, subject_id, payload_hash } = await hold(tenant, { content, preflight: { passed: true, score: 92 } });
+  const { data } = (await list(tenant)).body;
+  t.is(data.length, 1);
+  t.like(data[0], {
+    id,
+    run_id: null,
+    subject_type: 'direct_send',
+    subject_id,
+    action_type: 'email.compose',
+    status: 'pending',
+    requested_by: { api_key_id: tenant.apiKeyId, oauth_grant_id: null, name: 'test' },
+    reasons: ['The credential has no policy: a person decides on every action'],
+    payload_hash,
+    preflight: { passed: true, score: 92 },
+    approval_url: `${world.deps.config.APP_URL}/approvals/${id}`,
+    decided_by: null,
+  });
+  t.deepEqual(data[0].payload, content as object);
+
+  const approved = await decide(id, { decision: 'approved', reason: ' Go. ' }, tenant.sessionToken);
+  t.is(approved.status, 200, approved.text);
+  t.like(approved.body, { id, status: 'approved', decided_by: tenant.userId, reason: 'Go.' });
+  const late = await decide(id, { decision: 'denied' }, tenant.sessionToken);
+  t.like(late.body, { code: 'conflict' });
+  t.regex(late.body.message, /approved/);
+  const audit = await world.deps.db('audit_logs').where({ entity_id: id }).orderBy('id');
+  t.deepEqual(
+    audit.map(({ action }) => action),
+    ['approval.requested', 'approval.approved'],
+  );
+  t.is(audit[1].metadata.payload_hash, payload_hash);
+});
+
+test.serial('one that is out of time reads as expired at once, and is not decided', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await hold(tenant);
+  const decided = await hold(tenant);
+  await decide(decided.id, { decision: 'denied' }, tenant.sessionToken);
+  const ids = async (status: string, token = tenant.sessionToken) =>
+    (await list(tenant, `?status=${status}`, token)).body.data.map((one: { id: string }) => one.id);
+  t.deepEqual(await ids('pending'), [id]);
+  clock.advance(APPROVAL_MS);
+  const { sessionToken } = await createMember(world.deps, tenant, 'Member');
+  const [, read] = (await list(tenant, '', sessionToken)).body.data;
+  t.like(read, { id, status: 'expired', reason: 'No decision within 30 minutes' });
+  t.is((await world.deps.db('approvals').where({ id }).first()).status, 'pending', 'nobody wrote it');
+  t.deepEqual(await ids('pending', sessionToken), []);
+  t.deepEqual(await ids('expired', sessionToken), [id]);
+  t.deepEqual(await ids('denied', sessionToken), [decided.id]);
+  const answer = await decide(id, { decision: 'approved' }, sessionToken);
+  t.is(answer.status, 409);
+  t.regex(answer.body.message, /expired/);
+});
+
+test.serial('only people who may send see approvals and decide', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await hold(tenant);
+  const viewer = await createMember(world.deps, tenant, 'Viewer');
+  const { accessToken } = await createAccessToken(world, tenant);
+  for (const token of [tenant.apiKey, accessToken, viewer.sessionToken]) {
+    t.is((await list(tenant, '', token)).status, 403);
+    t.is((await decide(id, { decision: 'approved' }, token)).status, 403);
+  }
+  const answer = await decide(id, { decision: 'maybe', reason: 7, force: true }, tenant.sessionToken);
+  t.deepEqual(answer.body.problems.map(({ path }: { path: string }) => path).sort(), [
+    'body.decision',
+    'body.force',
+    'body.reason',
+  ]);
+});
+
+test.serial('approvals are paged, newest first', async (t) => {
+  const tenant = await world.tenant();
+  const made: string[] = [];
+  for (let n = 0; n < 3; n += 1) made.unshift((await hold(tenant)).id);
+  const first = (await list(tenant, '?limit=2')).body;
+  const rest = (await list(tenant, `?limit=2&cursor=${first.pagination.next_cursor}`)).body;
+  t.deepEqual(
+    [...first.data, ...rest.data].map(({ id }: { id: string }) => id),
+    made,
+  );
+  t.is((await list(tenant, `?limit=2&status=pending&cursor=${first.pagination.next_cursor}`)).status, 400);
+});

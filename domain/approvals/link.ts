@@ -1,0 +1,12 @@
+import type { Config } from '../../lib/config/index.ts';
+
+/** How long (ms) a person has for a decision. */
+export const APPROVAL_MS = 30 * 60_000;
+
+/** Why an approval ended whose time passed. */
+export const NO_DECISION = 'No decision within 30 minutes';
+
+/** Where a person sees what an approval is about, and decides. */
+export function approvalUrl({ APP_URL }: Pick<Config, 'APP_URL'>, id: string): string {
+  return `${APP_URL}/approvals/${id}`;
+}

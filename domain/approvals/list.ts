@@ -1,0 +1,30 @@
+import type { ApprovalRow } from '../../db/models/approval.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+
+/** A list of approvals, of one state or of all. */
+export interface ApprovalFilter extends PageRequest {
+  status?: ApprovalRow['status'] | undefined;
+}
+
+/** One that is pending and out of time is expired, whether or not that was written yet. */
+const IN_STATE: Record<ApprovalRow['status'], string> = {
+  pending: `status = 'pending' and expires_at > :now`,
+  approved: `status = 'approved'`,
+  denied: `status = 'denied'`,
+  expired: `(status = 'expired' or status = 'pending' and expires_at <= :now)`,
+  executed: `status = 'executed'`,
+};
+
+/** Approvals of the organization, newest first (GET /approvals). */
+export async function listApprovals(ctx: Ctx, { status, ...request }: ApprovalFilter): Promise<Page<ApprovalRow>> {
+  const after = decodeIdCursor('approvals', status ?? null, request.cursor);
+  const rows = await reader(ctx).sql<ApprovalRow>(
+    `select * from approvals where organization_id = :org and ${status ? IN_STATE[status] : 'true'}
+       and (cast(:after as uuid) is null or id < cast(:after as uuid))
+     order by id desc limit :limit`,
+    { now: ctx.clock.now(), after: after ?? null, limit: request.limit + 1 },
+  );
+  return pageOf(rows, request.limit, (last) => encodeCursor('approvals', status ?? null, [last.id]));
+}
