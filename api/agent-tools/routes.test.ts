@@ -190,6 +190,8 @@ test('arguments become a request, and faults of the request faults of arguments'
   t.is(asArgumentProblem(search!, { path: 'body.campaign_ids.0', message: '' }, '').path, 'campaign_id');
   t.is(asArgumentProblem(start!, { path: 'steps.5.body_plain', message: '' }, '').path, 'steps.5.body_plain');
   const spec = { name: 'x', title: 'x', description: 'x', route: start!.route };
-  t.throws(() => defineTool({ ...spec, arguments: { colour: 'body.colour' } }), { message: /no body\.colour/ });
+  t.throws(() => defineTool({ ...spec, arguments: { colour: 'body.colour' } }).inputSchema, {
+    message: /no body\.colour/,
+  });
   t.throws(() => defineTool({ ...spec, arguments: { q: 'query.q' } }).inputSchema, { message: /no query\.q/ });
 });
