@@ -55,7 +55,9 @@ export class OrgScope {
 
   /** Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}. */
   lock(name: string): Promise<void> {
-    return this.#trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]).then(() => undefined);
+    return runStatement(this.#trx, 'select pg_advisory_xact_lock(hashtextextended(:name, 0))', { name }).then(
+      () => undefined,
+    );
   }
 
   /** Bounds the waits for row locks in this transaction, in ms; null goes back to what the process waits (DB_LOCK_TIMEOUT_MS). */
@@ -83,6 +85,7 @@ function knexOfOrganization(handle: Handle, organization: string): Knex {
   return Object.assign(ofTable, {
     client: knex.client,
     userParams: knex.userParams,
+    statementOptions: scope,
     queryBuilder: () => knex.queryBuilder().options(scope),
     count: (column: string) => knex.queryBuilder().options(scope).count(column),
     raw: (text: string, bindings: never) => knex.raw(text, bindings).options(scope),

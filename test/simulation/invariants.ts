@@ -1,4 +1,5 @@
 import { listLeads, LEAD_STATUSES } from '../../domain/leads/list.ts';
+import { runStatement } from '../../db/statement.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { RawDb } from '../harness/database.ts';
 import { dayOf, isOpenAt, isPreferred, matches, type Ledger } from './ledger.ts';
@@ -44,7 +45,20 @@ interface LeadState {
   slot: boolean;
   /** When its email falls or fell due (epoch ms), where it stands at one. */
   due: number | null;
+  /** Counters of the organization that differ from its emails: the same for every lead. */
+  counters: object[] | null;
 }
+
+const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.scope, s.scope), 'id', coalesce(d.scope_id, s.scope_id), 'day', coalesce(d.day, s.day), 'count', d.count, 'emails', s.n)) from (
+         select 'mailbox' as scope, mailbox_id as scope_id, (slot_at at time zone 'utc')::date as day, count(*)::int as n
+         from sends where organization_id = :org group by 1, 2, 3
+         union all select 'campaign', campaign_id, slot_day, count(*)::int from sends
+         where organization_id = :org and campaign_id is not null group by 1, 2, 3) s
+       full join (select scope, scope_id, day, count from daily_counters where organization_id = :org and scope in ('mailbox', 'campaign')) d
+         on d.scope = s.scope and d.scope_id = s.scope_id and d.day = s.day
+       where coalesce(d.count, 0) <> coalesce(s.n, 0)
+         -- Emails of a mailbox that was removed belong to none.
+         and coalesce(d.scope_id, s.scope_id) in (select id from mailboxes union all select id from campaigns)`;
 
 /** What must hold of the rows at any time: every lead in one state, and every lead that waits has a next moment. */
 export async function checkHour(
@@ -53,18 +67,21 @@ export async function checkHour(
   wakes: ReadonlyMap<string, number | null>,
   hours: { from: number; until: number },
 ): Promise<void> {
-  const { rows } = (await db.raw(
+  const { rows } = await runStatement<LeadState>(
+    db,
     `select e.id, e.contact_id, e.mailbox_id, e.state, e.waiting_for, e.waiting_until, e.blocked, e.hold_since, e.hold_until, e.failure_reason, e.campaign_id,
        c.status, exists (select 1 from waits w where w.enrollment_id = e.id and w.state = 'open') as waits,
        exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending')) as slot,
        case when e.state = 'active' then (select extract(epoch from e.step_started_at)::float8 * 1000 + st.wait_after * 86400000.0
          from campaign_steps st where st.id = e.current_step_id and st.kind = 'email'
-           and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due
-     from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = ?`,
-    [ledger.built.organizationId],
-  )) as { rows: LeadState[] };
+           and not exists (select 1 from sends s where s.enrollment_id = e.id and s.step_id = st.id)) end as due,
+       (${COUNTERS_OFF}) as counters
+     from enrollments e join campaigns c on c.id = e.campaign_id where e.organization_id = :org`,
+    { org: ledger.built.organizationId },
+  );
   const built = new Map(ledger.built.leads.map(({ enrollment }, lead) => [enrollment, lead]));
   const at = hours.from;
+  for (const counter of rows[0]?.counters ?? []) ledger.fault(at, 'a counter that is off', JSON.stringify(counter));
   for (const row of rows) {
     row.index = built.get(row.id)!;
     if (row.state === 'pending') row.due = ledger.firstDue(row.index);
@@ -94,20 +111,6 @@ export async function checkHour(
       if (row.state !== 'completed' && !row.failure_reason) fault('a finished lead without a reason');
     }
   }
-  const { rows: counters } = (await db.raw(
-    `select d.scope, d.scope_id, d.day, d.count, s.n from (
-       select 'mailbox' as scope, mailbox_id as scope_id, (slot_at at time zone 'utc')::date as day, count(*)::int as n
-       from sends where organization_id = :org group by 1, 2, 3
-       union all select 'campaign', campaign_id, slot_day, count(*)::int from sends
-       where organization_id = :org and campaign_id is not null group by 1, 2, 3) s
-     full join (select * from daily_counters where organization_id = :org and scope in ('mailbox', 'campaign')) d
-       on d.scope = s.scope and d.scope_id = s.scope_id and d.day = s.day
-     where coalesce(d.count, 0) <> coalesce(s.n, 0)
-       -- Emails of a mailbox that was removed belong to none.
-       and coalesce(d.scope_id, s.scope_id) in (select id from mailboxes union all select id from campaigns)`,
-    { org: ledger.built.organizationId },
-  )) as { rows: object[] };
-  for (const row of counters) ledger.fault(at, 'a counter that is off', JSON.stringify(row));
   await checkStarvation(db, ledger, rows, hours);
 }
 
@@ -136,11 +139,12 @@ async function checkStarvation(
     (row) => row.status === 'active' && !row.hold_since && !row.blocked && !row.slot && row.due !== null,
   );
   if (!waiting.some(({ due }) => due! <= hours.until - STARVED_MS)) return;
-  const { rows: sends } = (await db.raw(
+  const { rows: sends } = await runStatement<Record<string, any>>(
+    db,
     `select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first
-     from sends where organization_id = ? and slot_at > ? and mailbox_id is not null`,
-    [built.organizationId, new Date(hours.from - 2 * DAY)],
-  )) as { rows: Record<string, any>[] };
+     from sends where organization_id = :org and slot_at > :from and mailbox_id is not null`,
+    { org: built.organizationId, from: new Date(hours.from - 2 * DAY) },
+  );
   const slots = sends.map((send): Slot => ({
     campaign: built.campaigns.findIndex(({ id }) => id === send.campaign_id),
     mailbox: built.mailboxes.indexOf(send.mailbox_id),

@@ -271,23 +271,30 @@ export class Ledger {
   }
 }
 
-const clocks = new Map<string, { from: number; offset: number }>();
+/** Offsets (minutes) of a zone by the quarter of an hour: offsets change at no other moments. */
+const offsets = new Map<string, Map<number, number>>();
 
-/** The wall clock of a zone, by luxon; offsets are kept for the quarter of an hour. */
+/** The wall clock of a zone, by luxon. */
 export function local(at: number, zone: string): { hour: number; minute: number; weekday: number; day: string } {
+  let known = offsets.get(zone);
+  if (!known) offsets.set(zone, (known = new Map()));
   const quarter = Math.floor(at / (15 * MINUTE));
-  let known = clocks.get(zone);
-  if (known?.from !== quarter) {
-    known = { from: quarter, offset: DateTime.fromMillis(at, { zone }).offset };
-    clocks.set(zone, known);
-  }
-  const moved = new Date(at + known.offset * MINUTE);
-  return {
-    hour: moved.getUTCHours(),
-    minute: moved.getUTCHours() * 60 + moved.getUTCMinutes(),
-    weekday: (moved.getUTCDay() + 6) % 7,
-    day: moved.toISOString().slice(0, 10),
-  };
+  let offset = known.get(quarter);
+  if (offset === undefined) known.set(quarter, (offset = DateTime.fromMillis(at, { zone }).offset));
+  const moved = at + offset * MINUTE;
+  const days = Math.floor(moved / DAY);
+  const minute = Math.floor((moved - days * DAY) / MINUTE);
+  // The first of January 1970 was a Thursday.
+  return { hour: Math.floor(minute / 60), minute, weekday: (days + 3) % 7, day: nameOfDay(days) };
+}
+
+const names = new Map<number, string>();
+
+/** A day as YYYY-MM-DD, by its number since 1970. */
+function nameOfDay(days: number): string {
+  let name = names.get(days);
+  if (name === undefined) names.set(days, (name = new Date(days * DAY).toISOString().slice(0, 10)));
+  return name;
 }
 
 export function dayOf({ timezone }: CampaignSpec, at: number): string {

@@ -1,4 +1,5 @@
 import { ManualClock } from '../harness/manual-clock.ts';
+import { runStatement } from '../../db/statement.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
@@ -84,6 +85,8 @@ class Simulation {
   readonly #turns = { launcher: 0, run: 0 };
   /** Arrivals and happenings that are still to come, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
+  /** A statement has written into the outbox since it was last looked at. */
+  #intended = false;
   /** The last row of the outbox that was passed on. */
   #relayed = '0';
   #uid = 0;
@@ -123,6 +126,18 @@ class Simulation {
   }
 
   async play(): Promise<void> {
+    const { db } = this.#deps;
+    const own = new Set(this.#built.campaigns.map(({ id }) => id));
+    const concerns = (id: unknown): boolean => typeof id === 'string' && own.has(id.split('/')[1] ?? '');
+    const notice = ({ sql, bindings }: { sql: string; bindings: unknown[] }): void => {
+      if (!this.#intended && /^with written as \(\s+insert into outbox/.test(sql))
+        this.#intended = bindings.some((list) => Array.isArray(list) && list.some(concerns));
+    };
+    db.on('query', notice);
+    await this.#playOn().finally(() => db.removeListener('query', notice));
+  }
+
+  async #playOn(): Promise<void> {
     const { rows } = await this.#deps.db.raw('select coalesce(max(id), 0) as id from outbox');
     this.#relayed = rows[0].id;
     let hour = Math.floor(this.#spec.from / HOUR);
@@ -233,15 +248,19 @@ class Simulation {
    * before, and the table is not gone through.
    */
   async #relay(): Promise<void> {
-    const { rows } = (await this.#deps.db.raw(
-      `select id, kind, workflow_id, payload from outbox where id > ? and split_part(workflow_id, '/', 2) = any(?::text[]) order by id`,
-      [this.#relayed, this.#built.campaigns.map(({ id }) => id)],
-    )) as { rows: { id: string; kind: string; workflow_id: string; payload: { workflowType?: string } }[] };
-    for (const { id, kind, workflow_id: key, payload } of rows) {
+    if (!this.#intended) return;
+    this.#intended = false;
+    const { rows } = await runStatement<{ id: string; kind: string; workflow: string; starts: boolean }>(
+      this.#deps.db,
+      `select id, kind, workflow_id as workflow, payload -> 'workflowType' is not null as starts from outbox
+       where id > :relayed and split_part(workflow_id, '/', 2) = any(:campaigns::text[]) order by id`,
+      { relayed: this.#relayed, campaigns: this.#built.campaigns.map(({ id }) => id) },
+    );
+    for (const { id, kind, workflow: key, starts } of rows) {
       this.#relayed = id;
       const open = this.#actors.has(key);
       // A signal without a start reaches an open run or none; a start leaves an open run alone.
-      if (kind === 'cancel' || (open ? kind === 'start' : payload.workflowType === undefined)) continue;
+      if (kind === 'cancel' || (open ? kind === 'start' : !starts)) continue;
       this.#wake(key, this.#now());
     }
   }

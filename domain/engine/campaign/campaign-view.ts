@@ -3,47 +3,51 @@ import type { Columns } from '../../../db/rows.ts';
 import type { OutreachSettings } from '../../records/outreach-settings.ts';
 import type { Schedule } from '../../records/schedule/windows.ts';
 
+const COLUMNS = [
+  'id',
+  'name',
+  'status',
+  'stop_on_reply',
+  'daily_limit',
+  'risky_emails',
+  'timezone',
+  'days',
+  'start_time',
+  'end_time',
+  'schedule_windows',
+  'start_date',
+  'end_date',
+  'email_tags',
+  'sender_strategy',
+  'rotation_mode',
+  'ramp_enabled',
+  'ramp_start',
+  'ramp_increment',
+  'ramp_ceiling',
+  'ramp_level',
+  'ramp_day',
+  'esp_match_mode',
+  'max_new_leads_per_day',
+  'prioritize_new_leads',
+  'entry_delay_minutes',
+  'continuous',
+  'blocked_reason',
+  'control_epoch',
+  'launch_epoch',
+  'graph_version',
+  'contact_order_by',
+  'contact_order_dir',
+  'contact_order_field',
+  'idle_since',
+  'created_at',
+  'started_at',
+] as const;
+
 /** The columns of a campaign that the engine decides by. */
-export type CampaignView = Columns<
-  'campaigns',
-  | 'id'
-  | 'name'
-  | 'status'
-  | 'stop_on_reply'
-  | 'daily_limit'
-  | 'risky_emails'
-  | 'timezone'
-  | 'days'
-  | 'start_time'
-  | 'end_time'
-  | 'schedule_windows'
-  | 'start_date'
-  | 'end_date'
-  | 'email_tags'
-  | 'sender_strategy'
-  | 'rotation_mode'
-  | 'ramp_enabled'
-  | 'ramp_start'
-  | 'ramp_increment'
-  | 'ramp_ceiling'
-  | 'ramp_level'
-  | 'ramp_day'
-  | 'esp_match_mode'
-  | 'max_new_leads_per_day'
-  | 'prioritize_new_leads'
-  | 'entry_delay_minutes'
-  | 'continuous'
-  | 'blocked_reason'
-  | 'control_epoch'
-  | 'launch_epoch'
-  | 'graph_version'
-  | 'contact_order_by'
-  | 'contact_order_dir'
-  | 'contact_order_field'
-  | 'idle_since'
-  | 'created_at'
-  | 'started_at'
->;
+export type CampaignView = Columns<'campaigns', (typeof COLUMNS)[number]>;
+
+/** The same as a list of SQL. */
+export const CAMPAIGN_COLUMNS = COLUMNS.join(', ');
 
 export interface CampaignInEffect {
   campaign: CampaignView;

@@ -27,8 +27,14 @@ const ORDERS: Record<string, string> = {
 /**
  * Leads that may be launched: those whose own moment has come first, then the others by entry, each from the end of one
  * index. Another order of the campaign sorts all that may be launched.
+ * @param called whether there are any whose own moment has come
  */
-export async function dueLeads(tx: Tx, campaign: CampaignView, { waitMs }: Entry, limit: number): Promise<Lead[]> {
+export async function dueLeads(
+  tx: Tx,
+  campaign: CampaignView,
+  { waitMs }: Entry,
+  { limit, called: someCalled }: { limit: number; called: boolean },
+): Promise<Lead[]> {
   const due = tx.now.getTime() - waitMs;
   // Who was there before the start waits from the start on.
   if (campaign.started_at && campaign.started_at.getTime() > due) return [];
@@ -61,7 +67,7 @@ export async function dueLeads(tx: Tx, campaign: CampaignView, { waitMs }: Entry
   const called = await pick(
     `e.launch_after > 'epoch' and e.launch_after <= :now`,
     'e.launch_after, e.entered_at, e.id',
-    limit,
+    someCalled ? limit : 0,
   );
   const fresh = await pick(
     `e.launch_after = 'epoch'`,

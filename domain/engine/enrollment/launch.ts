@@ -6,9 +6,8 @@ import { hasSender } from '../campaign/sender-pool.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { transact, type Tx } from '../../kernel/transact.ts';
 import { allocate, type Allocation, type KeepBack } from '../sending/allocate.ts';
-import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { CAMPAIGN_COLUMNS, scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { nextOpening, startOfNextDay } from '../../records/schedule/windows.ts';
-import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
 import { finishEnrollment } from '../control/finish.ts';
 import { launchEnrollment, signalControl, type EnrollmentRun } from '../control/signals.ts';
@@ -18,6 +17,7 @@ import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 import { dueLeads, type Lead } from './due-leads.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
+import { readSituation, type Situation } from './situation.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
 export type Turn = { report: LaunchReport } | { again: true; inMs: number; launched: number };
@@ -42,13 +42,15 @@ const OVERDUE_MS = 10 * MINUTE_MS;
  */
 export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
   return transact(ctx, async (tx) => {
-    const campaign = (await tx.org.table('campaigns').where({ id: campaignId }).forNoKeyUpdate().first()) as
-      | CampaignView
-      | undefined;
+    const [campaign] = await tx.org.sql<CampaignView>(
+      `select ${CAMPAIGN_COLUMNS} from campaigns where organization_id = :org and id = :id for no key update` as `${string}:org${string}`,
+      { id: campaignId },
+    );
     if (!campaign) return { report: { kind: 'done', why: 'the campaign is gone' } };
     // It was called, so it works now.
     if (campaign.blocked_reason) await unblock(tx, campaign.id);
-    const runs = await signalRuns(tx, campaign);
+    const situation = await readSituation(tx, campaign, OVERDUE_MS);
+    const runs = situation.unsignalled ? await signalRuns(tx, campaign) : NONE_LEFT;
     if (runs.left) return { again: true, inMs: runs.signalled > 0 ? 0 : BUSY_MS, launched: 0 };
     if (campaign.status !== 'active') return { report: { kind: 'done', why: `the campaign is ${campaign.status}` } };
 
@@ -69,10 +71,12 @@ export async function launchTurn(ctx: Ctx, campaignId: string): Promise<Turn> {
       return { again: true, inMs: 0, launched: 0 };
     }
     if (await freeRefused(tx, campaign)) return { again: true, inMs: 0, launched: 0 };
-    await wakeOverdue(tx, campaign);
-    return launchBatch(ctx, tx, campaign);
+    if (situation.overdue) await wakeOverdue(tx, campaign);
+    return launchBatch(ctx, tx, campaign, situation);
   });
 }
+
+const NONE_LEFT = { signalled: 0, left: false };
 
 async function unblock(tx: Tx, campaignId: string): Promise<void> {
   await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
@@ -138,24 +142,22 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
   return false;
 }
 
-async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView): Promise<Turn> {
+async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: Situation): Promise<Turn> {
   const graph = await readGraph(tx, campaign);
   const entry = entryOf(graph);
-  const { count, nextSlot } = await inFlight(tx, campaign);
-  const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - count;
-  if (room <= 0) return untilRoom(tx, nextSlot);
-  if (!entry.email) return openRuns(tx, campaign, graph, entry);
+  const room = ctx.config.LAUNCH_MAX_IN_FLIGHT - situation.firstEmails;
+  if (room <= 0) return untilRoom(tx, situation.nextSlot);
+  if (!entry.email) return openRuns(tx, campaign, graph, entry, situation);
 
-  const leads = await dueLeads(tx, campaign, entry, Math.min(room, BATCH));
+  const leads = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called: situation.called });
   if (leads.length === 0) return nothingDue(tx, campaign, entry);
   const open = await admit(tx, campaign, leads);
   if (open.length === 0) return { again: true, inMs: 0, launched: 0 };
 
-  const settings = await effectiveSettings(tx.org, campaign.id);
   const candidates = open.map((lead) =>
     candidateFor({ enrollment: lead, contact: lead.contact, run: null, hasSent: false }, graph, entry.email!),
   );
-  const answers = await allocate(tx, { campaign, settings }, candidates, {
+  const answers = await allocate(tx, { campaign, settings: situation.settings() }, candidates, {
     horizonMs: ctx.config.LAUNCH_HORIZON_MS,
     ...(campaign.prioritize_new_leads
       ? {}
@@ -195,7 +197,13 @@ async function admit(tx: Tx, campaign: CampaignView, leads: readonly Lead[]): Pr
 }
 
 /** Opens runs of a campaign that begins with something else than an email, as far ahead of what it can send as is useful. */
-async function openRuns(tx: Tx, campaign: CampaignView, graph: Graph, entry: Entry): Promise<Turn> {
+async function openRuns(
+  tx: Tx,
+  campaign: CampaignView,
+  graph: Graph,
+  entry: Entry,
+  { called }: Situation,
+): Promise<Turn> {
   const { room, fresh } = await roomForRuns(tx, campaign, graph, entry);
   if (room <= 0) {
     if (fresh) return { again: true, inMs: BUSY_MS, launched: 0 };
@@ -203,7 +211,7 @@ async function openRuns(tx: Tx, campaign: CampaignView, graph: Graph, entry: Ent
     const wakeAt = Math.max(opening.getTime(), tx.now.getTime() + FULL_MS);
     return { report: { kind: 'wait', wakeAt, launched: 0, why: 'as many runs are open as its emails need' } };
   }
-  const leads = await dueLeads(tx, campaign, entry, Math.min(room, BATCH));
+  const leads = await dueLeads(tx, campaign, entry, { limit: Math.min(room, BATCH), called });
   if (leads.length === 0) return nothingDue(tx, campaign, entry);
   await launch(
     tx,
@@ -261,16 +269,6 @@ async function waitFor(ctx: Ctx, tx: Tx, campaign: CampaignView, refusal: Refusa
   return { report: { kind: 'wait', wakeAt: askAgainAt(ctx, tx, campaign, refusal).getTime(), launched, why } };
 }
 
-/** First emails under way, and the first slot among them. */
-async function inFlight(tx: Tx, campaign: CampaignView): Promise<{ count: number; nextSlot: Date | null }> {
-  const [row] = await tx.org.sql<{ count: number; nextSlot: Date | null }>(
-    `select count(*)::int as count, min(slot_at) as "nextSlot" from sends
-     where organization_id = :org and campaign_id = :campaign and state in ('reserved', 'sending') and is_first`,
-    { campaign: campaign.id },
-  );
-  return row!;
-}
-
 /** Room comes when the next email under way has left; a long wait is the run's, where a signal can end it. */
 function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
   const now = tx.now.getTime();
@@ -297,7 +295,7 @@ async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): 
      ), wanted as (
        select mailbox_id, count(*)::int as emails, (count(*) filter (where due))::int as due from waiting group by mailbox_id
      )
-     select w.*, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
+     select w.mailbox_id, w.emails, w.due, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
      from wanted w left join mailboxes m on m.id = w.mailbox_id
        left join daily_counters d on d.scope_id = m.id and d.scope = 'mailbox' and d.day = :day::date`,
     {

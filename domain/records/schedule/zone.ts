@@ -70,9 +70,16 @@ const PLAIN_NAMES = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
+const MAX_NAMES = 5_000;
+/** Whether names are zones: luxon finds out by making a formatter, and the allocator asks several times per email. */
+const known = new LRUCache<string, boolean>({ max: MAX_NAMES });
+
 /** Whether `name` is a time zone of the IANA database (any letter case); offsets and abbreviations are not. */
 export function isIanaZone(name: string): boolean {
-  return (name.includes('/') || PLAIN_NAMES.has(name.toLowerCase())) && IANAZone.isValidZone(name);
+  if (!name.includes('/') && !PLAIN_NAMES.has(name.toLowerCase())) return false;
+  let valid = known.get(name);
+  if (valid === undefined) known.set(name, (valid = IANAZone.isValidZone(name)));
+  return valid;
 }
 
 /**
