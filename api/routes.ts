@@ -18,6 +18,7 @@ import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { uniboxRoutes } from './unibox/routes.ts';
+import { runsRoutes } from './runs/routes.ts';
 import { contactImportRoutes } from './contacts/import-routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { labelRoutes } from './labels/routes.ts';
@@ -41,6 +42,7 @@ export const routes: readonly AnyRoute[] = [
   ...outreachSettingsRoutes,
   ...eventsRoutes,
   ...stepRunsRoutes,
+  ...runsRoutes,
   ...tasksRoutes,
   ...contactRoutes,
   ...contactImportRoutes,

@@ -28,6 +28,11 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: stri
     message: 'An app_action step names an app connection that does not exist',
     fix: 'Use the id of one of GET /v1/app-connections.',
   },
+  runs_open_campaign_key: {
+    code: 'conflict',
+    message: 'The campaign has a run that has not ended',
+    fix: 'Wait for that run, or cancel it with POST /v1/runs/:id/cancel.',
+  },
   enrollments_contact_key: { code: 'conflict', message: 'This contact is already a lead of the campaign' },
 };
 

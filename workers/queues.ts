@@ -3,6 +3,7 @@ import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createRunActivities } from '../activities/run.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import { createDeliveryEngine } from '../domain/delivery/engine.ts';
@@ -154,15 +155,16 @@ async function createActivities(
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
   const maintenance = createMaintenanceActivities(deps);
+  const runs = createRunActivities(deps);
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
-    workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...verify, ...webhooks },
+    workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
     mail: { deliverSend: engine.deliverSend },
     apps: { callApp: engine.callApp, ...verify },
     webhooks,
-    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance },
+    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },
     interactive: mailboxes,
   };
   return {

@@ -4,6 +4,7 @@ export { contactImport } from './contact-import/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
+export { run } from './run/workflow.ts';
 export { webhookBatch } from './webhook-batch/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';
 export { webhookEndpoint } from './webhook-endpoint/workflow.ts';

@@ -73,6 +73,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'A campaign is a graph of steps (emails, waits, calls to your app, branches), leads, senders and a schedule. It is written as a draft, checked, started and stopped here.',
       },
       {
+        name: 'runs',
+        title: 'Runs of agents',
+        description:
+          'What an agent asks for as one request: a campaign with senders, audience and schedule, built, checked and, where a policy or a person allows it, launched. Every step of the way is an event of the run.',
+      },
+      {
         name: 'campaign-checks',
         title: 'Calls to your app',
         description:

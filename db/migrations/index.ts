@@ -23,6 +23,7 @@ import * as seats from './0030_seats.ts';
 import * as refused from './0031_refused.ts';
 import * as approvals from './0050_approvals.ts';
 import * as preflight from './0056_preflight.ts';
+import * as agentRuns from './0052_runs.ts';
 
 export interface Migration {
   name: string;
@@ -54,6 +55,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0031_refused', ...refused },
   { name: '0050_approvals', ...approvals },
   { name: '0056_preflight', ...preflight },
+  { name: '0052_runs', ...agentRuns },
 ];
 
 /**

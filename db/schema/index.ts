@@ -54,6 +54,8 @@ import type { ReactionSubscribersRow, ReactionSubscribersInsert } from './reacti
 import type { ReconciliationsRow, ReconciliationsInsert } from './reconciliations.ts';
 import type { RemovedStepsRow, RemovedStepsInsert } from './removed-steps.ts';
 import type { RolesRow, RolesInsert } from './roles.ts';
+import type { RunEventsRow, RunEventsInsert } from './run-events.ts';
+import type { RunsRow, RunsInsert } from './runs.ts';
 import type { SegmentsRow, SegmentsInsert } from './segments.ts';
 import type { SendsRow, SendsInsert } from './sends.ts';
 import type { SessionsRow, SessionsInsert } from './sessions.ts';
@@ -132,6 +134,8 @@ export interface Tables {
   reconciliations: { row: ReconciliationsRow; insert: ReconciliationsInsert };
   removed_steps: { row: RemovedStepsRow; insert: RemovedStepsInsert };
   roles: { row: RolesRow; insert: RolesInsert };
+  run_events: { row: RunEventsRow; insert: RunEventsInsert };
+  runs: { row: RunsRow; insert: RunsInsert };
   segments: { row: SegmentsRow; insert: SegmentsInsert };
   sends: { row: SendsRow; insert: SendsInsert };
   sessions: { row: SessionsRow; insert: SessionsInsert };

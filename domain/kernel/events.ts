@@ -167,6 +167,11 @@ export const EVENT_TYPES = {
     firehose: true,
     description: 'A product event was published with POST /v1/events.',
   },
+  'run.state_changed': {
+    category: 'run',
+    firehose: false,
+    description: 'An agent run was created, or moved to another state; `reason` says why.',
+  },
   'team.member_invited': { category: 'team', firehose: false, description: 'An address was invited to the workspace.' },
   'team.invitation_cancelled': { category: 'team', firehose: false, description: 'An open invitation was cancelled.' },
   'team.member_joined': { category: 'team', firehose: false, description: 'A person accepted an invitation.' },
@@ -237,6 +242,7 @@ export const EVENT_SCOPES = {
   agent_policy: 'READ_AUDIT_LOGS',
   settings: 'READ_AUDIT_LOGS',
   subscription: 'READ_AUDIT_LOGS',
+  run: 'READ_RUNS',
   custom: 'REALTIME_SUBSCRIBE',
 } as const satisfies Record<string, Permission>;
 
@@ -261,6 +267,7 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   agent_policy: ['view_analytics'],
   settings: ['view_analytics'],
   subscription: ['view_analytics'],
+  run: ['view_campaigns'],
   custom: ['view_campaigns'],
 };
 

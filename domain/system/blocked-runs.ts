@@ -6,6 +6,7 @@ import { signal } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { runWorkflow } from '../../workflows/run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
@@ -193,6 +194,25 @@ const FAMILIES: readonly Family[] = [
         .update({ blocked_reason: null, updated_at: tx.now });
       const args = { organizationId: tx.org.organizationId, deliveryId };
       if (changed > 0) tx.intend(signal(webhookDeliveryWorkflow, args, 'hurry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'run',
+    owns: (workflowId) => runWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { runId } = runWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('runs')
+        .where({ id: runId })
+        .whereIn('state', ['queued', 'preflighting', 'awaiting_approval', 'launching'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? runId : undefined;
+    },
+    async retry(tx, runId, cause) {
+      const changed = await tx.org.table('runs').where({ id: runId }).update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, runId };
+      if (changed > 0) tx.intend(signal(runWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
   },

@@ -8,6 +8,7 @@ import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
+import { runWorkflow, type RunArgs } from '../../workflows/run/contract.ts';
 import { webhookBatchWorkflow, type WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
@@ -104,6 +105,13 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "importId"
      from contact_imports
      where status in ('queued', 'running')`,
+  ),
+  // A run that is active or paused follows its campaign without a workflow.
+  family<RunArgs>(
+    runWorkflow,
+    `select id as position, organization_id as "organizationId", id as "runId"
+     from runs
+     where state in ('queued', 'preflighting', 'awaiting_approval', 'launching')`,
   ),
   family<WebhookBatchArgs>(
     webhookBatchWorkflow,

@@ -1,0 +1,71 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { executeApproval } from '../approvals/decide.ts';
+import { launchContent } from '../campaigns/launch-content.ts';
+import { startLocked } from '../campaigns/start.ts';
+import { launchRefusal } from '../engine/campaign/launch-checks.ts';
+import { lockCampaign } from '../engine/control/status.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { holdRun } from './approval.ts';
+import { countRecipients } from './audience.ts';
+import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
+import { deny, failChecks, failGone, failLaunch, isGone } from './end.ts';
+import { lockRun, moveRun } from './move.ts';
+import { refusedRequester } from './requester.ts';
+import type { RunRow } from './states.ts';
+
+/**
+ * Launches a run that a person has approved. In one transaction, with the run locked against a cancellation: the checks and
+ * all hard gates again, the comparison with what the person saw, and the start of the campaign. What was changed since
+ * waits for another approval.
+ * @returns the run as it is now; one in another state than launching is left alone
+ */
+export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  const found = await transact(ctx, (tx) => lockRun(tx, runId));
+  if (found.state !== 'launching') return found;
+  const outside = await readOutside(ctx, found.campaign_id);
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    return run.state === 'launching' ? launchApproved(ctx, tx, run, outside) : run;
+  });
+}
+
+async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
+  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+  if (!campaign) return failGone(tx, run);
+  const refused = await refusedRequester(tx, run);
+  if (refused) return deny(tx, run, refused);
+  const checked = await checkLaunch(tx, campaign, outside);
+  const recipients = await countRecipients(tx.org, campaign.id);
+  if (!checked.passed) return failChecks(tx, run, checked, recipients);
+  const content = await launchContent(tx.org, campaign, ctx.config);
+  switch (await executeApproval(tx, run.approval_id!, content)) {
+    case 'executed':
+      return activate(tx, run, campaign);
+    case 'changed':
+      return holdRun(ctx, tx, run, campaign, {
+        checked,
+        recipients,
+        reasons: [{ code: 'content_changed', message: 'What was approved has changed since: it needs another approval' }],
+      });
+    case 'not_approved':
+      return deny(tx, run, {
+        code: 'approval_withdrawn',
+        message: 'The approval of the run is no longer in force',
+        fix: 'Create another run.',
+      });
+  }
+}
+
+/**
+ * Starts the campaign of a locked run in state launching. A campaign that a person has started meanwhile is followed as it is; what a start
+ * refuses fails the run.
+ */
+export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
+  if (campaign.status !== 'active') {
+    const refusal = await launchRefusal(tx.org, campaign, { now: tx.now });
+    if (refusal) return failLaunch(tx, run, refusal);
+    await startLocked(tx, campaign, {});
+  }
+  return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
+}

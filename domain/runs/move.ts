@@ -1,0 +1,121 @@
+import { json } from '../../db/connection.ts';
+import type { JsonObject } from '../../db/json-columns.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { hasEnded, type RunRow, type RunState } from './states.ts';
+
+/** What a transition changes beside the state. */
+export interface RunChange {
+  /** Why, as a stable code; kept in the event, shown to webhooks. */
+  reason?: string;
+  /** More about it, kept in the event of the run alone. */
+  data?: JsonObject;
+  policyDecision?: JsonObject;
+  preflightReport?: JsonObject;
+  errorDetails?: JsonObject;
+  /** The approval that it waits for from now on. */
+  approval?: { id: string; expiresAt: Date };
+  recipients?: { count: number; actions: number };
+}
+
+/**
+ * Moves a run to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent
+ * transitions, with its event row, domain event and audit row.
+ * @returns the run as it is now; undefined when it was in none of these states
+ */
+export async function moveRun(
+  tx: Tx,
+  runId: string,
+  from: readonly RunState[],
+  to: RunState,
+  change: RunChange = {},
+): Promise<RunRow | undefined> {
+  const [row] = await tx.org.sql<RunRow & { previous_state: RunState }>(
+    `with held as (
+       select id, state as previous_state from runs where organization_id = :org and id = :id and state = any(:from) for update
+     )
+     update runs r set state = :to, event_count = event_count + 1, updated_at = :now, blocked_reason = null,
+       ended_at = case when :ended then :now::timestamptz end,
+       policy_decision = coalesce(:decision::jsonb, policy_decision),
+       preflight_report = coalesce(:report::jsonb, preflight_report),
+       error_details = coalesce(:error::jsonb, error_details),
+       approval_id = coalesce(:approval::uuid, approval_id),
+       expires_at = coalesce(:expires::timestamptz, expires_at),
+       recipient_count = coalesce(:recipients::int, recipient_count),
+       action_count = coalesce(:actions::int, action_count)
+     from held where r.id = held.id
+     returning r.*, held.previous_state`,
+    {
+      id: runId,
+      from,
+      to,
+      now: tx.now,
+      ended: hasEnded(to),
+      decision: jsonOrNull(change.policyDecision),
+      report: jsonOrNull(change.preflightReport),
+      error: jsonOrNull(change.errorDetails),
+      approval: change.approval?.id ?? null,
+      expires: change.approval?.expiresAt ?? null,
+      recipients: change.recipients?.count ?? null,
+      actions: change.recipients?.actions ?? null,
+    },
+  );
+  if (!row) return undefined;
+  const { previous_state: previousState, ...run } = row;
+  await recordEvent(tx, run, previousState, change);
+  return run;
+}
+
+/** The event row, domain event and audit row of a run's present state. */
+export async function recordEvent(
+  tx: Tx,
+  run: RunRow,
+  previousState: RunState | null,
+  { reason, data = {} }: Pick<RunChange, 'reason' | 'data'>,
+): Promise<void> {
+  await tx.org.insert('run_events', {
+    run_id: run.id,
+    seq: run.event_count,
+    type: previousState === null ? 'created' : 'state_changed',
+    state: run.state,
+    previous_state: previousState,
+    data: json({ ...(reason ? { reason } : {}), ...data }),
+    actor_kind: tx.actor.kind,
+    user_id: tx.actor.userId,
+    created_at: tx.now,
+  });
+  tx.emit('run.state_changed', {
+    run_id: run.id,
+    campaign_id: run.campaign_id,
+    intent: run.intent,
+    state: run.state,
+    previous_state: previousState,
+    reason: reason ?? null,
+    approval_id: run.state === 'awaiting_approval' ? run.approval_id : null,
+  });
+  tx.audit({
+    action: previousState === null ? 'create' : 'update',
+    entityType: 'run',
+    entityId: run.id,
+    changes: { state: { from: previousState, to: run.state } },
+    ...(reason ? { metadata: { reason } } : {}),
+  });
+}
+
+/**
+ * Loads a run with a row lock, which serializes what happens to it: a launch and a cancellation meet here.
+ * @throws AppError not_found
+ */
+export async function lockRun(tx: Tx, runId: string): Promise<RunRow> {
+  if (!isUuid(runId)) throw notFound('Run');
+  const [run] = await tx.org.sql<RunRow>('select * from runs where organization_id = :org and id = :id for update', {
+    id: runId,
+  });
+  if (!run) throw notFound('Run');
+  return run;
+}
+
+function jsonOrNull(value: JsonObject | undefined): string | null {
+  return value === undefined ? null : json(value);
+}

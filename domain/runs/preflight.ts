@@ -1,0 +1,70 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { authorizeAction } from '../approvals/authorize.ts';
+import { lockCampaign } from '../engine/control/status.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { holdRun } from './approval.ts';
+import { countRecipients, type Recipients } from './audience.ts';
+import { checkLaunch, readOutside, type LaunchCheck, type OutsideFacts } from './checks.ts';
+import { deny, failChecks, failGone, isGone } from './end.ts';
+import { activate } from './launch.ts';
+import { lockRun, moveRun } from './move.ts';
+import { requesterOf, refusedRequester } from './requester.ts';
+import type { RunRow } from './states.ts';
+
+/**
+ * Checks the campaign of a run and decides what follows: a run that fails the checks has failed, with what was found; a draft
+ * that passes is completed; a launch that the policy of its credential allows is launched in the same transaction, so that
+ * what was counted is what is launched; any other launch waits for a person.
+ * @returns the run as it is now; another state than queued or preflighting is left alone
+ */
+export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  const begun = await transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    return (await moveRun(tx, run.id, ['queued'], 'preflighting')) ?? run;
+  });
+  if (begun.state !== 'preflighting') return begun;
+  const outside = await readOutside(ctx, begun.campaign_id);
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    return run.state === 'preflighting' ? judge(ctx, tx, run, outside) : run;
+  });
+}
+
+async function judge(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
+  const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
+  if (!campaign) return failGone(tx, run);
+  const checked = await checkLaunch(tx, campaign, outside);
+  const recipients = await countRecipients(tx.org, campaign.id);
+  if (!checked.passed) return failChecks(tx, run, checked, recipients);
+  if (run.intent === 'draft') return complete(tx, run, checked, recipients);
+  const refused = await refusedRequester(tx, run);
+  if (refused) return deny(tx, run, refused);
+  const authorization = await authorizeAction(tx, requesterOf(run), {
+    capability: 'campaign.launch',
+    mailboxIds: run.frozen_sender_ids,
+    recipients: recipients.count + campaign.cc.length + campaign.bcc.length,
+  });
+  if (authorization.decision === 'awaiting_approval')
+    return holdRun(ctx, tx, run, campaign, { checked, recipients, reasons: authorization.reasons });
+  return launchAtOnce(tx, run, campaign, checked, recipients);
+}
+
+async function complete(tx: Tx, run: RunRow, checked: LaunchCheck, recipients: Recipients): Promise<RunRow> {
+  const policyDecision = { decision: 'not_needed' };
+  const change = { reason: 'draft_ready', preflightReport: checked.report, recipients, policyDecision };
+  return (await moveRun(tx, run.id, ['preflighting'], 'completed', change))!;
+}
+
+/** Launches in the transaction that has checked and counted: a limit cannot be passed, nor an edit slip in, between the two. */
+async function launchAtOnce(
+  tx: Tx,
+  run: RunRow,
+  campaign: CampaignRow,
+  checked: LaunchCheck,
+  recipients: Recipients,
+): Promise<RunRow> {
+  const change = { preflightReport: checked.report, recipients, policyDecision: { decision: 'execute' } };
+  await moveRun(tx, run.id, ['preflighting'], 'launching', { reason: 'policy_allows', ...change });
+  return activate(tx, run, campaign);
+}

@@ -1,0 +1,104 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { blockedReason } from '../blocked.ts';
+import { waitUntil } from '../interruptible.ts';
+import { resourceQueue } from '../queues.ts';
+import type { RunActivities, RunArgs, RunReport, RunSignals } from './contract.ts';
+
+const decided = defineSignal<[RunSignals['decided']]>('decided');
+const cancelled = defineSignal<[RunSignals['cancelled']]>('cancelled');
+const retry = defineSignal<[RunSignals['retry']]>('retry');
+const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
+
+/** How long (ms) a run whose time is over, but not by the clock of PostgreSQL, waits until it asks again. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * An agent's run: checks, a person's approval where the policy demands one, checks again, the launch. It ends when its
+ * campaign is active, or will not be launched; from then on the run follows its campaign in PostgreSQL, and waits for nothing here.
+ */
+export async function run(args: RunArgs): Promise<string> {
+  const { preflightRun, settleApproval, launchRun } = activitiesOf();
+  let hinted = false;
+  for (const hint of [decided, cancelled, retry])
+    setHandler(hint, () => {
+      hinted = true;
+    });
+
+  let report: RunReport = { state: 'queued', decideBy: null, why: null };
+  let askAgainAt = 0;
+  /** Does a step, again after each signal while it keeps failing. Signals that arrive meanwhile are seen after it. */
+  const take = async (step: (args: RunArgs) => Promise<RunReport>): Promise<void> => {
+    for (;;) {
+      hinted = false;
+      try {
+        report = await step(args);
+        return show(report);
+      } catch (error) {
+        setCurrentDetails(blockedReason(error));
+        await condition(() => hinted);
+      }
+    }
+  };
+
+  for (;;) {
+    switch (report.state) {
+      case 'queued':
+      case 'preflighting':
+        await take(preflightRun);
+        break;
+      case 'awaiting_approval':
+        await waitUntil(Math.max(report.decideBy ?? 0, askAgainAt), () => hinted, 'a decision by a person');
+        await take(settleApproval);
+        askAgainAt = Date.now() + ASK_AGAIN_MS;
+        break;
+      case 'launching':
+        await take(launchRun);
+        break;
+      default:
+        return report.state;
+    }
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof run>(args);
+    }
+  }
+}
+
+function activitiesOf(): RunActivities {
+  const retrying = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1m' } as const;
+  const common = {
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: '1m',
+    retry: retrying,
+  } as const;
+  const { preflightRun } = proxyActivities<RunActivities>({ ...common, summary: 'check the campaign, ask the policy' });
+  const { launchRun } = proxyActivities<RunActivities>({ ...common, summary: 'check again and start the campaign' });
+  const { settleApproval: patient } = proxyActivities<RunActivities>({ ...common, summary: 'what was decided?' });
+  const { settleApproval: local } = proxyLocalActivities<RunActivities>({
+    summary: 'what was decided?',
+    startToCloseTimeout: '30s',
+    retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 3 },
+  });
+  // Where the database is away, the server retries without an event in the history, for any length of time.
+  return { preflightRun, launchRun, settleApproval: (args) => local(args).catch(() => patient(args)) };
+}
+
+/** Shows in the Temporal UI how far the run is. State, by which operators filter, changes where the run waits or ends. */
+function show({ state, decideBy, why }: RunReport): void {
+  const until = decideBy === null ? '' : ` until ${new Date(decideBy).toISOString()}`;
+  setCurrentDetails(`${state.replace('_', ' ')}${until}${why ? `: ${why}` : ''}`);
+  if (state !== 'launching' && state !== 'preflighting') upsertSearchAttributes([{ key: stateAttribute, value: state }]);
+}
