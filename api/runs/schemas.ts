@@ -52,6 +52,8 @@ export const runEvent = z.strictObject({
 });
 
 export const runDetail = run.extend({
-  events: z.array(runEvent).meta({ description: 'Everything that happened to the run, oldest first; only ever added to' }),
+  events: z
+    .array(runEvent)
+    .meta({ description: 'Everything that happened to the run, oldest first; only ever added to' }),
 });
 export const runPage = paged(run);

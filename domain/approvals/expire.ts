@@ -5,16 +5,16 @@ import { signalSubject, type SubjectType } from './subjects.ts';
 import { approvalEvent } from './view.ts';
 
 /**
- * Ends an approval whose time has passed without a decision.
+ * Ends an approval whose time has passed without a decision. The workflow of the subject is signalled, unless it is the one that asks.
  * @returns false when there is nothing to end: it was decided, ended before, or still has time
  */
-export async function expireApproval(tx: Tx, id: string): Promise<boolean> {
+export async function expireApproval(tx: Tx, id: string, { signalled = true } = {}): Promise<boolean> {
   const [ended] = await tx.org.sql<ApprovalRow>(
     `update approvals set status = 'expired', reason = :why
      where organization_id = :org and id = :id and status = 'pending' and expires_at <= :now returning *`,
     { id, why: NO_DECISION, now: tx.now },
   );
-  if (ended) announce(tx, ended, true);
+  if (ended) announce(tx, ended, signalled);
   return ended !== undefined;
 }
 

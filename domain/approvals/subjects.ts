@@ -1,6 +1,7 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { signal, type Intent } from '../../temporal/dispatch.ts';
 import type { ApprovalSignals, WorkflowContract } from '../../workflows/contract.ts';
+import { runWorkflow } from '../../workflows/run/contract.ts';
 
 /** What can wait for a person. */
 export type SubjectType = ApprovalRow['subject_type'];
@@ -15,7 +16,9 @@ interface SubjectWorkflow {
  * Which workflow waits for the decision on a subject. A family whose runs wait for approvals takes the signal `decided`
  * ({@link ApprovalSignals}) and has a line here. A signal starts a run that was lost: the run reads its state from PostgreSQL.
  */
-const WORKFLOWS: Partial<Record<SubjectType, SubjectWorkflow>> = {};
+const WORKFLOWS: Partial<Record<SubjectType, SubjectWorkflow>> = {
+  run: { contract: runWorkflow, part: 'runId' },
+};
 
 /** What tells the workflow of a subject that its approval ended; null where the kind of subject has none. */
 export function signalSubject(

@@ -145,7 +145,10 @@ interface Sampled {
 }
 
 /** The first email of up to three recipients, with signature and opt-out; the variants in turn. */
-async function samplesOf(org: OrgScope, { campaign, config, senders, steps, variants }: Sampled): Promise<ApprovalSample[]> {
+async function samplesOf(
+  org: OrgScope,
+  { campaign, config, senders, steps, variants }: Sampled,
+): Promise<ApprovalSample[]> {
   const first = steps.find(({ kind }) => kind === 'email');
   if (!first || senders.length === 0) return [];
   const contacts = await org.sql<MessageContact & { id: string }>(

@@ -218,7 +218,9 @@ export const EVENT_PAYLOADS = {
     run_id: id,
     campaign_id: id,
     intent: z.enum(['draft', 'launch']),
-    state: text.describe('queued, preflighting, awaiting_approval, launching, active, paused, completed, failed, denied or cancelled'),
+    state: text.describe(
+      'queued, preflighting, awaiting_approval, launching, active, paused, completed, failed, denied or cancelled',
+    ),
     previous_state: textOrNull.describe('Null when the run was created'),
     reason: textOrNull.describe('Why, as a code such as approval_needed or campaign_paused'),
     approval_id: idOrNull.describe('What it waits for, in awaiting_approval'),

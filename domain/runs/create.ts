@@ -110,7 +110,11 @@ async function buildCampaign(
   settings: CampaignSettings,
 ): Promise<CampaignRow> {
   const { campaign } = await createCampaign(inside, { ...settings, name: name!, description, steps });
-  const rows = await tx.org.table('campaign_steps').where({ campaign_id: campaign.id }).orderBy('position').select('id');
+  const rows = await tx.org
+    .table('campaign_steps')
+    .where({ campaign_id: campaign.id })
+    .orderBy('position')
+    .select('id');
   for (const [place, of] of variants.entries()) {
     for (const variant of of) await insertVariant(tx, campaign.id, { ...variant, step_id: rows[place]!.id });
   }

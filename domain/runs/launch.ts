@@ -46,7 +46,9 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
       return holdRun(ctx, tx, run, campaign, {
         checked,
         recipients,
-        reasons: [{ code: 'content_changed', message: 'What was approved has changed since: it needs another approval' }],
+        reasons: [
+          { code: 'content_changed', message: 'What was approved has changed since: it needs another approval' },
+        ],
       });
     case 'not_approved':
       return deny(tx, run, {

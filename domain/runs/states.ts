@@ -4,7 +4,10 @@ import type { RunReport } from '../../workflows/run/contract.ts';
 export type RunRow = Row<'runs'>;
 export type RunState = RunRow['state'];
 /** An event of a run. */
-export type RunEventRow = Columns<'run_events', 'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'>;
+export type RunEventRow = Columns<
+  'run_events',
+  'seq' | 'type' | 'state' | 'previous_state' | 'data' | 'actor_kind' | 'user_id' | 'created_at'
+>;
 
 export const RUN_STATES = [
   'queued',

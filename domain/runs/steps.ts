@@ -51,7 +51,6 @@ export async function planSteps(org: OrgScope, inputs: readonly RunStep[]): Prom
   };
 }
 
-
 /** A step needs what its type names, and has nothing of the other types. */
 function shapeProblems(step: RunStep, index: number): Problem[] {
   const needed = BODY_OF[step.type];
@@ -97,7 +96,11 @@ function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>)
     case 'app_action': {
       const { connection, path, output_key, inputs = {} } = step.app_action!;
       const id = connections.get(connection.toLowerCase())!;
-      return { ...common, kind: 'action', action: { type: 'app_action', app_connection_id: id, path, output_key, inputs } };
+      return {
+        ...common,
+        kind: 'action',
+        action: { type: 'app_action', app_connection_id: id, path, output_key, inputs },
+      };
     }
     case 'wait_for_event': {
       const { event, timeout_minutes = null, on_timeout = 'continue' } = step.wait_for_event!;

@@ -210,7 +210,10 @@ const FAMILIES: readonly Family[] = [
       return changed > 0 ? runId : undefined;
     },
     async retry(tx, runId, cause) {
-      const changed = await tx.org.table('runs').where({ id: runId }).update({ blocked_reason: null, updated_at: tx.now });
+      const changed = await tx.org
+        .table('runs')
+        .where({ id: runId })
+        .update({ blocked_reason: null, updated_at: tx.now });
       const args = { organizationId: tx.org.organizationId, runId };
       if (changed > 0) tx.intend(signal(runWorkflow, args, 'retry', { cause }));
       return changed > 0;

@@ -100,5 +100,6 @@ function activitiesOf(): RunActivities {
 function show({ state, decideBy, why }: RunReport): void {
   const until = decideBy === null ? '' : ` until ${new Date(decideBy).toISOString()}`;
   setCurrentDetails(`${state.replace('_', ' ')}${until}${why ? `: ${why}` : ''}`);
-  if (state !== 'launching' && state !== 'preflighting') upsertSearchAttributes([{ key: stateAttribute, value: state }]);
+  if (state !== 'launching' && state !== 'preflighting')
+    upsertSearchAttributes([{ key: stateAttribute, value: state }]);
 }

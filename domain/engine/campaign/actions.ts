@@ -17,10 +17,7 @@ export const appPath = z
   .regex(/^\/[^\s]*$/, 'must be a path that starts with /');
 
 /** Name of a product event. */
-export const eventName = z
-  .string()
-  .max(120)
-  .regex(EVENT_NAME, 'must be dot-separated segments of a-z, 0-9, _ and -');
+export const eventName = z.string().max(120).regex(EVENT_NAME, 'must be dot-separated segments of a-z, 0-9, _ and -');
 
 /**
  * What a step that is not an email does. `app_action` asks the customer's app, the waits take time, the rest act at
