@@ -35,8 +35,7 @@ export async function up(knex: Knex): Promise<void> {
       event_count integer not null default 0,
       created_at timestamptz not null,
       updated_at timestamptz not null,
-      ended_at timestamptz,
-      check ((state = 'awaiting_approval') <= (approval_id is not null and expires_at is not null))
+      ended_at timestamptz
     );
     create index runs_org on runs (organization_id, id desc);
     -- A campaign follows one run at a time.

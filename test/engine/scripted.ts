@@ -3,6 +3,7 @@ import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
+import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
@@ -172,8 +173,74 @@ const launchers: Scripted[] = [
   ),
 ];
 
+const report = (state: RunReport['state'], decideBy: number | null = null): RunReport => ({
+  state,
+  decideBy,
+  why: null,
+});
+const checked = (gives: RunReport, more: Partial<Answer> = {}): Answer => ({
+  activity: 'preflightRun',
+  gives,
+  ...more,
+});
+const settled = (gives: RunReport, more: Partial<Answer> = {}): Answer => ({
+  activity: 'settleApproval',
+  gives,
+  ...more,
+});
+const active: Answer = { activity: 'launchRun', gives: report('active') };
+const decision = (status: string): Sent => ({ signal: 'decided', says: [{ approvalId: newId(), status }] });
+const hour = () => inMs(3_600_000);
+const runs: Scripted[] = [
+  agentRun(
+    'approved',
+    [checked(report('awaiting_approval', hour())), settled(report('launching')), active],
+    [{ ...decision('approved'), events: TIMER, times: 1 }],
+  ),
+  agentRun('decided-while-checked', [
+    checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
+    settled(report('launching')),
+    active,
+  ]),
+  // The clock of PostgreSQL says a second later than Temporal's that the time is over.
+  agentRun('expired', [
+    checked(report('awaiting_approval', inMs(8_000))),
+    settled(report('awaiting_approval', inMs(8_000))),
+    settled({ ...report('denied'), why: 'approval_expired' }),
+  ]),
+  agentRun(
+    'cancelled-while-waiting',
+    [checked(report('awaiting_approval', hour())), settled(report('cancelled'))],
+    [{ signal: 'cancelled', says: [{ cause: 'request' }], events: TIMER, times: 1 }],
+  ),
+  agentRun(
+    'changed-after-approval',
+    [
+      checked(report('awaiting_approval', hour())),
+      settled(report('launching')),
+      { activity: 'launchRun', gives: report('awaiting_approval', hour()) },
+      settled({ ...report('denied'), why: 'approval_denied' }),
+    ],
+    [
+      { ...decision('approved'), events: TIMER, times: 1 },
+      { ...decision('denied'), events: TIMER, times: 2 },
+    ],
+  ),
+  agentRun(
+    'blocked',
+    [{ activity: 'preflightRun', fails: gaveUp }, checked(report('active'))],
+    [{ signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
+  ),
+  agentRun('database-away', [
+    checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
+    settled(report('launching'), { patient: true }),
+    { activity: 'launchRun', fails: AWAY },
+    active,
+  ]),
+];
+
 /** Every scripted run. Times count from when this file is read. */
-export const SCRIPTED: readonly Scripted[] = [...enrollments, ...deliveries, ...batches, ...launchers];
+export const SCRIPTED: readonly Scripted[] = [...enrollments, ...deliveries, ...batches, ...launchers, ...runs];
 
 function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, campaignId: newId(), contactId: newId() };
@@ -187,6 +254,10 @@ function delivery(name: string, answers: Answer[], later: Scripted['later'] = []
 
 function launcher(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(campaignWorkflow, { organizationId, campaignId: newId() }, 'campaign', name, answers, later);
+}
+
+function agentRun(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(runWorkflow, { organizationId, runId: newId() }, 'run', name, answers, later);
 }
 
 function scripted<Args>(

@@ -121,6 +121,29 @@ const REACHING: Record<string, Make> = {
   'campaigns.replaceSenders': ({ mailboxId }) => ({ body: { senders: [{ email_account_id: mailboxId, weight: 3 }] } }),
   'campaigns.addLeads': ({ contactId }) => ({ body: { contact_ids: [contactId] } }),
   'campaigns.previewTemplate': () => ({ body: { subject: 'Hi {{.FirstName}}', body_html: '<p>{{title "x"}}</p>' } }),
+  'runs.create': ({ mailboxId, contactId }) => ({
+    body: {
+      name: 'Fuzz',
+      senders: { mode: 'explicit', mailbox_ids: [mailboxId] },
+      daily_limit: 10,
+      schedule: { mode: 'explicit', timezone: 'UTC', days: 31, start_time: '09:00', end_time: '17:00' },
+      stop_on_reply: true,
+      opt_out_enabled: true,
+      intent: 'launch',
+      leads: [{ email: `${newId()}@example.com`, custom_fields: { plan: 'pro' } }],
+      contact_ids: [contactId],
+      steps: [
+        {
+          variants: [
+            { subject: 'A', body_plain: 'a', weight: 1 },
+            { subject: 'B', body_plain: 'b', weight: 1 },
+          ],
+        },
+        { type: 'wait', wait: { minutes: 5 } },
+        { type: 'wait_for_event', wait_for_event: { event: 'a.b', timeout_minutes: 5, on_timeout: 'stop' } },
+      ],
+    },
+  }),
   'events.publish': async ({ world, contactId }) => {
     const { email } = await world.deps.db('contacts').where({ id: contactId }).first('email');
     return { body: { name: 'order.paid', email, data: { total: 3 } } };

@@ -52,6 +52,14 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['launcher: a hint during the last turn is ignored', "report.kind === 'done' && !hinted", "report.kind === 'done'"],
   ['launcher: does not wait', "report.kind === 'wait'", "report.kind === 'never'"],
   ['import: a failure is not recorded', 'await abandonImport(', 'void (async () => {})('],
+  ['run: launches without the checks', 'await take(preflightRun)', 'await take(launchRun)'],
+  ['run: does not wait for a decision', "case 'awaiting_approval':", "case 'neverAwaited':"],
+  ['run: is not launched', "case 'launching':", "case 'neverLaunched':"],
+  ['run: a decision during the checks is lost', 'hinted = false; try', 'try'],
+  ['run: asks without a pause when the time is over', 'Date.now() + ASK_AGAIN_MS', '0'],
+  ['run: a blocked one does not wait', '.condition)(()=>hinted)', '.condition)(()=>true)'],
+  ['run: no patient question', 'catch(()=>patient(args))', 'catch(()=>local(args))'],
+  ['run: activity settleApproval renamed', 'settleApproval: local', 'launchRun: local'],
   ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
 ];
 

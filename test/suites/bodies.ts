@@ -37,6 +37,15 @@ const BY_HAND: Record<string, unknown> = {
   'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
   'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
   'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },
+  'runs.create': {
+    name: 'Walk',
+    senders: { mode: 'auto' },
+    daily_limit: 10,
+    schedule: { mode: 'auto' },
+    stop_on_reply: true,
+    opt_out_enabled: true,
+    intent: 'draft',
+  },
   'events.publish': { name: 'order.paid', email: 'walker@example.com' },
 };
 

@@ -36,6 +36,15 @@ const IMPORT_OPTIONS: ImportOptions = {
   update_existing: false,
 };
 
+const RUN_INPUT = {
+  senders: { mode: 'auto' },
+  daily_limit: 50,
+  schedule: { mode: 'auto' },
+  stop_on_reply: true,
+  opt_out_enabled: true,
+  intent: 'draft',
+};
+
 type Factory = (place: Place) => Promise<string>;
 
 /**
@@ -109,6 +118,18 @@ export const ROWS: Record<string, Factory> = {
       ['started_at'],
     );
   },
+  '/runs/:id': async (place) =>
+    insert(place, 'runs', {
+      state: 'queued',
+      intent: 'draft',
+      input: json(RUN_INPUT),
+      campaign_id: newId(),
+      frozen_sender_ids: [],
+      recipient_count: 0,
+      action_count: 0,
+      policy_decision: json({ decision: 'undecided' }),
+      actor_kind: 'session',
+    }),
   '/events/:id': async (place) =>
     insert(place, 'product_events', { contact_id: await contact(place), name: 'order.paid', data: json({}) }, [
       'occurred_at',

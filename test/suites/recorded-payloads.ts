@@ -9,6 +9,7 @@ import type {
 } from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
+import type { RunActivities, RunArgs, RunReport, RunSignals } from '../../workflows/run/contract.ts';
 import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import type {
   WebhookDeliveryActivities,
@@ -119,6 +120,27 @@ const earlierDecision = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('done'), outcome: why }),
 ]);
 
+const runArgs = today<RunArgs>()(z.strictObject({ organizationId: id, runId: id }));
+const runReport = today<RunReport>()(
+  z.strictObject({
+    state: z.enum([
+      'queued',
+      'preflighting',
+      'awaiting_approval',
+      'launching',
+      'active',
+      'paused',
+      'completed',
+      'failed',
+      'denied',
+      'cancelled',
+    ]),
+    decideBy: time.nullable(),
+    why: why.nullable(),
+  }),
+);
+const runActivity = activity<RunActivities>();
+
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
@@ -225,6 +247,25 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         z.tuple([]),
         z.strictObject({ missing: z.int() }),
       ),
+    },
+  },
+  run: {
+    args: z.tuple([runArgs]),
+    signals: {
+      decided: z.tuple([
+        today<RunSignals['decided']>()(
+          z.strictObject({ approvalId: id, status: z.enum(['approved', 'denied', 'expired']) }),
+        ),
+      ]),
+      cancelled: z.tuple([
+        today<RunSignals['cancelled']>()(z.strictObject({ cause: z.enum(['request', 'campaign_deleted']) })),
+      ]),
+      retry: z.tuple([today<RunSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      preflightRun: runActivity('preflightRun', z.tuple([runArgs]), runReport),
+      settleApproval: runActivity('settleApproval', z.tuple([runArgs]), runReport),
+      launchRun: runActivity('launchRun', z.tuple([runArgs]), runReport),
     },
   },
   'webhook-batch': {
