@@ -22,8 +22,8 @@ import * as rowSecurity from './0019_row_security.ts';
 import * as seats from './0030_seats.ts';
 import * as refused from './0031_refused.ts';
 import * as approvals from './0050_approvals.ts';
-import * as preflight from './0056_preflight.ts';
 import * as agentRuns from './0052_runs.ts';
+import * as preflight from './0056_preflight.ts';
 
 export interface Migration {
   name: string;
@@ -54,8 +54,8 @@ export const MIGRATIONS: Migration[] = [
   { name: '0030_seats', ...seats },
   { name: '0031_refused', ...refused },
   { name: '0050_approvals', ...approvals },
-  { name: '0056_preflight', ...preflight },
   { name: '0052_runs', ...agentRuns },
+  { name: '0056_preflight', ...preflight },
 ];
 
 /**

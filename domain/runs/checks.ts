@@ -1,12 +1,13 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { JsonObject } from '../../db/json-columns.ts';
-import { launchRefusals } from '../engine/campaign/launch-checks.ts';
-import { stepErrors } from '../engine/campaign/step-findings.ts';
+import { preflightFound } from '../campaigns/preflight.ts';
+import { readCampaignDns, type CampaignDns } from '../campaigns/preflight-dns.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { isGone } from './end.ts';
 
-/** What was asked of the network before the transaction. */
-export type OutsideFacts = null;
+/** What the network was asked before the transaction; undefined for a campaign that is gone. */
+export type OutsideFacts = CampaignDns | undefined;
 
 /** What the checks found. */
 export interface LaunchCheck {
@@ -18,28 +19,17 @@ export interface LaunchCheck {
 }
 
 /** Asks the network what the checks need of it; called before the transaction opens. */
-export async function readOutside(_ctx: Ctx, _campaignId: string): Promise<OutsideFacts> {
-  return null;
+export function readOutside(ctx: Ctx, campaignId: string): Promise<OutsideFacts> {
+  return readCampaignDns(ctx, campaignId).catch(isGone);
 }
 
-/** Checks a campaign before its launch: whatever a start would refuse, as far as it is known in this transaction. */
-export async function checkLaunch(tx: Tx, campaign: CampaignRow, _outside: OutsideFacts): Promise<LaunchCheck> {
-  const refusals = await launchRefusals(tx.org, campaign, tx.now);
-  const steps = await stepErrors(tx.org, campaign);
-  const findings = [
-    ...refusals.map(({ code, message, fix = '' }) => ({
-      code: code === 'no_leads' ? 'campaign_no_contacts' : code,
-      severity: 'error',
-      message,
-      fix,
-    })),
-    ...steps.map(({ code, severity, message, fix, stepId }) => ({ code, severity, message, fix, step_id: stepId })),
-  ];
-  const passed = findings.length === 0;
-  const [first] = findings;
+/** Checks a locked campaign before its launch and stores the report, in the caller's transaction. */
+export async function checkLaunch(tx: Tx, campaign: CampaignRow, outside: CampaignDns): Promise<LaunchCheck> {
+  const { id, passed, score, checks, findings, recommendations } = await preflightFound(tx, campaign, outside);
+  const error = findings.find(({ severity }) => severity === 'error');
   return {
     passed,
-    report: { passed, score: passed ? 100 : 0, findings },
-    refusal: first ? { code: first.code, message: first.message, fix: first.fix } : null,
+    report: { id, passed, score, checks, findings, recommendations },
+    refusal: error ? { code: error.code, message: error.message, fix: error.fix } : null,
   };
 }

@@ -32,7 +32,7 @@ export async function launchRun(ctx: Ctx, runId: string): Promise<RunRow> {
 
 async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
   const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
-  if (!campaign) return failGone(tx, run);
+  if (!campaign || !outside) return failGone(tx, run);
   const refused = await refusedRequester(tx, run);
   if (refused) return deny(tx, run, refused);
   const checked = await checkLaunch(tx, campaign, outside);

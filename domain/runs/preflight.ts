@@ -33,7 +33,7 @@ export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
 
 async function judge(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFacts): Promise<RunRow> {
   const campaign = await lockCampaign(tx, run.campaign_id).catch(isGone);
-  if (!campaign) return failGone(tx, run);
+  if (!campaign || !outside) return failGone(tx, run);
   const checked = await checkLaunch(tx, campaign, outside);
   const recipients = await countRecipients(tx.org, campaign.id);
   if (!checked.passed) return failChecks(tx, run, checked, recipients);

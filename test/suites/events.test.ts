@@ -12,6 +12,7 @@ import { EVENT_SCOPES, EVENT_TYPES, permissionsOf, scopeOf, type EventType } fro
 import { transact } from '../../domain/kernel/transact.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { createRun } from '../../domain/runs/create.ts';
 import { sentFacts, settleDelivered, settleSent } from '../../domain/engine/sending/settle.ts';
 import { decideApproval, executeApproval } from '../../domain/approvals/decide.ts';
 import { withdrawApproval } from '../../domain/approvals/expire.ts';
@@ -27,6 +28,7 @@ import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
 
+const NOWHERE = { smtp: { host: '127.0.0.1', port: 25 } };
 const OK = { response: '250 ok', assignedId: null };
 let world: World;
 test.before(async () => {
@@ -222,6 +224,18 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'custom.event': async (s) => {
     await s.desk.contact({ email: 'user@example.com' });
     await publishEvent(s.ctx, { name: 'trial.started', email: 'user@example.com', data: { plan: 'team' } });
+  },
+  'run.state_changed': async (s) => {
+    await createMailbox(world.deps, s.desk.tenant.organizationId, `${newId()}@ours.test`, NOWHERE);
+    await createRun(s.ctx, {
+      name: 'Spring',
+      senders: { mode: 'auto' },
+      daily_limit: 10,
+      schedule: { mode: 'auto' },
+      stop_on_reply: true,
+      opt_out_enabled: true,
+      intent: 'draft',
+    });
   },
   'team.member_invited': (s) => invited(s),
   'team.invitation_cancelled': async (s) =>
