@@ -4,7 +4,7 @@ import { preflightFound } from '../campaigns/preflight.ts';
 import { readCampaignDns, type CampaignDns } from '../campaigns/preflight-dns.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
-import { isGone } from './end.ts';
+import { isGone } from './gone.ts';
 
 /** What the network was asked before the transaction; undefined for a campaign that is gone. */
 export type OutsideFacts = CampaignDns | undefined;

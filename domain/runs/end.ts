@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import type { AppError } from '../../lib/errors.ts';
 import { endApproval } from '../approvals/expire.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { Recipients } from './audience.ts';
@@ -33,12 +33,6 @@ export function failLaunch(tx: Tx, run: RunRow, refusal: AppError): Promise<RunR
 /** Ends a run that nobody allowed. */
 export function deny(tx: Tx, run: RunRow, why: RunError): Promise<RunRow> {
   return end(tx, run, 'denied', why);
-}
-
-/** Undefined for a campaign that is gone; any other error is thrown. */
-export function isGone(error: unknown): undefined {
-  if (error instanceof AppError && error.code === 'not_found') return undefined;
-  throw error;
 }
 
 async function end(
