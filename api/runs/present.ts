@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { approvalUrl } from '../../domain/approvals/hold.ts';
+import { approvalUrl } from '../../domain/approvals/link.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { runUrl } from '../../domain/records/run-url.ts';
 import type { RunEventRow, RunRow } from '../../domain/runs/states.ts';
