@@ -24,6 +24,7 @@ import * as refused from './0031_refused.ts';
 import * as approvals from './0050_approvals.ts';
 import * as agentRuns from './0052_runs.ts';
 import * as preflight from './0056_preflight.ts';
+import * as mailboxConsents from './0058_mailbox_consents.ts';
 
 export interface Migration {
   name: string;
@@ -56,6 +57,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0050_approvals', ...approvals },
   { name: '0052_runs', ...agentRuns },
   { name: '0056_preflight', ...preflight },
+  { name: '0058_mailbox_consents', ...mailboxConsents },
 ];
 
 /**

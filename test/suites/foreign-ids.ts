@@ -87,6 +87,23 @@ export const ROWS: Record<string, Factory> = {
     return createPolicy(world.deps, tenant);
   },
   '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
+  '/emails/onboarding/oauth/session/:session': async (place) => {
+    const [session, id] = [newSecret(), newId()];
+    await insert(
+      place,
+      'mailbox_consents',
+      {
+        id,
+        provider: 'gmail',
+        session_hash: sha256(session),
+        state_hash: sha256(newSecret()),
+        actor: json({ kind: 'system', userId: null, allowedMailboxes: null }),
+        expires_at: new Date(place.world.deps.clock.now().getTime() + 900_000),
+      },
+      ['created_at'],
+    );
+    return session;
+  },
   '/app-connections/:id': async (place) => {
     const id = newId();
     const secret = place.world.deps.keyring.seal('ss_app_secret', `app_connections/${id}`);

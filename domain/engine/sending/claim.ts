@@ -17,6 +17,7 @@ import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
+import { ACCESS_MARGIN_MS } from '../control/access-token.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { releaseReservedSends } from '../control/release.ts';
@@ -47,6 +48,9 @@ interface ClaimRow {
   contact: Json | null;
   mailbox: Json | null;
   credentials: Buffer | null;
+  /** Of a mailbox that was connected by consent. */
+  tokens: Buffer | null;
+  access_expires_at: Date | null;
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
@@ -76,6 +80,8 @@ export type Claim =
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
   | { kind: 'busy'; until: number; isUnderWay: boolean }
+  /** The mailbox needs a new access token before it can sign in; nothing was done. */
+  | { kind: 'access_expired'; mailboxId: string }
   /** Its mail host (host:port) has no permit left now; nothing was done. */
   | { kind: 'host_full'; host: string }
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
@@ -116,6 +122,8 @@ export async function claimSend(
       await releaseReservedSends(tx, { sendId });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
+    if (row.access_expires_at && row.access_expires_at.getTime() <= tx.now.getTime() + ACCESS_MARGIN_MS)
+      return { kind: 'access_expired', mailboxId: mailbox.id };
     const target = openTarget(ctx, row);
     if (!target) {
       await holdMailbox(tx, mailbox.id, {
@@ -182,7 +190,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   );
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
-       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials,
+       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
      from sends s
      left join enrollments e on e.id = s.enrollment_id
@@ -191,6 +199,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      left join campaign_variants v on v.id = s.variant_id
      left join contacts ct on ct.id = s.contact_id
      left join mailboxes m on m.id = s.mailbox_id
+     left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
      where s.organization_id = :org and s.id = :send
      for update of s`,
     { send: sendId, now: tx.now },
@@ -270,7 +279,7 @@ function withDates(campaign: Json): CampaignView {
   } as CampaignView;
 }
 
-function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox | null {
+function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;
   return {
     id: row.id,
@@ -278,6 +287,7 @@ function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox | null {
     imap: row.imap as MailService | null,
     credentials,
     credentials_version: row.credentials_version,
+    tokens,
   };
 }
 
