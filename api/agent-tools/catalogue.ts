@@ -3,14 +3,14 @@ import { contactRoutes } from '../contacts/routes.ts';
 import { eventsRoutes } from '../product-events/routes.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { mailboxRoutes } from '../mailboxes/routes.ts';
+import { runsRoutes } from '../runs/routes.ts';
 import { uniboxRoutes } from '../unibox/routes.ts';
 import { defineTool, type AgentTool, type ToolSpec } from './tool.ts';
 
 const ROUTES = new Map<string, AnyRoute>(
-  [...mailboxRoutes, ...campaignRoutes, ...contactRoutes, ...eventsRoutes, ...uniboxRoutes].map((spec) => [
-    spec.operationId,
-    spec,
-  ]),
+  [...mailboxRoutes, ...campaignRoutes, ...contactRoutes, ...eventsRoutes, ...runsRoutes, ...uniboxRoutes].map(
+    (spec) => [spec.operationId, spec],
+  ),
 );
 
 const PAGE = { limit: 'query.limit', cursor: 'query.cursor' } as const;
@@ -263,6 +263,67 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       contact_ids: { at: 'body.contact_ids', description: 'From add_contact, list_contacts or search_contacts' },
       segment_ids: { at: 'body.segment_ids', description: 'Ids of segments' },
     },
+  }),
+  tool('runs.create', {
+    name: 'create_run',
+    title: 'Prepare or launch a whole campaign',
+    description:
+      'Builds a campaign from steps, senders, audience and schedule in one call, or takes an existing one, and checks it. ' +
+      'intent draft sends nothing and ends as completed, with what the checks found. intent launch starts the campaign when the checks pass: at once where ' +
+      'a policy of the credential allows it, otherwise after a person has approved it. Answers at once with state queued; read get_run until the state is ' +
+      'active (launched), awaiting_approval (give the person approval_url; they have 30 minutes), completed, failed or denied. ' +
+      'All problems of a call are listed at once.',
+    openWorld: true,
+    arguments: {
+      name: { at: 'body.name', description: 'Of the new campaign; needed without campaign_id' },
+      description: 'body.description',
+      intent: 'body.intent',
+      senders: 'body.senders',
+      daily_limit: 'body.daily_limit',
+      schedule: 'body.schedule',
+      stop_on_reply: { at: 'body.stop_on_reply', description: 'Stop writing to a contact who has replied' },
+      opt_out_enabled: 'body.opt_out_enabled',
+      steps: {
+        at: 'body.steps',
+        description:
+          'In order. An email has variants: one, or several to compare; it may use {{.FirstName}}, {{.Company}} and custom fields, with {{.FirstName | default "there"}} ' +
+          'where one may be missing. A follow-up with an empty subject replies in the same thread, wait_after days later',
+      },
+      leads: { at: 'body.leads', description: 'People to write to; they become contacts' },
+      contact_ids: { at: 'body.contact_ids', description: 'Existing contacts, from search_contacts' },
+      segment_ids: { at: 'body.segment_ids', description: 'Ids of segments' },
+      campaign_id: {
+        at: 'body.campaign_id',
+        description: 'An existing campaign instead of name and steps, from list_campaigns; it must not be active',
+      },
+    },
+  }),
+  tool('runs.get', {
+    name: 'get_run',
+    title: 'See how far a run is',
+    description:
+      'Reads a run with its events. state awaiting_approval: a person has to decide at approval_url before approval_expires_at; policy_decision.reasons says why. ' +
+      'failed or denied: error_details has code, message and fix. preflight_report lists what the checks found.',
+    arguments: { run_id: id('run', 'create_run or list_runs') },
+  }),
+  tool('runs.list', {
+    name: 'list_runs',
+    title: 'List runs',
+    description: 'Lists runs, newest first. state awaiting_approval finds those that wait for a person.',
+    arguments: {
+      state: 'query.state',
+      campaign_id: { at: 'query.campaign_id', description: 'Only the runs of this campaign' },
+      ...PAGE,
+    },
+  }),
+  tool('runs.cancel', {
+    name: 'cancel_run',
+    title: 'Cancel a run',
+    description:
+      'Cancels a run that has not ended: before the launch nothing is sent, and the campaign of an active run is paused. A conflict means that it was too late.',
+    destructive: true,
+    repeatable: true,
+    arguments: { run_id: id('run', 'create_run or list_runs') },
   }),
   tool('campaigns.validate', {
     name: 'validate_campaign',

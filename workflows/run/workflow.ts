@@ -30,24 +30,26 @@ const ASK_AGAIN_MS = 1_000;
  */
 export async function run(args: RunArgs): Promise<string> {
   const { preflightRun, settleApproval, launchRun } = activitiesOf();
-  let hinted = false;
+  let hints = 0;
   for (const hint of [decided, cancelled, retry])
     setHandler(hint, () => {
-      hinted = true;
+      hints += 1;
     });
 
   let report: RunReport = { state: 'queued', decideBy: null, why: null };
+  /** Hints that the approval has been looked at after. One may have come before the first look, and opened this run. */
+  let looked = 0;
   let askAgainAt = 0;
-  /** Does a step, again after each signal while it keeps failing. Signals that arrive meanwhile are seen after it. */
+  /** Does a step; one that keeps failing has blocked the run, and is done again after the next hint. */
   const take = async (step: (args: RunArgs) => Promise<RunReport>): Promise<void> => {
     for (;;) {
-      hinted = false;
+      const before = hints;
       try {
         report = await step(args);
         return show(report);
       } catch (error) {
         setCurrentDetails(blockedReason(error));
-        await condition(() => hinted);
+        await condition(() => hints > before);
       }
     }
   };
@@ -59,7 +61,8 @@ export async function run(args: RunArgs): Promise<string> {
         await take(preflightRun);
         break;
       case 'awaiting_approval':
-        await waitUntil(Math.max(report.decideBy ?? 0, askAgainAt), () => hinted, 'a decision by a person');
+        await waitUntil(Math.max(report.decideBy ?? 0, askAgainAt), () => hints > looked, 'a decision by a person');
+        looked = hints;
         await take(settleApproval);
         askAgainAt = Date.now() + ASK_AGAIN_MS;
         break;
