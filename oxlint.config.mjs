@@ -55,6 +55,7 @@ const AREAS = {
   campaigns: [],
   contacts: [],
   deliverability: [],
+  'direct-sends': [],
   imports: ['contacts'],
   labels: [],
   mailboxes: [],

@@ -2,6 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { orBlock } from './blocking.ts';
 import { callApp } from '../domain/app-connections/call.ts';
+import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
@@ -10,6 +11,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { TargetLimits } from '../lib/target-limits.ts';
 import type { CampaignActivities } from '../workflows/campaign/contract.ts';
+import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
 
 export interface EngineParts {
@@ -25,11 +27,11 @@ export interface EngineParts {
 const LAUNCHER_TURN_MS = 20_000;
 const HEARTBEAT_MS = 5_000;
 
-/** Activities of campaign and enrollment runs. Each calls one verb and says which errors Temporal retries, and when. */
+/** Activities of campaign, enrollment and direct send runs. Each calls one verb and says which errors Temporal retries, and when. */
 export function createEngineActivities(
   deps: Deps,
   { smtp, metrics, appCalls, copies }: EngineParts,
-): EnrollmentActivities & CampaignActivities {
+): EnrollmentActivities & CampaignActivities & DirectSendActivities {
   const ctxOf = (organizationId: string) => {
     const { workflowExecution, activityType } = activityInfo();
     return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
@@ -37,6 +39,9 @@ export function createEngineActivities(
   return {
     advanceEnrollment: ({ organizationId, campaignId, contactId }) =>
       orBlock(deps, organizationId, () => advanceEnrollment(ctxOf(organizationId), { campaignId, contactId })),
+
+    advanceDirectSend: ({ organizationId, directSendId }) =>
+      orBlock(deps, organizationId, () => advanceDirectSend(ctxOf(organizationId), directSendId)),
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();

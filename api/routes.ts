@@ -9,8 +9,8 @@ import { oauthRoutes } from './oauth/routes.ts';
 import { pageRoutes } from './oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
 import { stepRunsRoutes } from './step-runs/routes.ts';
+import { directSendRoutes } from './direct-sends/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
-import { consentPageRoutes } from './mailboxes/pages.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { tasksRoutes } from './tasks/routes.ts';
@@ -52,10 +52,10 @@ export const routes: readonly AnyRoute[] = [
   ...suppressionRoutes,
   ...deliverabilityRoutes,
   ...mailboxRoutes,
-  ...consentPageRoutes,
   ...uniboxRoutes,
   ...agentPolicyRoutes,
   ...approvalRoutes,
+  ...directSendRoutes,
   ...agentToolsRoutes,
   ...mcpRoutes,
   ...webhooksRoutes,

@@ -127,22 +127,11 @@ export interface ApprovalSample {
   attachments?: { filename: string; size: number }[];
 }
 
-/** Who asked for a consent: as whom the mailbox is connected when it is given. */
-export interface StoredActor {
-  kind: 'session' | 'api_key' | 'oauth' | 'system';
-  userId: string | null;
-  sessionId?: string;
-  apiKeyId?: string;
-  oauthGrantId?: string;
-  /** Mailboxes the key is restricted to; null means all. */
-  allowedMailboxes: readonly string[] | null;
-}
-
-/** An address as which a mailbox's provider lets it send. */
-export interface SendAsAddress {
-  email: string;
-  name: string;
-  isPrimary: boolean;
-  isDefault: boolean;
-  verified: boolean;
+/** A file of an email; its bytes are a blob. */
+export interface StoredAttachment {
+  blob_id: string;
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
 }

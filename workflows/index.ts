@@ -1,6 +1,7 @@
 /** Every workflow of Heron; a worker bundles exactly this. */
 export { campaign } from './campaign/workflow.ts';
 export { contactImport } from './contact-import/workflow.ts';
+export { directSend } from './direct-send/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';

@@ -134,6 +134,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         description: 'Replies of all mailboxes as conversations, each message with its kind and intent.',
       },
       {
+        name: 'direct-sends',
+        title: 'Single emails and replies',
+        description:
+          'Emails that a person or an agent writes: a new one, or a reply in a conversation, at once or at a time. What a key or application writes needs a policy, or waits for a person.',
+      },
+      {
         name: 'events',
         title: 'Events of your product',
         description:

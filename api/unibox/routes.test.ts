@@ -84,7 +84,7 @@ test('a conversation is one row, shown by its newest arrival; unanswered emails 
   t.deepEqual(body.pagination, { total: null, next_cursor: null, has_more: false });
 });
 
-test('a conversation is read oldest first, theirs with text, ours without', async (t) => {
+test('a conversation is read oldest first, with the text of both', async (t) => {
   const { get, mailed, receive, mailboxId, campaignId, stepIds, tenant, email } = await desk();
   const lea = await mailed('lea@lead.test');
   await receive(awayFrom(lea.original, 'Away.'));
@@ -129,9 +129,9 @@ test('a conversation is read oldest first, theirs with text, ours without', asyn
       (message.body_plain as string).trim(),
     ]),
     [
-      ['sent', 'Hello', ''],
+      ['sent', 'Hello', 'Hi'],
       ['received', 'Automatic reply: Hello', 'Away.'],
-      ['sent', 'Re: Hello', ''],
+      ['sent', 'Re: Hello', 'Again'],
       ['received', 'Re: Hello', 'Now I am back.'],
     ],
   );

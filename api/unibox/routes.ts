@@ -30,6 +30,7 @@ function presentThread({
 function presentMessage(threadId: string, message: ThreadMessage): z.input<typeof messagePage>['data'][number] {
   const { id, direction, message_id, subject, size, seen, body_plain, kind, intent, contact_id, campaign_id, step_id } =
     message;
+  const { body_html, rendered_again, attachments } = message;
   return {
     id,
     direction,
@@ -38,6 +39,9 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     size,
     seen,
     body_plain,
+    ...(body_html === null ? {} : { body_html }),
+    rendered_again,
+    attachments: attachments.map(({ filename, content_type, size_bytes }) => ({ filename, content_type, size_bytes })),
     kind,
     intent,
     contact_id,
@@ -47,6 +51,8 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     email_id: message.mailbox_id,
     from_addr: addresses(message.from_address),
     to_addr: message.to_addresses,
+    cc: message.cc_addresses,
+    bcc: message.bcc_addresses,
     in_reply_to: message.in_reply_to === null ? [] : [message.in_reply_to],
     snippet: snippetOf(body_plain),
     internal_date: iso(message.at),
@@ -93,7 +99,8 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/unibox/thread',
     summary: 'The messages of one conversation, oldest first',
-    description: 'What contacts wrote and the campaign emails they answer, across mailboxes unless one is named.',
+    description:
+      'What came in and what left, across mailboxes unless one is named: campaign emails, and those that people and agents wrote. The text of campaign emails is not kept; it is made again from the step and the contact as they are now.',
     query: threadQuery,
     success: { status: 200, body: messagePage },
     errors: ['not_found'],

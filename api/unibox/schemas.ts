@@ -75,13 +75,23 @@ export const messagePage = paged(
     message_id: z.string().nullable(),
     from_addr: z.array(z.string()),
     to_addr: z.array(z.string()),
+    cc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
+    bcc: z.array(z.string()).meta({ description: 'Of an email that was written here' }),
     in_reply_to: z.array(z.string()),
     subject: z.string(),
     size: z.int().meta({ description: 'Bytes of a received message' }),
     internal_date: timestamp,
     seen: z.boolean(),
     snippet: z.string(),
-    body_plain: z.string().meta({ description: 'Text of a received message; what was sent is kept without its text' }),
+    body_plain: z.string(),
+    body_html: z.string().optional().meta({ description: 'Of an email that was written in HTML here' }),
+    rendered_again: z.boolean().meta({
+      description:
+        'The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line',
+    }),
+    attachments: z
+      .array(z.strictObject({ filename: z.string(), content_type: z.string(), size_bytes: z.int() }))
+      .meta({ description: 'Of an email that was written here; those of received messages are not kept' }),
     ...about,
     kind: about.kind.nullable(),
     step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),

@@ -23,8 +23,8 @@ import * as seats from './0030_seats.ts';
 import * as refused from './0031_refused.ts';
 import * as approvals from './0050_approvals.ts';
 import * as agentRuns from './0052_runs.ts';
+import * as directSends from './0054_direct_sends.ts';
 import * as preflight from './0056_preflight.ts';
-import * as mailboxConsents from './0058_mailbox_consents.ts';
 
 export interface Migration {
   name: string;
@@ -56,8 +56,8 @@ export const MIGRATIONS: Migration[] = [
   { name: '0031_refused', ...refused },
   { name: '0050_approvals', ...approvals },
   { name: '0052_runs', ...agentRuns },
+  { name: '0054_direct_sends', ...directSends },
   { name: '0056_preflight', ...preflight },
-  { name: '0058_mailbox_consents', ...mailboxConsents },
 ];
 
 /**

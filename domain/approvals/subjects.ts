@@ -2,6 +2,7 @@ import type { ApprovalRow } from '../../db/models/approval.ts';
 import { signal, type Intent } from '../../temporal/dispatch.ts';
 import type { ApprovalSignals, WorkflowContract } from '../../workflows/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
+import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 
 /** What can wait for a person. */
 export type SubjectType = ApprovalRow['subject_type'];
@@ -18,6 +19,7 @@ interface SubjectWorkflow {
  */
 const WORKFLOWS: Partial<Record<SubjectType, SubjectWorkflow>> = {
   run: { contract: runWorkflow, part: 'runId' },
+  direct_send: { contract: directSendWorkflow, part: 'directSendId' },
 };
 
 /** What tells the workflow of a subject that its approval ended; null where the kind of subject has none. */

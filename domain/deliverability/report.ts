@@ -130,7 +130,14 @@ async function findSubject(tx: Tx, event: ReportedEvent): Promise<Subject> {
           .forUpdate()
           .first('id')
       : undefined;
-  return { send: null, campaignId: event.campaign_id ?? null, enrollmentId: enrollment?.id ?? null, contactId, email };
+  return {
+    send: null,
+    isDirect: false,
+    campaignId: event.campaign_id ?? null,
+    enrollmentId: enrollment?.id ?? null,
+    contactId,
+    email,
+  };
 }
 
 async function exists(tx: Tx, table: 'campaigns' | 'contacts', id: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import { transact } from '../kernel/transact.ts';
 import { announceEnd, type EndedImport } from './announce.ts';
 import { AddressSet } from './address-set.ts';
 import { applyBatch, type ImportBatch, type ImportRow, type RowProblem } from './batch.ts';
-import { deleteBlob, readBlob } from './blob.ts';
+import { deleteBlob, readBlob } from '../records/blobs.ts';
 import { csvRecords, type CsvRecord } from './records.ts';
 import { rowReader, type RowReader } from './rows.ts';
 import { decodeText } from './text.ts';

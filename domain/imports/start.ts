@@ -10,7 +10,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { announceEnd } from './announce.ts';
-import { storeBlob } from './blob.ts';
+import { storeBlob } from '../records/blobs.ts';
 import { columnNames, looksLikeHeader, suggestMapping } from './dialect.ts';
 import { readHead } from './preview.ts';
 

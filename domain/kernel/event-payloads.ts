@@ -52,6 +52,17 @@ const inbound = z.strictObject({
   contact_id: idOrNull,
 });
 
+/** An email that a person or an agent wrote. */
+const direct = {
+  email_id: id.describe('The email; the task_id of the answer to its request'),
+  email_account_id: idOrNull.describe('The mailbox it leaves from; null when it was removed'),
+  message_id: text,
+  thread_id: text,
+  contact_id: idOrNull,
+  to: z.array(address),
+  subject: text,
+};
+
 const contact = {
   contact_id: id,
   contact_email: address,
@@ -162,6 +173,12 @@ export const EVENT_PAYLOADS = {
     source: z.enum(['arf', 'reported']).describe('A feedback report in a mailbox, or a client'),
   }),
   'inbox.email_received': inbound,
+  'inbox.email_sent': z.strictObject({ ...direct, sent_at: at }),
+  'inbox.email_failed': z.strictObject({
+    ...direct,
+    state: z.enum(['failed', 'bounced', 'uncertain', 'denied', 'expired']),
+    reason: text,
+  }),
   'inbox.email_updated': storedEmail,
   'inbox.email_deleted': storedEmail,
   'inbox.reply_received': inbound,

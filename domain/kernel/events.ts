@@ -105,6 +105,17 @@ export const EVENT_TYPES = {
     description: 'A recipient reported an email as spam.',
   },
   'inbox.email_received': { category: 'inbox', firehose: true, description: 'A connected mailbox received an email.' },
+  'inbox.email_sent': {
+    category: 'inbox',
+    firehose: false,
+    description: 'An email that a person or an agent wrote was accepted by the mailbox server.',
+  },
+  'inbox.email_failed': {
+    category: 'inbox',
+    firehose: false,
+    description:
+      'An email that a person or an agent wrote did not leave, came back, or may not have left; `state` says which.',
+  },
   'inbox.email_updated': {
     category: 'inbox',
     firehose: true,

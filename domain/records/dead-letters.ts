@@ -4,6 +4,8 @@ import type { Tx } from '../kernel/transact.ts';
 
 /** Kinds of tasks whose dead letters are about one email. Those of runs are listed in `domain/system/blocked-runs.ts`. */
 export const FAILED_EMAIL = 'campaign_email';
+/** An email that a person or an agent wrote and that could not be handed over. */
+export const FAILED_DIRECT_EMAIL = 'direct_email';
 /** The email may have left: replaying it is the decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 

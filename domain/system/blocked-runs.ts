@@ -5,6 +5,7 @@ import { errorKind } from '../../lib/error-report.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
+import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
@@ -13,6 +14,7 @@ import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, replayDeadLetter } from '../records/dead-letters.ts';
+import { signalDirectSend } from '../records/direct-sends.ts';
 
 /** Who retries a blocked run. */
 export type RetryCause = 'operator' | 'sweep';
@@ -150,6 +152,28 @@ const FAMILIES: readonly Family[] = [
       const changed = await tx.org.table('campaigns').where({ id: campaignId }).update({ blocked_reason: null });
       const args = { organizationId: tx.org.organizationId, campaignId };
       if (changed > 0) tx.intend(signal(campaignWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'direct_send',
+    owns: (workflowId) => directSendWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { directSendId } = directSendWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('direct_sends')
+        .where({ id: directSendId })
+        .whereIn('state', ['awaiting_approval', 'queued'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? directSendId : undefined;
+    },
+    async retry(tx, directSendId, cause) {
+      const changed = await tx.org
+        .table('direct_sends')
+        .where({ id: directSendId })
+        .whereIn('state', ['awaiting_approval', 'queued'])
+        .update({ blocked_reason: null, updated_at: tx.now });
+      if (changed > 0) signalDirectSend(tx, directSendId, 'retry', { cause });
       return changed > 0;
     },
   },

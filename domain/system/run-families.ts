@@ -5,6 +5,7 @@ import { signal, start, type Intent } from '../../temporal/dispatch.ts';
 import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
+import { directSendWorkflow, type DirectSendArgs } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
@@ -99,6 +100,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", campaign_id as "campaignId", contact_id as "contactId"
      from enrollments
      where state = 'active'`,
+  ),
+  family<DirectSendArgs>(
+    directSendWorkflow,
+    `select id as position, organization_id as "organizationId", id as "directSendId"
+     from direct_sends
+     where state in ('awaiting_approval', 'queued')`,
   ),
   family<ContactImportArgs>(
     contactImportWorkflow,

@@ -4,7 +4,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { retryFailedEmail, sendUncertainAgain } from '../engine/sending/replay.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
+import { FAILED_DIRECT_EMAIL, FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
 import { retryTask } from '../system/blocked-runs.ts';
 
 /** Work that gave up, or whose end is unknown, as lists and answers show it. */
@@ -65,6 +65,6 @@ export async function replayTask(ctx: Ctx, id: string): Promise<void> {
 
 async function restartTask(tx: Tx, taskType: string, taskId: string): Promise<void> {
   if (taskType === UNCERTAIN_EMAIL) return sendUncertainAgain(tx, taskId);
-  if (taskType === FAILED_EMAIL) return retryFailedEmail(tx, taskId);
+  if (taskType === FAILED_EMAIL || taskType === FAILED_DIRECT_EMAIL) return retryFailedEmail(tx, taskId);
   await retryTask(tx, taskType, taskId, 'operator');
 }

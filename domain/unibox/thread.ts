@@ -3,10 +3,12 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+import type { StoredAttachment } from '../../db/json-columns.ts';
+import { readSentBodies } from '../engine/outcomes/sent-text.ts';
 import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 import { readableMailboxes } from './threads.ts';
 
-/** One message of a conversation, received or sent. Sent ones are stored without their text. */
+/** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
 export interface ThreadMessage {
   id: string;
   direction: 'received' | 'sent';
@@ -14,9 +16,15 @@ export interface ThreadMessage {
   message_id: string | null;
   from_address: string;
   to_addresses: string[];
+  cc_addresses: string[];
+  bcc_addresses: string[];
   in_reply_to: string | null;
   subject: string;
   body_plain: string;
+  body_html: string | null;
+  /** The text is not stored: it is what the step and the contact of today make of it. */
+  rendered_again: boolean;
+  attachments: StoredAttachment[];
   size: number;
   at: Date;
   seen: boolean;
@@ -60,14 +68,17 @@ export async function readThread(
        where r.organization_id = :org and r.message_id = :thread and s.organization_id = :org and s.conversation -> 'messageIds' ->> 0 = :thread
        union
        select send_id from inbound_messages where organization_id = :org and thread_id = :thread and send_id is not null
+       union
+       select id from direct_sends where organization_id = :org and thread_id = :thread
      ), messages as (
-       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, m.in_reply_to, m.subject,
-         m.body_plain, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+       select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, '{}'::text[] as cc_addresses, '{}'::text[] as bcc_addresses,
+         m.in_reply_to, m.subject, m.body_plain, null::text as body_html, false as rendered_again, '[]'::jsonb as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
        from inbound_messages m where m.organization_id = :org and m.thread_id = :thread ${narrow('m')}
        union all
-       select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), array[s.recipient], null, s.subject,
-         '', 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
-       from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id
+       select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
+         coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
+         coalesce(d.attachments, '[]'), 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
+       from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
        where s.state in ${LEFT} ${narrow('s')}
      )
      select *, ${AT_TEXT} as at_text from messages
@@ -81,5 +92,8 @@ export async function readThread(
     },
   );
   if (rows.length === 0 && !position) throw notFound('Thread');
+  const again = rows.filter(({ rendered_again: isMade }) => isMade).map(({ id }) => id);
+  const bodies = await readSentBodies(reader(ctx), again);
+  for (const row of rows) row.body_plain = bodies.get(row.id) ?? row.body_plain;
   return pageOf(rows, page.limit, (last) => encodeCursor('unibox.thread', bound, [last.at_text, last.id]));
 }

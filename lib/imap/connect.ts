@@ -7,10 +7,7 @@ export interface ImapTarget {
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
-  /** Empty where an access token takes its place. */
   password: string;
-  /** Signs in by XOAUTH2 (or OAUTHBEARER, where the server has that) with this instead of the password. */
-  accessToken?: string;
 }
 
 export interface ImapOptions {
@@ -77,10 +74,7 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     ...(host.servername ? { servername: host.servername } : {}),
     secure: target.security === 'tls',
     ...(target.security === 'tls' ? {} : { doSTARTTLS: target.security === 'starttls' }),
-    auth:
-      target.accessToken === undefined
-        ? { user: target.username, pass: target.password }
-        : { user: target.username, accessToken: target.accessToken },
+    auth: { user: target.username, pass: target.password },
     // The library's own log contains protocol lines with addresses.
     logger: false,
     disableAutoIdle: true,

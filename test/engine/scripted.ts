@@ -2,6 +2,7 @@ import { newId } from '../../lib/ids.ts';
 import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
+import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
@@ -123,6 +124,77 @@ const enrollments: Scripted[] = [
   ),
 ];
 
+const ask = (gives: DirectDecision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'advanceDirectSend',
+  gives,
+  ...more,
+});
+const over: DirectDecision = { kind: 'done', outcome: 'sent' };
+const leaves = (ms: number): DirectDecision => ({ kind: 'send', at: inMs(ms), where: 'leaves at its slot' });
+const waits = (state: 'scheduled' | 'awaiting_approval' | 'held', ms = 3_600_000): DirectDecision => ({
+  kind: 'wait',
+  state,
+  until: inMs(ms),
+  where: 'waits',
+});
+const decided: Sent = { signal: 'decided', says: [{ approvalId: newId(), status: 'approved' }] };
+const cancelled: Sent = { signal: 'changed', says: [{ cause: 'cancelled' }] };
+const tried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+const directSends: Scripted[] = [
+  direct(
+    'approved-and-sent',
+    [ask(waits('awaiting_approval')), ask(leaves(20_000)), sent, ask(over)],
+    [{ ...decided, events: TIMER, times: 1 }],
+  ),
+  direct('scheduled-and-held', [
+    ask(waits('scheduled', 9_000)),
+    ask(waits('held', 18_000)),
+    ask(leaves(0)),
+    sent,
+    ask(over),
+  ]),
+  direct(
+    'cancelled-before-its-slot',
+    [ask(leaves(3_600_000)), ask({ kind: 'done', outcome: 'cancelled' })],
+    [{ ...cancelled, events: TIMER, times: 1 }],
+  ),
+  direct('signal-while-asking', [
+    ask(waits('awaiting_approval'), { meanwhile: decided, takesMs: LONG_MS }),
+    ask(leaves(0), { meanwhile: cancelled, takesMs: LONG_MS }),
+    ask({ kind: 'done', outcome: 'cancelled' }),
+  ]),
+  // Uncertain, and sent again at a person's word while the run learns that it is over.
+  direct('signal-after-the-end', [
+    ask(leaves(0)),
+    sent,
+    ask({ kind: 'done', outcome: 'uncertain' }, { meanwhile: tried, takesMs: LONG_MS }),
+    ask(leaves(0)),
+    sent,
+    ask(over),
+  ]),
+  direct('database-away', [
+    { activity: 'advanceDirectSend', patient: true, fails: AWAY },
+    ask(waits('scheduled'), { patient: true, meanwhile: cancelled }),
+    ask({ kind: 'done', outcome: 'cancelled' }),
+  ]),
+  direct(
+    'blocked',
+    [
+      ask(leaves(0)),
+      { activity: 'deliverSend', fails: gaveUp },
+      // Had the run not stood still, the signal of the retry would still count here.
+      ask(waits('held')),
+      { activity: 'advanceDirectSend', patient: true, fails: gaveUp },
+      ask(over),
+    ],
+    [
+      { ...tried, events: SHOWN, times: 1 },
+      { ...decided, events: TIMER, times: 1 },
+      { ...tried, events: SHOWN, times: 3 },
+    ],
+  ),
+];
+
 const delivered: Answer = { activity: 'deliverWebhook', gives: { why: 'delivered' } };
 const hurry: Sent = { signal: 'hurry', says: [{ cause: 'redelivery' }] };
 const deliveries: Scripted[] = [
@@ -240,11 +312,23 @@ const runs: Scripted[] = [
 ];
 
 /** Every scripted run. Times count from when this file is read. */
-export const SCRIPTED: readonly Scripted[] = [...enrollments, ...deliveries, ...batches, ...launchers, ...runs];
+export const SCRIPTED: readonly Scripted[] = [
+  ...enrollments,
+  ...directSends,
+  ...deliveries,
+  ...batches,
+  ...launchers,
+  ...runs,
+];
 
 function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, campaignId: newId(), contactId: newId() };
   return scripted(enrollmentWorkflow, args, 'enrollment', name, answers, later);
+}
+
+function direct(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, directSendId: newId() };
+  return scripted(directSendWorkflow, args, 'direct-send', name, answers, later);
 }
 
 function delivery(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

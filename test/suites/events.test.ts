@@ -19,6 +19,8 @@ import { withdrawApproval } from '../../domain/approvals/expire.ts';
 import { newId } from '../../lib/ids.ts';
 import { PERMISSIONS } from '../../lib/permissions.ts';
 import { approverCtx, createApproval, policyBody } from '../harness/approvals.ts';
+import { createFakeSmtp } from '../harness/fake-smtp.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { openDesk, type Desk } from '../harness/campaign-desk.ts';
 import { createCampaign, createMailbox, createMember, createSession, enroll } from '../harness/factories.ts';
 import { bounceOf, replyTo } from '../harness/inbound.ts';
@@ -88,6 +90,15 @@ async function createSentLeads({ desk }: Stage, count = 1) {
 const report = async (s: Stage, event_type: string) => {
   const [lead] = await createSentLeads(s);
   await s.ok('POST', '/deliverability/events', { event_type, recipient_email: lead!.email, task_id: lead!.sendId });
+};
+
+/** An email that a person wrote and that has a slot. */
+const written = async (s: Stage) => {
+  const email = `sam-${newId()}@ours.test`;
+  const org = s.desk.tenant.organizationId;
+  const id = await createMailbox(world.deps, org, email, { smtp: { host: '127.0.0.1', port: 25 } });
+  const body = { email_account_id: id, to: ['lea@else.test'], subject: 'Hello', body_plain: 'Hi' };
+  return s.ok('POST', '/unibox/compose', body, s.desk.tenant.sessionToken);
 };
 
 const arrive = async (s: Stage, letter: (original: { messageId: string; from: string; to: string }) => Buffer) => {
@@ -203,6 +214,16 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'inbox.email_received': (s) =>
     arrive(s, (original) => replyTo({ ...original, messageId: '<unknown@lead.test>' }, 'Who are you?')),
   'inbox.reply_received': (s) => arrive(s, (original) => replyTo(original, 'Sounds good.')),
+  'inbox.email_sent': async (s) => {
+    const { task_id: id } = await written(s);
+    await deliverSend(s.ctx, { smtp: createFakeSmtp() }, id);
+  },
+  'inbox.email_failed': async (s) => {
+    const { task_id: id } = await written(s);
+    const smtp = createFakeSmtp();
+    smtp.next = () => ({ kind: 'refused', stage: 'recipient', code: 550, response: '550 5.1.1 gone', permanent: true });
+    await deliverSend(s.ctx, { smtp }, id);
+  },
   'email_account.connected': (s) => connected(s),
   'email_account.disconnected': async (s) =>
     s.ok('PATCH', `/emails/${(await connected(s)).mailbox.id}`, { status: 'inactive' }),

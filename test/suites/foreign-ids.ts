@@ -15,6 +15,7 @@ import {
 import { createApproval, createPolicy } from '../harness/approvals.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
+import { createDirectSend } from '../harness/direct-sends.ts';
 import { createApplication } from '../harness/oauth.ts';
 import type { World } from '../harness/world.ts';
 
@@ -87,22 +88,10 @@ export const ROWS: Record<string, Factory> = {
     return createPolicy(world.deps, tenant);
   },
   '/approvals/:id': async ({ world, tenant }) => (await createApproval(world.system(tenant.organizationId), tenant)).id,
-  '/emails/onboarding/oauth/session/:session': async (place) => {
-    const [session, id] = [newSecret(), newId()];
-    await insert(
-      place,
-      'mailbox_consents',
-      {
-        id,
-        provider: 'gmail',
-        session_hash: sha256(session),
-        state_hash: sha256(newSecret()),
-        actor: json({ kind: 'system', userId: null, allowedMailboxes: null }),
-        expires_at: new Date(place.world.deps.clock.now().getTime() + 900_000),
-      },
-      ['created_at'],
-    );
-    return session;
+  '/unibox/scheduled/:taskId': async ({ world, tenant }) => {
+    const email = `${newId()}@example.com`;
+    const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+    return createDirectSend(world.deps, tenant.organizationId, { id, email });
   },
   '/app-connections/:id': async (place) => {
     const id = newId();

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type {
+  DirectDecision,
+  DirectSendActivities,
+  DirectSendArgs,
+  DirectSendSignals,
+} from '../../workflows/direct-send/contract.ts';
+import type {
   Decision,
   EnrollmentActivities,
   EnrollmentArgs,
@@ -140,6 +146,19 @@ const runReport = today<RunReport>()(
   }),
 );
 const runActivity = activity<RunActivities>();
+const directArgs = today<DirectSendArgs>()(z.strictObject({ organizationId: id, directSendId: id }));
+const directDecision = today<DirectDecision>()(
+  z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('wait'),
+      state: z.enum(['scheduled', 'awaiting_approval', 'held']),
+      until: time,
+      where: why,
+    }),
+    z.strictObject({ kind: z.literal('send'), at: time, where: why }),
+    z.strictObject({ kind: z.literal('done'), outcome: why }),
+  ]),
+);
 
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
@@ -173,6 +192,27 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'abandonImport',
         z.tuple([z.strictObject({ organizationId: id, importId: id, reason: why })]),
         nothing as never,
+      ),
+    },
+  },
+  'direct-send': {
+    args: z.tuple([directArgs]),
+    signals: {
+      decided: z.tuple([
+        today<DirectSendSignals['decided']>()(
+          z.strictObject({ approvalId: id, status: z.enum(['approved', 'denied', 'expired']) }),
+        ),
+      ]),
+      changed: z.tuple([today<DirectSendSignals['changed']>()(z.strictObject({ cause: z.literal('cancelled') }))]),
+      retry: z.tuple([today<DirectSendSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      // A local activity: the history has its result, never its input.
+      advanceDirectSend: { input: z.tuple([directArgs]), result: directDecision },
+      deliverSend: activity<DirectSendActivities>()(
+        'deliverSend',
+        z.tuple([z.strictObject({ organizationId: id, sendId: id })]),
+        outcome,
       ),
     },
   },

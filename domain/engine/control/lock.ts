@@ -1,7 +1,8 @@
 import type { Tx } from '../../kernel/transact.ts';
+import { lockDirectSend } from '../../records/direct-sends.ts';
 
 /**
- * Locks the enrollment an email belongs to and every open one of its contact, in one order: what happens to the email may
+ * Locks the enrollment, or the direct send, an email belongs to and every open one of its contact, in one order: what happens to the email may
  * end them all, and two emails of one contact can have something happen to them at once.
  */
 export async function lockLeadsOfSend(tx: Tx, sendId: string): Promise<void> {
@@ -15,4 +16,5 @@ export async function lockLeadsOfSend(tx: Tx, sendId: string): Promise<void> {
      order by e.id for update`,
     { id: sendId },
   );
+  await lockDirectSend(tx, sendId);
 }

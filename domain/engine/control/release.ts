@@ -69,6 +69,11 @@ export async function detachMailbox(tx: Tx, mailboxId: string): Promise<void> {
      update enrollments e set mailbox_id = null from held where e.id = held.id`,
     { id: mailboxId },
   );
+  await tx.org.sql(
+    `with held as (select id from direct_sends where organization_id = :org and mailbox_id = :id order by id for update)
+     update direct_sends d set mailbox_id = null from held where d.id = held.id`,
+    { id: mailboxId },
+  );
   await releaseReservedSends(tx, { mailboxId });
   await tx.org.table('sends').where({ mailbox_id: mailboxId }).update({ mailbox_id: null });
 }

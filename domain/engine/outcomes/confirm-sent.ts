@@ -1,6 +1,7 @@
 import type { Tx } from '../../kernel/transact.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { dropDeadLetter, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
+import { settleDirectSend } from '../../records/direct-sends.ts';
 import { lockSubject, subjectPayload } from './subject.ts';
 
 /**
@@ -27,6 +28,7 @@ export async function confirmSent(tx: Tx, sendId: string, because: string): Prom
     { id: sendId, now: tx.now },
   );
   await dropDeadLetter(tx, UNCERTAIN_EMAIL, sendId);
+  if (await settleDirectSend(tx, sendId, { state: 'sent' }, ['uncertain', 'queued'])) return true;
   tx.emit('campaign.email_sent', { ...subjectPayload(subject), sent_at: row!.sent_at.toISOString() });
   if (subject.campaignId)
     await logCampaign(tx, subject.campaignId, 'send_settled', `An uncertain email counts as sent: ${because}`, {

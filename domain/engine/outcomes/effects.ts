@@ -5,6 +5,7 @@ import { warnMailbox } from '../control/mailbox-hold.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import type { RefusalClass } from '../../mail/inbound/refusal.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
+import { settleDirectSend } from '../../records/direct-sends.ts';
 import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
@@ -73,7 +74,11 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
        where organization_id = :org and id = :id`,
       { id: send.id, now: tx.now },
     );
-    tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
+    if (subject.isDirect) {
+      // One that the server refused at once is settled already.
+      const settlement = { state: 'bounced', code: 'bounced', reason: detail.reason } as const;
+      await settleDirectSend(tx, send.id, settlement, ['sent', 'uncertain']);
+    } else tx.emit('campaign.email_bounced', { ...subjectPayload(subject), ...detail, source: bounce.source });
   }
   const { bounce_pipeline: pipeline } = await effectiveSettings(tx.org, subject.campaignId);
   const suppressed = bounce.hard && pipeline.enabled && pipeline.auto_suppress_on_bounce;
@@ -92,6 +97,27 @@ export async function recordBounce(tx: Tx, subject: Subject, bounce: Bounce): Pr
     cause: 'bounced',
     reason: 'the email bounced',
   });
+}
+
+/** Records the bounce of one of several recipients of a direct send, whose email has reached the others. */
+export async function recordCopyBounce(tx: Tx, bounce: Bounce & { address: string }): Promise<void> {
+  const { address, ...rest } = bounce;
+  const [contact] = await tx.org.sql<Columns<'contacts', 'id'>>(
+    'select id from contacts where organization_id = :org and email = :email',
+    { email: address },
+  );
+  await recordBounce(
+    tx,
+    {
+      send: null,
+      isDirect: true,
+      campaignId: null,
+      enrollmentId: null,
+      contactId: contact?.id ?? null,
+      email: address,
+    },
+    rest,
+  );
 }
 
 /**
@@ -132,6 +158,7 @@ export async function recordComplaint(tx: Tx, subject: Subject, complaint: Compl
 export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
   const subject = (who.sendId ? await lockSubject(tx, who.sendId) : undefined) ?? {
     send: null,
+    isDirect: false,
     campaignId: who.campaignId ?? null,
     enrollmentId: who.enrollmentId ?? null,
     contactId: who.contactId ?? null,

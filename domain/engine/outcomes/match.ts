@@ -8,13 +8,18 @@ export interface MatchedSend {
   campaign_id: string | null;
   contact_id: string | null;
   recipient: string;
+  /** Everybody it went to. */
+  recipients: string[];
+  /** The campaign email that the conversation of a direct send is about. */
+  about_id: string | null;
   /** Message-ID the conversation began with. */
   root: string | null;
   /** The contact's timezone field, as people write it. */
   timezone: string | null;
 }
 
-const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone`;
+const COLUMNS = `s.id, s.message_id, s.campaign_id, s.contact_id, s.recipient, d.about_send_id as about_id,
+  coalesce(d.to_emails || d.cc_emails || d.bcc_emails, array[s.recipient]) as recipients, s.conversation -> 'messageIds' ->> 0 as root, c.custom_fields ->> 'timezone' as timezone`;
 /** A message of a contact we have mailed counts as an answer for this long (ms). */
 const ANSWERED_WITHIN_MS = 60 * DAY_MS;
 
@@ -32,11 +37,23 @@ export async function matchSend(org: OrgScope, threadIds: readonly string[]): Pr
        union all
        select * from sends where organization_id = :org and assigned_id = t.id
      ) s on true
+     left join direct_sends d on d.id = s.id
      left join contacts c on c.id = s.contact_id
      order by t.place limit 1`,
     { ids: threadIds },
   );
   return send;
+}
+
+/** The campaign email that an answer to a direct send counts for; the direct send itself where there is none. */
+export async function matchAnswered(org: OrgScope, send: MatchedSend): Promise<MatchedSend> {
+  if (send.about_id === null) return send;
+  const [about] = await org.sql<MatchedSend>(
+    `select ${COLUMNS} from sends s left join direct_sends d on d.id = s.id left join contacts c on c.id = s.contact_id
+     where s.organization_id = :org and s.id = :id and s.message_id is not null`,
+    { id: send.about_id },
+  );
+  return about ?? send;
 }
 
 /**
@@ -50,7 +67,7 @@ export async function matchBySender(
   if (!from) return undefined;
   const [send] = await org.sql<MatchedSend>(
     `select ${COLUMNS}
-     from contacts c join sends s on s.contact_id = c.id
+     from contacts c join sends s on s.contact_id = c.id left join direct_sends d on d.id = s.id
      where c.organization_id = :org and c.email = :from and s.organization_id = :org and s.mailbox_id = :mailbox and s.recipient = c.email
        and s.state in ('sending', 'sent', 'uncertain', 'bounced') and coalesce(s.sent_at, s.claimed_at) between :since and :until
      order by coalesce(s.sent_at, s.claimed_at) desc limit 1`,

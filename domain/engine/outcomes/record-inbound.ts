@@ -8,8 +8,8 @@ import { recipientZone } from '../../records/schedule/recipient-zone.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { holdAway } from './away.ts';
 import { confirmSent } from './confirm-sent.ts';
-import { recordBounce, recordComplaint, emitDelivered, recordUnsubscribe } from './effects.ts';
-import { isOwnMail, matchBySender, matchSend, type MatchedSend } from './match.ts';
+import { recordBounce, recordComplaint, recordCopyBounce, emitDelivered, recordUnsubscribe } from './effects.ts';
+import { isOwnMail, matchAnswered, matchBySender, matchSend, type MatchedSend } from './match.ts';
 import { recordReply, type Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
 import { storableText } from './storable.ts';
@@ -58,8 +58,11 @@ export async function recordInbound(
       await advanceFolder(tx, mailbox.id, location);
       return null;
     }
-    const send =
+    const named =
       (await matchSend(tx.org, guess.threadIds)) ?? (await answered(tx, mailbox.id, message, guess, location));
+    // A report is about the email that it names; an answer counts for the campaign, whoever wrote last.
+    const isReport = guess.kind === 'bounce' || guess.kind === 'complaint';
+    const send = named && !isReport ? await matchAnswered(tx.org, named) : named;
     const own = await isOwnMail(tx.org, message, send?.recipient);
     const reading = await readAgain(tx, message, guess, send, location);
     const kind = own || (!send && reading.kind === 'reply') ? 'other' : reading.kind;
@@ -77,7 +80,10 @@ export async function recordInbound(
       confidence: reading.kind === 'reply' ? reading.confidence : null,
     };
     await store(tx, inbound, raw.length);
-    if (!own && send && !seen.elsewhere) await applyEffects(tx, inbound, reading, send);
+    if (!own && send && !seen.elsewhere) {
+      if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
+      await applyEffects(tx, inbound, reading, send);
+    }
     emitReceived(tx, inbound);
     await advanceFolder(tx, mailbox.id, location);
     return kind;
@@ -254,21 +260,21 @@ async function applyEffects(
   switch (reading.kind) {
     case 'bounce': {
       // Anyone may write a report; only what it says of the address this email went to is believed.
-      const bounced = reading.recipients.find(
-        ({ finalRecipient, originalRecipient }) =>
-          finalRecipient === send.recipient || originalRecipient === send.recipient,
-      );
+      const bounced = reading.recipients.find((one) => addressIn(send, one) !== undefined);
       if (!bounced) return;
-      const reason = bounced.diagnosticCode ?? bounced.status ?? 'the message came back';
-      return recordBounce(tx, subject, {
+      const bounce = {
         hard: bounced.bounceType === 'hard',
-        reason,
+        reason: bounced.diagnosticCode ?? bounced.status ?? 'the message came back',
         source: 'dsn',
         fault: bounced.refusal?.class,
-      });
+      } as const;
+      const address = addressIn(send, bounced)!;
+      return address === send.recipient
+        ? recordBounce(tx, subject, bounce)
+        : recordCopyBounce(tx, { ...bounce, address });
     }
     case 'complaint':
-      if (reading.recipient !== null && reading.recipient !== send.recipient) return;
+      if (reading.recipient !== null && !send.recipients.includes(reading.recipient)) return;
       return recordComplaint(tx, subject, { reason: `spam complaint (${reading.feedbackType})`, source: 'arf' });
     case 'out_of_office':
       if (subject.contactId) {
@@ -299,6 +305,14 @@ async function applyEffects(
         message: factsOf(inbound),
       });
   }
+}
+
+/** Which recipient of an email a line of a report is about; undefined when none. */
+function addressIn(
+  send: MatchedSend,
+  { finalRecipient, originalRecipient }: { finalRecipient: string; originalRecipient: string | null },
+): string | undefined {
+  return send.recipients.find((address) => address === finalRecipient || address === originalRecipient);
 }
 
 /** Mail that a mail program wrote when its user pressed "unsubscribe". */

@@ -43,17 +43,18 @@ export async function recordReply(tx: Tx, subject: Subject, reply: Reply): Promi
       .update({ replied_at: tx.now, updated_at: tx.now });
   await recordEngagement(tx, subject, 'reply', reply.source, { intent: reply.intent });
   const { message } = reply;
-  tx.emit('campaign.reply_received', {
-    ...subjectPayload(subject),
-    email_id: message?.id ?? null,
-    reply_message_id: message?.messageId ?? null,
-    thread_id: message?.threadId ?? null,
-    from_email: message?.fromEmail ?? null,
-    subject: message?.subject ?? null,
-    received_at: message?.receivedAt.toISOString() ?? null,
-    intent: reply.intent,
-    intent_confidence: reply.confidence,
-  });
+  if (!subject.isDirect)
+    tx.emit('campaign.reply_received', {
+      ...subjectPayload(subject),
+      email_id: message?.id ?? null,
+      reply_message_id: message?.messageId ?? null,
+      thread_id: message?.threadId ?? null,
+      from_email: message?.fromEmail ?? null,
+      subject: message?.subject ?? null,
+      received_at: message?.receivedAt.toISOString() ?? null,
+      intent: reply.intent,
+      intent_confidence: reply.confidence,
+    });
   const { reply_intent: settings, custom } = await effectiveSettings(tx.org, campaignId);
   if (reply.unsubscribeRequest && settings.enabled && settings.auto_suppress_on_unsubscribe_keyword) {
     await recordUnsubscribe(tx, subject, 'reply', true);

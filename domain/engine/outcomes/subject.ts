@@ -8,6 +8,8 @@ import type { Tx } from '../../kernel/transact.ts';
 /** Whom and what a reply, bounce, complaint or opt-out is about. Parts that were deleted meanwhile are null. */
 export interface Subject {
   send: LockedSend | null;
+  /** What a person or an agent wrote, and no campaign's. */
+  isDirect: boolean;
   campaignId: string | null;
   enrollmentId: string | null;
   contactId: string | null;
@@ -36,14 +38,16 @@ export type LockedSend = Columns<
  */
 export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | undefined> {
   await lockLeadsOfSend(tx, sendId);
-  const [send] = await tx.org.sql<LockedSend>(
-    `select id, campaign_id, enrollment_id, step_id, contact_id, mailbox_id, recipient, message_id, state, unsubscribed_at
+  const [send] = await tx.org.sql<LockedSend & { is_direct: boolean }>(
+    `select id, campaign_id, enrollment_id, step_id, contact_id, mailbox_id, recipient, message_id, state, unsubscribed_at,
+       exists (select 1 from direct_sends d where d.id = sends.id) as is_direct
      from sends where organization_id = :org and id = :id for update`,
     { id: sendId },
   );
   if (!send) return undefined;
   return {
     send,
+    isDirect: send.is_direct,
     campaignId: send.campaign_id,
     enrollmentId: send.enrollment_id,
     contactId: send.contact_id,

@@ -2,90 +2,35 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { json } from '../../../db/connection.ts';
 import { hmac } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
-import type { SmtpTarget } from '../../../lib/smtp/index.ts';
 import { buildMessage, type BuiltMessage, type MessageInput } from '../../mail/messages/build.ts';
 import type { Conversation } from '../../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../../mail/messages/tracking-urls.ts';
-import {
-  settingsColumns,
-  settingsInForce,
-  type OutreachSettings,
-  type SettingsLayers,
-} from '../../records/outreach-settings.ts';
+import { settingsColumns, settingsInForce, type OutreachSettings } from '../../records/outreach-settings.ts';
 import { suppressedNow } from '../../records/suppression-check.ts';
 import { trackingToken } from '../../mail/messages/tracking-token.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
-import { ACCESS_MARGIN_MS } from '../control/access-token.ts';
-import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
-import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
 import { blockComposition } from './composition.ts';
-import { sentFacts, type SentFacts } from './settle.ts';
+import {
+  holdUnreadable,
+  mailboxRefusal,
+  openTarget,
+  sealed,
+  STALE_SLOT_MS,
+  type Claim,
+  type ClaimRow,
+  type Json,
+} from './claimed.ts';
+import { claimDirect } from './direct-claim.ts';
+import { sentFacts } from './settle.ts';
 
-/**
- * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
- * make it less (`task_reliability.execution_window_seconds`).
- */
-const STALE_SLOT_MS = 5 * 60_000;
+export type { Claim, ClaimedSend } from './claimed.ts';
+
 /** A slot this much (ms) ahead is not due: only an attempt repeated after a deferral comes that early. Clocks may differ. */
 const EARLY_MS = 5_000;
-
-interface Json {
-  [key: string]: any;
-}
-
-/** What the claim reads, in one query. Dates inside the jsonb parts are text. */
-interface ClaimRow {
-  send: Json;
-  /** Null when campaign or contact were deleted while the email was in a worker's hands. */
-  enrollment: Json | null;
-  campaign: Json | null;
-  step: Json | null;
-  variant: Json | null;
-  contact: Json | null;
-  mailbox: Json | null;
-  credentials: Buffer | null;
-  /** Of a mailbox that was connected by consent. */
-  tokens: Buffer | null;
-  access_expires_at: Date | null;
-  workspace: SettingsLayers['workspace'];
-  overrides: SettingsLayers['overrides'];
-  suppressed: boolean;
-}
-
-/** An email that is this worker's to hand over, and its alone. */
-export interface ClaimedSend {
-  kind: 'claimed';
-  sendId: string;
-  token: string;
-  attempts: number;
-  mailbox: SealedMailbox & { save_to_sent: boolean };
-  target: SmtpTarget;
-  /** The contact's address as it stands in the envelope. */
-  recipient: string;
-  envelope: { from: string; to: string[] };
-  messageId: string;
-  raw: Buffer;
-  /** The lead it belongs to, and what its event will say. */
-  enrollmentId: string;
-  facts: SentFacts;
-}
-
-export type Claim =
-  | ClaimedSend
-  /** Settled already, or given back: the run asks anew. */
-  | { kind: 'gone'; outcome: string }
-  /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
-  | { kind: 'busy'; until: number; isUnderWay: boolean }
-  /** The mailbox needs a new access token before it can sign in; nothing was done. */
-  | { kind: 'access_expired'; mailboxId: string }
-  /** Its mail host (host:port) has no permit left now; nothing was done. */
-  | { kind: 'host_full'; host: string }
-  /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
-  | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
 /**
  * Takes a reserved email for sending (`reserved -> sending`), the only code that does so. Everything is checked
@@ -111,6 +56,7 @@ export async function claimSend(
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
+    if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire);
 
     const settings = settingsInForce({
       workspace: row.workspace,
@@ -122,15 +68,9 @@ export async function claimSend(
       await releaseReservedSends(tx, { sendId });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
-    if (row.access_expires_at && row.access_expires_at.getTime() <= tx.now.getTime() + ACCESS_MARGIN_MS)
-      return { kind: 'access_expired', mailboxId: mailbox.id };
     const target = openTarget(ctx, row);
     if (!target) {
-      await holdMailbox(tx, mailbox.id, {
-        code: 'auth_failed',
-        reason: 'The stored password cannot be read; enter it again',
-        until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
-      });
+      await holdUnreadable(tx, mailbox.id);
       return { kind: 'gone', outcome: 'mailbox_held' };
     }
     const host = `${target.host}:${target.port}`;
@@ -167,6 +107,7 @@ export async function claimSend(
       recipient: (envelope.to as string[])[0]!,
       mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
       envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
+      isDirect: false,
       enrollmentId: enrollment.id,
       facts: sentFacts({
         id: sendId,
@@ -181,16 +122,19 @@ export async function claimSend(
   });
 }
 
-/** Locks the enrollment before the send, in the order every other writer takes them. */
+/** Locks the enrollment, or the direct send, before the send, in the order every other writer takes them. */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
   const lock = tx.org.sql(
     `select e.id from enrollments e where e.organization_id = :org
        and e.id = (select enrollment_id from sends where id = :send and organization_id = :org) for update`,
     { send: sendId },
   );
+  const lockDirect = tx.org.sql(`select id from direct_sends where organization_id = :org and id = :send for update`, {
+    send: sendId,
+  });
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
-       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
+       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, to_jsonb(d) as direct,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
      from sends s
      left join enrollments e on e.id = s.enrollment_id
@@ -199,13 +143,13 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      left join campaign_variants v on v.id = s.variant_id
      left join contacts ct on ct.id = s.contact_id
      left join mailboxes m on m.id = s.mailbox_id
-     left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
+     left join direct_sends d on d.id = s.id
      where s.organization_id = :org and s.id = :send
      for update of s`,
     { send: sendId, now: tx.now },
   );
-  // Sent together; the second begins when the first has its lock.
-  const [, [row]] = await Promise.all([lock, read]);
+  // Sent together; each begins when the one before has its lock.
+  const [, , [row]] = await Promise.all([lock, lockDirect, read]);
   return row;
 }
 
@@ -262,10 +206,8 @@ function refusalOf(tx: Tx, row: ClaimRow, { task_reliability: reliability }: Out
   if (enrollment.hold_since && (!enrollment.hold_until || new Date(enrollment.hold_until) > tx.now)) return 'held';
   if (!contact) return 'contact_deleted';
   if (!contact.subscribed) return 'unsubscribed';
-  if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
-  for (const side of ['hold', 'imap_hold'])
-    if (mailbox[`${side}_code`] && (!mailbox[`${side}_until`] || new Date(mailbox[`${side}_until`]) > tx.now))
-      return 'mailbox_held';
+  const atRest = mailboxRefusal(tx, mailbox);
+  if (atRest) return atRest;
   if (new Date(send.slot_at).getTime() < tx.now.getTime() - window) return 'slot_missed';
   if (!isOpen(scheduleOf(withDates(campaign)), tx.now)) return 'window_closed';
   return suppressed ? 'suppressed' : undefined;
@@ -277,28 +219,6 @@ function withDates(campaign: Json): CampaignView {
     start_date: campaign.start_date ? new Date(campaign.start_date) : null,
     end_date: campaign.end_date ? new Date(campaign.end_date) : null,
   } as CampaignView;
-}
-
-function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
-  if (!row || !credentials) return null;
-  return {
-    id: row.id,
-    smtp: row.smtp as MailService,
-    imap: row.imap as MailService | null,
-    credentials,
-    credentials_version: row.credentials_version,
-    tokens,
-  };
-}
-
-/** Opened before the email counts as under way: with a key that does not fit, nothing can have left. */
-function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
-  try {
-    return smtpTargetOf(ctx.keyring, sealed(row)!);
-  } catch (error) {
-    ctx.log.error({ err: error, mailboxId: row.mailbox!.id }, 'the credentials of a mailbox cannot be opened');
-    return undefined;
-  }
 }
 
 function messageInput(ctx: Ctx, row: ClaimRow, unsubscribe: MessageInput['unsubscribe']): MessageInput {

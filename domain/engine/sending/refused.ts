@@ -113,6 +113,7 @@ export async function holdForRefusal(
       reason,
       until: new Date(tx.now.getTime() + verdict.hold.ms),
     });
+    if (claim.isDirect) await tx.org.table('direct_sends').where({ id: claim.sendId }).update({ held_at: tx.now });
     const { campaign_id: campaignId, contact_id: contactId, step_id: stepId } = claim.facts;
     if (campaignId)
       await logCampaign(tx, campaignId, 'mailbox_refused', 'A mail server refused the mailbox, not the contact', {
@@ -127,8 +128,16 @@ export async function holdForRefusal(
   });
 }
 
-/** Whether the mailbox was held for this step before, and has handed over other emails since. */
-async function isAboutRecipient(tx: Tx, { facts, mailbox }: ClaimedSend): Promise<boolean> {
+/** Whether the mailbox was held for this step, or this direct send, before, and has handed over other emails since. */
+async function isAboutRecipient(tx: Tx, { facts, mailbox, isDirect, sendId }: ClaimedSend): Promise<boolean> {
+  if (isDirect) {
+    const rows = await tx.org.sql(
+      `select 1 from direct_sends d where d.organization_id = :org and d.id = :id
+         and exists (select 1 from sends s where s.organization_id = :org and s.mailbox_id = :mailbox and s.sent_at > d.held_at)`,
+      { id: sendId, mailbox: mailbox.id },
+    );
+    return rows.length > 0;
+  }
   const [row] = await tx.org.sql(
     `select 1 from campaign_logs l
      where l.organization_id = :org and l.campaign_id = :campaign and l.event_type = 'mailbox_refused'

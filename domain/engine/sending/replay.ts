@@ -6,6 +6,7 @@ import type { Tx } from '../../kernel/transact.ts';
 import { launchRefusal } from '../campaign/launch-checks.ts';
 import { logCampaign } from '../campaign/log.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
+import { lockDirectSend, requeueDirectSend } from '../../records/direct-sends.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { signalRetry } from '../control/signals.ts';
 import { activateCampaign, lockCampaign } from '../control/status.ts';
@@ -28,6 +29,10 @@ const REOPENED = ['active', 'completed', 'failed'] as const;
  * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more
  */
 export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> {
+  if (await lockDirectEmail(tx, sendId, 'uncertain')) {
+    await tx.org.table('sends').where({ id: sendId }).update({ again: true, updated_at: tx.now });
+    return requeueDirectSend(tx, sendId);
+  }
   const given = await lockGiven(tx, sendId, 'uncertain');
   await tx.org.table('sends').where({ id: sendId }).update({ again: true, updated_at: tx.now });
   await goOn(tx, given, 'An uncertain email is sent again');
@@ -38,6 +43,14 @@ export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> 
  * @throws AppError conflict when the email has not failed, or its contact must not be mailed any more
  */
 export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
+  if (await lockDirectEmail(tx, sendId, 'failed')) {
+    await tx.org
+      .table('sends')
+      .where({ id: sendId, state: 'failed' })
+      .update({ state: 'reserved', updated_at: tx.now });
+    await releaseReservedSends(tx, { sendId });
+    return requeueDirectSend(tx, sendId);
+  }
   const given = await lockGiven(tx, sendId, 'failed');
   // Nothing of it has left: the row goes as a slot does, with its counts.
   await tx.org.table('sends').where({ id: sendId }).update({ state: 'reserved', updated_at: tx.now });
@@ -48,6 +61,26 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
       .where({ id: given.step_run_id })
       .update({ state: 'running', outcome: null, attempts: 0, detail: null, completed_at: null });
   await goOn(tx, given, 'An email that had failed is tried again');
+}
+
+/**
+ * Locks a direct send and its email; false when the id is not one.
+ * @throws AppError conflict when it is in another state
+ */
+async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'): Promise<boolean> {
+  const direct = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
+  if (!direct) return false;
+  if (direct.mailbox_id) assertMailboxAllowed(tx.actor, direct.mailbox_id);
+  const [email] = await tx.org.sql<{ state: string; again: boolean }>(
+    'select state, again from sends where organization_id = :org and id = :id for update',
+    { id },
+  );
+  if (direct.state !== state || email?.again || (state === 'uncertain' && email?.state !== state))
+    throw new AppError('conflict', `The email is not ${state} any more`, {
+      fix: 'It has been sent again or settled in the meantime; read the list again.',
+    });
+  if (direct.mailbox_id === null) throw new AppError('conflict', 'The mailbox of this email has been removed');
+  return true;
 }
 
 /** Locks campaign, leads and email in the order of all writers, and checks that the email is in that state. */

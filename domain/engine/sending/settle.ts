@@ -7,7 +7,10 @@ import type { Ctx } from '../../kernel/context.ts';
 import { transact, writeAtOnce, type Tx } from '../../kernel/transact.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { freeSlot, moveSlot, releaseReservedSends } from '../control/release.ts';
-import { addDeadLetter, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
+import { addDeadLetter, FAILED_DIRECT_EMAIL, FAILED_EMAIL, UNCERTAIN_EMAIL } from '../../records/dead-letters.ts';
+import { lockDirectSend, settleDirectSend } from '../../records/direct-sends.ts';
+import type { RefusalClass } from '../../mail/inbound/refusal.ts';
+import { recordCopyBounce } from '../outcomes/effects.ts';
 
 /** A claimed send: only the holder of the token may settle it. */
 export interface Hold {
@@ -30,8 +33,8 @@ interface SentRow extends Columns<
   message_id: string;
 }
 
-/** Null when the campaign or the contact was deleted while the email was in a worker's hands. */
-type HeldRow = SentRow & { lead_state: string | null };
+/** Of the lead, null when the campaign or the contact was deleted meanwhile; of the direct send, null where it is none. */
+type HeldRow = SentRow & { lead_state: string | null; direct_state: string | null };
 
 /** First wait (ms) after a temporary refusal; later ones quadruple, up to an hour. */
 const RETRY_BASE_MS = 60_000;
@@ -119,6 +122,7 @@ const aftermath = (state: 'sent' | 'uncertain'): string => `run as (
 /**
  * Settles an email that has left (`sent`), or may have (`uncertain`: neither sent nor skipped, listed, and sent again only when
  * a person asks for it), in any state of its lead and campaign. The step is done either way.
+ * @param refused recipients of a direct send whom the server refused while it took the email
  * @returns false when the token is no longer the send's
  */
 export async function settleDelivered(
@@ -126,6 +130,7 @@ export async function settleDelivered(
   hold: Hold,
   state: 'sent' | 'uncertain',
   answer: Answer,
+  refused: readonly RefusedCopy[] = [],
 ): Promise<boolean> {
   return transact(ctx, async (tx) => {
     if (!(await lockEnrollment(tx, hold))) return false;
@@ -148,10 +153,37 @@ export async function settleDelivered(
       },
     );
     if (!row) return false;
+    if (await settleDirect(tx, row, state, answer, refused)) return true;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
     else await listUncertain(tx, row, answer.response);
     return true;
   });
+}
+
+/** A recipient of a direct send whom the server refused while it took the email for others. */
+export interface RefusedCopy {
+  address: string;
+  hard: boolean;
+  reason: string;
+  fault: RefusalClass;
+}
+
+/** Settles what a person or an agent wrote; false for the email of a campaign. */
+async function settleDirect(
+  tx: Tx,
+  row: SentRow,
+  state: 'sent' | 'uncertain',
+  answer: Answer,
+  refused: readonly RefusedCopy[],
+): Promise<boolean> {
+  const settlement =
+    state === 'sent'
+      ? { state, refused: refused.map(({ address }) => address) }
+      : { state, code: 'uncertain', reason: answer.response };
+  if (!(await settleDirectSend(tx, row.id, settlement))) return false;
+  if (state === 'uncertain') await listUncertain(tx, row, answer.response);
+  for (const copy of refused) await recordCopyBounce(tx, { ...copy, source: 'smtp' });
+  return true;
 }
 
 /** Shows an uncertain email: in the campaign's log, and as a dead letter that sends it again when it is replayed. */
@@ -161,7 +193,7 @@ async function listUncertain(tx: Tx, row: SentRow, reason: string): Promise<void
     await addDeadLetter(tx, {
       taskId: row.id,
       taskType: UNCERTAIN_EMAIL,
-      payload: { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id },
+      payload: idsOf(row),
       error: `the email may have left: ${reason}`,
       attempts: row.attempts,
       maxAttempts: 0,
@@ -201,6 +233,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
   return transact(ctx, async (tx) => {
     const row = await lockHeld(tx, hold);
     if (!row) return 'stale';
+    if (row.direct_state) await tx.org.table('direct_sends').where({ id: row.id }).update({ attempts: row.attempts });
     const { task_reliability: reliability } = await effectiveSettings(tx.org, row.campaign_id);
     const limit = reliability.enabled ? reliability.max_attempts : 1;
     if (row.attempts >= limit) {
@@ -209,9 +242,9 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     }
     const wait = Math.min(RETRY_BASE_MS * 4 ** (row.attempts - 1), RETRY_CAP_MS);
     await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
-    await tx.org.table('step_runs').where({ id: row.step_run_id! }).update({ attempts: row.attempts });
-    if (row.lead_state === 'active')
-      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
+    if (row.step_run_id)
+      await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
+    if (isWanted(row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });
@@ -235,8 +268,7 @@ export async function settleWaiting(
       error_code: 'unreachable',
       error_detail: reason.slice(0, 500),
     });
-    if (row.lead_state === 'active')
-      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
+    if (isWanted(row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });
@@ -270,13 +302,20 @@ export async function settleBounced(
         error_code: 'refused',
         updated_at: tx.now,
       });
-    await tx.org
-      .table('step_runs')
-      .where({ id: row.step_run_id! })
-      .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
+    if (row.step_run_id)
+      await tx.org
+        .table('step_runs')
+        .where({ id: row.step_run_id })
+        .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
+    if (row.direct_state) await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: response });
     await bounce(tx, row);
     return true;
   });
+}
+
+/** Whether an email that could not leave is still to be sent. */
+function isWanted({ lead_state: lead, direct_state: direct }: HeldRow): boolean {
+  return lead === 'active' || direct === 'queued';
 }
 
 async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
@@ -286,7 +325,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
     { id: hold.sendId },
   );
   if (row) return true;
-  // The campaign was deleted while the email was in a worker's hands: the send stays on record by itself.
+  await lockDirectSend(tx, hold.sendId);
+  // The campaign was deleted while the email was in a worker's hands, or there is none: the send stays on record by itself.
   const [alone] = await tx.org.sql(
     `select id from sends where organization_id = :org and id = :id and enrollment_id is null`,
     { id: hold.sendId },
@@ -297,7 +337,8 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
 async function lockHeld(tx: Tx, hold: Hold): Promise<HeldRow | undefined> {
   if (!(await lockEnrollment(tx, hold))) return undefined;
   const [row] = await tx.org.sql<HeldRow>(
-    `select s.*, e.state as lead_state from sends s left join enrollments e on e.id = s.enrollment_id
+    `select s.*, e.state as lead_state, d.state as direct_state
+     from sends s left join enrollments e on e.id = s.enrollment_id left join direct_sends d on d.id = s.id
      where s.organization_id = :org and s.id = :id and s.state = 'sending' and s.claim_token = :token for update of s`,
     { id: hold.sendId, token: hold.token },
   );
@@ -311,20 +352,22 @@ async function unclaim(tx: Tx, row: SentRow, more: Record<string, unknown> = {})
     .update({ state: 'reserved', claim_token: null, claimed_at: null, handover: null, updated_at: tx.now, ...more });
 }
 
-async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
+async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLetterLimit: number | null): Promise<void> {
   await tx.org
     .table('sends')
     .where({ id: row.id })
     .update({ state: 'failed', error_code: code, error_detail: reason.slice(0, 500), updated_at: tx.now });
-  await tx.org
-    .table('step_runs')
-    .where({ id: row.step_run_id! })
-    .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
+  if (row.step_run_id)
+    await tx.org
+      .table('step_runs')
+      .where({ id: row.step_run_id })
+      .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
+  await settleDirectSend(tx, row.id, { state: 'failed', code, reason });
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,
-      taskType: FAILED_EMAIL,
-      payload: { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id },
+      taskType: row.direct_state ? FAILED_DIRECT_EMAIL : FAILED_EMAIL,
+      payload: idsOf(row),
       error: reason,
       attempts: row.attempts,
       maxAttempts: deadLetterLimit,
@@ -340,6 +383,12 @@ async function fail(tx: Tx, row: SentRow, code: string, reason: string, deadLett
       logged(row),
     );
   if (row.enrollment_id) await finishEnrollment(tx, row.enrollment_id, 'failed', { reason, byRun: true });
+}
+
+/** Ids that lead from a dead letter to the email. */
+function idsOf(row: SentRow): Record<string, string | null> {
+  if (row.campaign_id === null && row.step_id === null) return { direct_send_id: row.id, mailbox_id: row.mailbox_id };
+  return { campaign_id: row.campaign_id, enrollment_id: row.enrollment_id, step_id: row.step_id };
 }
 
 /** What the activity log keeps of an email: ids only. */

@@ -236,8 +236,8 @@ function oneClickHeaders(oneClickUrl: string): NonNullable<SendMailOptions['head
   };
 }
 
-/** Exactly one bare address: no display name, no list, nothing that could address another person. */
-function checkAddress(address: string, errors: MessageError[]): string {
+/** Checks that a text is exactly one bare address: no display name, no list, nothing that could address another person. */
+export function checkAddress(address: string, errors: MessageError[]): string {
   const bare = address.trim();
   if (!/^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u.test(bare)) {
     errors.push({ field: 'address', message: 'an address of the message is not a plain email address' });

@@ -72,6 +72,7 @@ export function threadMessage(input: {
   };
 }
 
-function withoutReplyPrefix(subject: string): string {
+/** A subject without `Re:` before it, in one line. */
+export function withoutReplyPrefix(subject: string): string {
   return headerText(subject).replace(/^(?:re\s*:\s*)+/i, '');
 }

@@ -1,0 +1,253 @@
+import test from 'ava';
+import { createPolicy } from '../../test/harness/approvals.ts';
+import { createDirectSend, createWritingDesk } from '../../test/harness/direct-sends.ts';
+import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
+import { replyTo } from '../../test/harness/inbound.ts';
+import { createMondayWorld } from '../../test/harness/lead.ts';
+import { maskOf } from '../../lib/permissions.ts';
+import { newId } from '../../lib/ids.ts';
+
+const stage = await createMondayWorld(test, { ORG_STORED_BYTES: '4000' });
+const { world, clock } = stage;
+const SHOWN = { 'x-heron-example': 'yes' };
+const paths = (answer: { body: any }): string[] =>
+  answer.body.problems.map(({ path }: { path: string }) => path).sort();
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** A conversation that a stranger has begun. */
+async function asked(desk: Awaited<ReturnType<typeof createWritingDesk>>, from = 'lea@else.test') {
+  const messageId = `<${newId()}@else.test>`;
+  const first = { messageId: '<first@else.test>', from: desk.email, to: from };
+  await desk.receive(replyTo(first, 'What does it cost?', { messageId, subject: 'Re: Your offer' }));
+  return { threadId: '<first@else.test>', messageId };
+}
+
+test.serial('each of the three routes sends for a person at once', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { threadId, messageId } = await asked(desk);
+  const sent = await desk.post(
+    `/emails/${desk.mailboxId}/send`,
+    {
+      to: ['lea@else.test'],
+      subject: 'The price',
+      body_plain: 'Ten euros a month.',
+      attachments: [{ filename: 'prices.csv', content_type: 'text/csv', content: base64('plan,price\nteam,10\n') }],
+    },
+    undefined,
+    SHOWN,
+  );
+  t.is(sent.status, 200);
+  t.like(sent.body, { result: 'executed', send_mode: 'instant', approval_id: null, left_out: [] });
+  const composed = await desk.post(
+    '/unibox/compose',
+    {
+      email_account_id: desk.mailboxId,
+      to: ['max@else.test'],
+      subject: 'Next week',
+      body_plain: 'Shall we meet on Tuesday?',
+      send_mode: 'scheduled',
+      scheduled_at: '2026-03-03T09:00:00Z',
+    },
+    undefined,
+    SHOWN,
+  );
+  t.like(composed.body, { result: 'executed', scheduled_at: '2026-03-03T09:00:00.000Z', send_mode: 'scheduled' });
+  const replied = await desk.post(
+    '/unibox/reply',
+    { thread_id: threadId, body_plain: 'Ten euros a month, cancelled at any time.' },
+    undefined,
+    SHOWN,
+  );
+  t.like(replied.body, { result: 'executed', thread_id: threadId });
+  t.like(await desk.read(replied.body.task_id), {
+    to_emails: ['lea@else.test'],
+    subject: 'Re: Your offer',
+    in_reply_to: messageId,
+    reference_ids: [threadId, messageId],
+    mailbox_id: desk.mailboxId,
+  });
+  const listed = (await desk.get('/unibox/scheduled')).body.data;
+  t.is(listed.length, 3);
+  t.like(listed[2], {
+    task_id: composed.body.task_id,
+    account_email: desk.email,
+    snippet: 'Shall we meet on Tuesday?',
+  });
+  t.deepEqual(
+    (await desk.get(`/unibox/scheduled?thread_id=${encodeURIComponent(threadId)}`)).body.data.map(
+      (one: { task_id: string }) => one.task_id,
+    ),
+    [replied.body.task_id],
+  );
+  const threaded = await desk.post(`/emails/${desk.mailboxId}/send`, {
+    to: ['lea@else.test', 'kim@else.test'],
+    subject: 'Re: Your offer',
+    body_html: '<p>And a discount</p>',
+    in_reply_to: ['<unknown@else.test>', messageId],
+  });
+  t.like(await desk.read(threaded.body.task_id), { thread_id: threadId, in_reply_to: messageId, kind: 'compose' });
+});
+
+test.serial('every fault is named, and nothing is stored', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { threadId } = await asked(desk);
+  const other = await createWritingDesk(stage);
+  const foreign = await asked(other);
+  const off = await createMailbox(world.deps, desk.tenant.organizationId, 'off@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  await world.deps.db('mailboxes').where({ id: off }).update({ status: 'inactive' });
+  const bad = await desk.post('/unibox/compose', {
+    email_account_id: off,
+    to: ['nobody'],
+    cc: ['a@b.test', 7],
+    subject: ' ',
+    send_mode: 'later',
+    scheduled_at: 'tomorrow',
+    attachments: [
+      { filename: 'a/b.txt', content_type: 'text', content: base64('x') },
+      { filename: 'run.exe', content_type: 'application/zip', content: '!' },
+    ],
+    colour: 'red',
+  });
+  t.is(bad.status, 400);
+  t.deepEqual(paths(bad), [
+    'body.attachments.0.content_type',
+    'body.attachments.0.filename',
+    'body.body_plain',
+    'body.cc.1',
+    'body.colour',
+    'body.email_account_id',
+    'body.scheduled_at',
+    'body.send_mode',
+    'body.subject',
+    'body.to.0',
+  ]);
+  const valid = { email_account_id: desk.mailboxId, to: ['a@b.test'], subject: 'x', body_plain: 'y' };
+  const faults = async (path: string, body: object) => {
+    const answer = await desk.post(path, body);
+    t.is(answer.status, 400, answer.text);
+    return paths(answer);
+  };
+  t.deepEqual(await faults('/unibox/compose', { ...valid, email_account_id: other.mailboxId }), [
+    'body.email_account_id',
+  ]);
+  t.deepEqual(await faults('/unibox/compose', { ...valid, scheduled_at: '2026-03-03T09:00:00Z' }), [
+    'body.scheduled_at',
+  ]);
+  t.deepEqual(await faults('/unibox/compose', { ...valid, send_mode: 'scheduled' }), ['body.scheduled_at']);
+  for (const at of ['2026-03-02T07:00:00Z', '2028-03-02T07:00:00Z'])
+    t.deepEqual(await faults('/unibox/compose', { ...valid, send_mode: 'scheduled', scheduled_at: at }), [
+      'body.scheduled_at',
+    ]);
+  t.deepEqual(
+    await faults('/unibox/compose', {
+      ...valid,
+      attachments: [
+        { filename: 'run.exe', content_type: 'message/rfc822', content: 'no base64' },
+        { filename: 'b.bin', content_type: 'application/octet-stream', content: 'A'.repeat(10 * 1024 * 1024) },
+      ],
+    }),
+    [
+      'body.attachments',
+      'body.attachments.0.content',
+      'body.attachments.0.content_type',
+      'body.attachments.0.filename',
+    ],
+  );
+  t.deepEqual(await faults('/unibox/reply', { body_plain: 'y' }), ['body.thread_id']);
+  t.deepEqual(await faults('/unibox/reply', { body_plain: 'y', thread_id: foreign.threadId + 'x' }), [
+    'body.thread_id',
+  ]);
+  t.deepEqual(await faults('/unibox/reply', { body_plain: 'y', in_reply_to: [foreign.messageId] }), [
+    'body.in_reply_to',
+  ]);
+  t.deepEqual(await faults('/unibox/reply', { thread_id: threadId, body_plain: 'y', email_account_id: off }), [
+    'body.email_account_id',
+  ]);
+  const second = await createMailbox(world.deps, desk.tenant.organizationId, 'second@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  t.deepEqual(await faults('/unibox/reply', { thread_id: threadId, body_plain: 'y', email_account_id: second }), [
+    'body.email_account_id',
+  ]);
+  const { email_account_id: _mailbox, ...fromPath } = valid;
+  for (const id of [other.mailboxId, newId(), 'x'])
+    t.is((await desk.post(`/emails/${id}/send`, fromPath)).status, 404, id);
+  t.is((await world.deps.db('direct_sends').where({ organization_id: desk.tenant.organizationId })).length, 0);
+});
+
+test.serial('a key restricted to mailboxes sends from those alone, and sees no other conversation', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { threadId } = await asked(desk);
+  const own = await createMailbox(world.deps, desk.tenant.organizationId, 'own@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const { apiKey } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
+    permissions: maskOf(['SEND_DIRECT_EMAIL', 'SEND_INBOX_REPLY', 'READ_UNIBOX', 'WRITE_UNIBOX']),
+    allowedMailboxes: [own],
+  });
+  const body = { to: ['a@b.test'], subject: 'x', body_plain: 'y' };
+  t.is((await desk.post(`/emails/${desk.mailboxId}/send`, body, apiKey)).status, 403);
+  t.is((await desk.post('/unibox/compose', { ...body, email_account_id: desk.mailboxId }, apiKey)).status, 403);
+  t.is((await desk.post('/unibox/compose', { ...body, email_account_id: own }, apiKey)).status, 200);
+  t.deepEqual(paths(await desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'y' }, apiKey)), [
+    'body.thread_id',
+  ]);
+  const hidden = await createDirectSend(world.deps, desk.tenant.organizationId, {
+    id: desk.mailboxId,
+    email: desk.email,
+  });
+  t.is((await desk.get('/unibox/scheduled', apiKey)).body.data.length, 1);
+  t.is((await desk.remove(`/unibox/scheduled/${hidden}`, apiKey)).status, 403);
+});
+
+test.serial('a policy lets a key send within its limits; beyond them a person decides', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { organizationId, userId } = desk.tenant;
+  const { apiKey, apiKeyId } = await createApiKey(world.deps, organizationId, userId, {
+    permissions: maskOf(['SEND_DIRECT_EMAIL', 'SEND_INBOX_REPLY']),
+  });
+  await createPolicy(
+    world.deps,
+    { organizationId, apiKeyId },
+    { capabilities: ['email.compose'], mailbox_ids: [desk.mailboxId], max_recipients_per_day: 3 },
+  );
+  const compose = (to: string[], headers = {}) =>
+    desk.post(
+      '/unibox/compose',
+      { email_account_id: desk.mailboxId, to, subject: 'x', body_plain: 'y' },
+      apiKey,
+      headers,
+    );
+  const key = { 'Idempotency-Key': newId() };
+  const first = await compose(['a@b.test', 'b@b.test'], key);
+  t.like(first.body, { result: 'executed' });
+  t.deepEqual((await compose(['a@b.test', 'b@b.test'], key)).body, first.body, 'repeated, not sent again');
+  t.is((await compose(['c@b.test'], key)).status, 409);
+  t.like((await compose(['c@b.test', 'd@b.test'])).body, {
+    result: 'awaiting_approval',
+    reasons: [{ code: 'recipients_per_day_exceeded' }],
+  });
+  const { threadId } = await asked(desk);
+  const reply = await desk.post('/unibox/reply', { thread_id: threadId, body_plain: 'y' }, apiKey);
+  t.like(reply.body, { result: 'awaiting_approval', reasons: [{ code: 'capability_not_granted' }] });
+  t.is((await world.deps.db('direct_sends').where({ organization_id: organizationId, state: 'queued' })).length, 1);
+});
+
+test.serial('files count against what the workspace may store', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const post = (bytes: number) =>
+    desk.post('/unibox/compose', {
+      email_account_id: desk.mailboxId,
+      to: ['a@b.test'],
+      subject: 'x',
+      body_plain: 'y',
+      attachments: [{ filename: 'a.txt', content_type: 'text/plain', content: base64('x'.repeat(bytes)) }],
+    });
+  t.is((await post(3000)).status, 200);
+  const refused = await post(1001);
+  t.deepEqual([refused.status, refused.body.code], [400, 'storage_limit_reached']);
+  t.is((await post(1000)).status, 200);
+  t.is(clock.now().getTime(), Date.parse('2026-03-02T08:00:00Z'));
+});

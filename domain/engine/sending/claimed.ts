@@ -1,0 +1,107 @@
+import type { SmtpTarget } from '../../../lib/smtp/index.ts';
+import type { Ctx } from '../../kernel/context.ts';
+import type { Tx } from '../../kernel/transact.ts';
+import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
+import type { SettingsLayers } from '../../records/outreach-settings.ts';
+import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
+import type { SentFacts } from './settle.ts';
+
+/**
+ * A slot this much (ms) in the past is not used any more: after an outage mail must not leave all at once. A workspace can
+ * make it less (`task_reliability.execution_window_seconds`).
+ */
+export const STALE_SLOT_MS = 5 * 60_000;
+
+/** A row as jsonb: dates inside are text. */
+export interface Json {
+  [key: string]: any;
+}
+
+/** What the claim reads, in one query. Dates inside the jsonb parts are text. */
+export interface ClaimRow {
+  send: Json;
+  /** Null when campaign or contact were deleted while the email was in a worker's hands. */
+  enrollment: Json | null;
+  campaign: Json | null;
+  step: Json | null;
+  variant: Json | null;
+  contact: Json | null;
+  mailbox: Json | null;
+  /** What a person or an agent wrote, where the email is no campaign's. */
+  direct: Json | null;
+  credentials: Buffer | null;
+  workspace: SettingsLayers['workspace'];
+  overrides: SettingsLayers['overrides'];
+  suppressed: boolean;
+}
+
+/** An email that is this worker's to hand over, and its alone. */
+export interface ClaimedSend {
+  kind: 'claimed';
+  sendId: string;
+  token: string;
+  attempts: number;
+  mailbox: SealedMailbox & { save_to_sent: boolean };
+  target: SmtpTarget;
+  /** The contact's address as it stands in the envelope. */
+  recipient: string;
+  envelope: { from: string; to: string[] };
+  messageId: string;
+  raw: Buffer;
+  /** It is what a person or an agent wrote, and no campaign's. */
+  isDirect: boolean;
+  /** The lead it belongs to, where there is one, and what its event will say. */
+  enrollmentId: string | null;
+  facts: SentFacts;
+}
+
+export type Claim =
+  | ClaimedSend
+  /** Settled already, or given back: the run asks anew. */
+  | { kind: 'gone'; outcome: string }
+  /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
+  | { kind: 'busy'; until: number; isUnderWay: boolean }
+  /** Its mail host (host:port) has no permit left now; nothing was done. */
+  | { kind: 'host_full'; host: string }
+  /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
+  | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
+
+/** The mailbox of an email with its sealed passwords; null when it is gone. */
+export function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox | null {
+  if (!row || !credentials) return null;
+  return {
+    id: row.id,
+    smtp: row.smtp as MailService,
+    imap: row.imap as MailService | null,
+    credentials,
+    credentials_version: row.credentials_version,
+  };
+}
+
+/** Opened before the email counts as under way: with a key that does not fit, nothing can have left. */
+export function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
+  try {
+    return smtpTargetOf(ctx.keyring, sealed(row)!);
+  } catch (error) {
+    ctx.log.error({ err: error, mailboxId: row.mailbox!.id }, 'the credentials of a mailbox cannot be opened');
+    return undefined;
+  }
+}
+
+/** Holds a mailbox whose stored password cannot be opened, as one whose sign-in is refused. */
+export async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
+  await holdMailbox(tx, mailboxId, {
+    code: 'auth_failed',
+    reason: 'The stored password cannot be read; enter it again',
+    until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
+  });
+}
+
+/** Why a mailbox must not send now; undefined when it may. */
+export function mailboxRefusal(tx: Tx, mailbox: Json | null): string | undefined {
+  if (!mailbox || mailbox.status !== 'active') return 'mailbox_inactive';
+  for (const side of ['hold', 'imap_hold'])
+    if (mailbox[`${side}_code`] && (!mailbox[`${side}_until`] || new Date(mailbox[`${side}_until`]) > tx.now))
+      return 'mailbox_held';
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import type { SendMailOptions } from 'nodemailer';
+import { checkAddress, type MessageSender } from './build.ts';
+import type { MessageError } from './render-source.ts';
+import { headerText } from './text.ts';
+
+/** An email as a person or an agent wrote it: nothing is rendered, tracked or added. */
+export interface DirectMessage {
+  readonly sender: Pick<MessageSender, 'email' | 'name' | 'replyTo' | 'sendAs'>;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string | null;
+  readonly messageId: string;
+  readonly inReplyTo: string | null;
+  /** Message-IDs with angle brackets, oldest first. */
+  readonly references: readonly string[];
+  readonly attachments: readonly { filename: string; contentType: string; content: Buffer }[];
+}
+
+/** Builds the message of a direct send; one with errors must not be sent. */
+export function buildDirectMessage(message: DirectMessage): { options: SendMailOptions; errors: MessageError[] } {
+  const errors: MessageError[] = [];
+  const address = (value: string) => ({ name: '', address: checkAddress(value, errors) });
+  const { sender, cc, bcc, html, inReplyTo, references, attachments } = message;
+  const options: SendMailOptions = {
+    from: { name: headerText(sender.name ?? ''), address: checkAddress(sender.sendAs || sender.email, errors) },
+    to: message.to.map(address),
+    ...(cc.length > 0 ? { cc: cc.map(address) } : {}),
+    ...(bcc.length > 0 ? { bcc: bcc.map(address) } : {}),
+    ...(sender.replyTo ? { replyTo: address(sender.replyTo) } : {}),
+    subject: headerText(message.subject),
+    text: message.text,
+    ...(html === null ? {} : { html }),
+    messageId: message.messageId,
+    ...(inReplyTo === null ? {} : { inReplyTo }),
+    ...(references.length === 0 ? {} : { references: [...references] }),
+    attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
+    // What was written is data: nothing in it may make nodemailer read a file or a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+  return { options, errors };
+}

@@ -1,0 +1,19 @@
+import { appendToBody, htmlToText, plainToHtml } from './html.ts';
+
+/**
+ * The bodies of an email that a person or an agent wrote, with the signature of its mailbox. The plain one is made from the HTML
+ * where there is none; there is an HTML part only where one was written.
+ */
+export function writeBodies(
+  written: { body_plain?: string | undefined; body_html?: string | undefined },
+  signature: { signature_plain: string; signature_html: string },
+): { body_plain: string; body_html: string | null } {
+  const html = written.body_html?.trim() ? written.body_html : null;
+  const plain = written.body_plain?.trim() ? written.body_plain : htmlToText(html ?? '');
+  const plainSignature = signature.signature_plain.trim() || htmlToText(signature.signature_html);
+  const htmlSignature = signature.signature_html.trim() || plainToHtml(signature.signature_plain);
+  return {
+    body_plain: [plain.trimEnd(), plainSignature].filter((part) => part !== '').join('\n\n'),
+    body_html: html === null || htmlSignature === '' ? html : appendToBody(html, `\n${htmlSignature}`),
+  };
+}

@@ -1,0 +1,25 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { suppressedAmong } from './suppression-check.ts';
+
+/**
+ * The addresses that no email may go to, keyed as given, with the reason for people: suppressed, or of a contact who has
+ * opted out.
+ */
+export async function refusedRecipients(
+  org: OrgScope,
+  addresses: readonly string[],
+  now: Date,
+): Promise<Map<string, string>> {
+  const refused = new Map<string, string>();
+  if (addresses.length === 0) return refused;
+  const [hits, optedOut] = await Promise.all([
+    suppressedAmong(org, addresses, now),
+    org.sql<{ email: string }>(
+      `select email from contacts where organization_id = :org and email = any(:addresses) and not subscribed`,
+      { addresses: [...new Set(addresses)] },
+    ),
+  ]);
+  for (const { email } of optedOut) refused.set(email, 'The contact has opted out');
+  for (const [address, { source }] of hits) refused.set(address, `Suppressed (${source})`);
+  return refused;
+}
