@@ -147,6 +147,9 @@ test.serial('every fault of an import is named, nothing is stored, no file is le
   ]);
   t.deepEqual(await refuse(form('\n \n')), ['body.file']);
   t.deepEqual(await refuse(new FormData()), ['body.file']);
+  const named = new FormData();
+  named.append('file', new Blob([csv]), 'a\0.csv');
+  t.deepEqual(await refuse(named), ['body.file.filename']);
   t.is((await call(world, 'POST', '/v1/contacts/import', { token, body: { file: 'x' } })).status, 400);
   t.is((await call(world, 'GET', '/v1/contacts/imports', { token })).body.data.length, 0);
   const fresh = (await readdir(tmpdir(), { withFileTypes: true })).filter(

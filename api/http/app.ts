@@ -11,6 +11,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { MultipartError, readMultipart } from '../../lib/multipart.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { asAppError, sendError } from './errors.ts';
@@ -90,29 +91,24 @@ function parseBody(spec: AnyRoute, config: Config): Middleware {
   if (spec.method === 'get') return (_koa, next) => next();
   if (spec.consumes === 'raw') return unreadBody;
   const limit = (typeof spec.bodyLimit === 'function' ? spec.bodyLimit(config) : spec.bodyLimit) ?? DEFAULT_BODY_LIMIT;
-  const parse = koaBody({
-    json: spec.consumes !== 'form' && spec.consumes !== 'multipart',
+  if (spec.consumes === 'multipart') return parseMultipart(limit, spec.files?.length ?? 0);
+  return koaBody({
+    json: spec.consumes !== 'form',
     urlencoded: spec.consumes === 'form',
-    multipart: spec.consumes === 'multipart',
     text: false,
     jsonLimit: limit,
     formLimit: limit,
     jsonStrict: true,
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
-    formidable: { maxFileSize: limit, maxFieldsSize: DEFAULT_BODY_LIMIT, hashAlgorithm: 'sha256' },
     onError: (error) => {
-      const status =
-        (error as { status?: number; httpCode?: number }).status ?? (error as { httpCode?: number }).httpCode ?? 400;
-      throw asAppError(
-        Object.assign(new Error(status === 413 ? 'The body is too large' : 'The body is not valid'), {
-          status,
-          expose: true,
-          cause: error,
-        }),
-      );
+      throw unreadable((error as { status?: number }).status ?? 400, error);
     },
   });
-  return spec.consumes === 'multipart' ? withoutLeftovers(parse) : parse;
+}
+
+function unreadable(status: number, cause: unknown): AppError {
+  const message = status === 413 ? 'The body is too large' : 'The body is not valid';
+  return asAppError(Object.assign(new Error(message), { status, expose: true, cause }));
 }
 
 /** Leaves the body unread: the route reads the request's stream, and bounds it. */
@@ -121,16 +117,28 @@ const unreadBody: Middleware = (koa, next) => {
   return next();
 };
 
-/** Deletes uploaded files when their request ends, with an answer or an error. */
-function withoutLeftovers(parse: Middleware): Middleware {
+/** Room for the boundaries and headers of parts, beside the files. */
+const MULTIPART_FRAME_BYTES = 64 * 1024;
+
+/** Reads a multipart body; deletes uploaded files when their request ends, with an answer or an error. */
+function parseMultipart(fileBytes: number, files: number): Middleware {
   return async (koa, next) => {
+    if (!koa.is('multipart/form-data')) return next();
+    const parts = await readMultipart(koa.req, {
+      bodyBytes: fileBytes + DEFAULT_BODY_LIMIT + MULTIPART_FRAME_BYTES,
+      fieldBytes: DEFAULT_BODY_LIMIT,
+      files,
+    }).catch((error: unknown) => {
+      throw unreadable(error instanceof MultipartError && error.kind === 'too_large' ? 413 : 400, error);
+    });
+    const uploaded = Object.values(parts.files);
     try {
-      await parse(koa, next);
+      if (uploaded.some(({ sizeBytes }) => sizeBytes > fileBytes)) throw unreadable(413, undefined);
+      (koa.request as { body?: unknown }).body = parts.fields;
+      koa.state.files = parts.files;
+      return await next();
     } finally {
-      const files = Object.values((koa.request as { files?: Record<string, unknown> }).files ?? {}).flat() as {
-        filepath: string;
-      }[];
-      await Promise.all(files.map((file) => rm(file.filepath, { force: true })));
+      await Promise.all(uploaded.map(({ path }) => rm(path, { force: true })));
     }
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
+import type { MultipartFile } from '../../lib/multipart.ts';
 import { isJsonObject, unstorableParts } from '../../lib/storable-json.ts';
 import { keyProblems } from './once.ts';
 import type { AnyRoute, RouteInput, RouteRequest, UploadedFile } from './route.ts';
@@ -86,6 +87,9 @@ function parse(
       .map((part) => ({ path: `body.${part}`, message: 'Required, as a file' })),
     ...unstorableParts(request.query, 'query'),
     ...unstorableParts(request.body, 'body'),
+    ...Object.entries(request.files).flatMap(([part, { filename }]) =>
+      unstorableParts(filename, `body.${part}.filename`),
+    ),
   ];
   const known = new Set(problems.map(({ path }) => path));
   const read = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
@@ -110,19 +114,11 @@ function parse(
 }
 
 function uploadedFiles(koa: Context): Record<string, UploadedFile> {
-  const files = (koa.request as { files?: Record<string, unknown> }).files ?? {};
-  const out: Record<string, UploadedFile> = {};
-  for (const [name, value] of Object.entries(files)) {
-    const file = (Array.isArray(value) ? value[0] : value) as
-      | { filepath: string; originalFilename?: string | null; size: number; hash?: string | null }
-      | undefined;
-    if (file)
-      out[name] = {
-        path: file.filepath,
-        filename: file.originalFilename ?? name,
-        size: file.size,
-        sha256: file.hash ?? '',
-      };
-  }
-  return out;
+  const files = (koa.state.files ?? {}) as Record<string, MultipartFile>;
+  return Object.fromEntries(
+    Object.entries(files).map(([name, { path, filename, sizeBytes, sha256 }]) => [
+      name,
+      { path, filename, size: sizeBytes, sha256 },
+    ]),
+  );
 }

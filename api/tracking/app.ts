@@ -8,6 +8,7 @@ import { recordOpen, sendOfPixel } from '../../domain/tracking/opens.ts';
 import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { readMultipart } from '../../lib/multipart.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { metricsEndpoint } from '../system/documents.ts';
@@ -117,15 +118,20 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
 
 /** Parses both form encodings of RFC 8058. A form that cannot be parsed is still an opt-out, because the URL alone says so. */
 function parseForm(): Middleware {
-  return koaBody({
+  const parsePlain = koaBody({
     json: false,
     text: false,
     urlencoded: true,
-    multipart: true,
     formLimit: FORM_BYTES,
-    formidable: { maxFieldsSize: FORM_BYTES, maxFields: 20, filter: () => false },
     onError: () => undefined,
   });
+  return async (koa, next) => {
+    if (!koa.is('multipart/form-data')) return parsePlain(koa, next);
+    const limits = { bodyBytes: FORM_BYTES, fieldBytes: FORM_BYTES, files: 0 };
+    const parts = await readMultipart(koa.req, limits).catch(() => undefined);
+    (koa.request as { body?: unknown }).body = parts?.fields;
+    return next();
+  };
 }
 
 function showPage(koa: Context, status: number, html: string): void {

@@ -159,3 +159,50 @@ test('keys and roles need the scope and the permission', async (t) => {
   const member = await createMember(world.deps, owner, 'Member');
   t.is((await ask('GET', 'webhook-secret', member.sessionToken)).status, 403);
 });
+
+test("a credential with API_KEYS alone does not redirect an application's event stream, whatever it narrows first", async (t) => {
+  const { owner, first, applicationId } = await installed();
+  const { db } = world.deps;
+  const path = `/v1/oauth/applications/${applicationId}`;
+  await db('oauth_applications')
+    .where({ id: applicationId })
+    .update({ scopes: maskOf(['READ_CAMPAIGNS', 'READ_CONTACTS']), allowed_webhook_domains: ['127.0.0.1'] });
+  const evil = 'http://127.0.0.1:9/evil';
+  const before = await db('oauth_applications').where({ id: applicationId }).first();
+  const edit = (token: string, body: object) => call(world, 'PATCH', path, { token, body });
+  const keyWith = async (...scopes: Parameters<typeof maskOf>[0]) =>
+    (await createApiKey(world.deps, owner.organizationId, owner.userId, { permissions: maskOf(scopes) })).apiKey;
+
+  const alone = await keyWith('API_KEYS');
+  const almost = await keyWith('API_KEYS', 'WEBHOOKS', 'READ_CAMPAIGNS');
+  for (const [token, bodies] of [
+    [
+      alone,
+      [
+        { webhook_url: evil },
+        { webhook_url: evil, scopes: ['api_keys'] },
+        { webhook_url: '', webhook_events: [] },
+        { allowed_webhook_domains: ['127.0.0.1', 'evil.example.com'] },
+        { webhook_events: ['campaign.reply_received'] },
+        { redirect_uris: ['https://evil.example.com/callback'] },
+      ],
+    ],
+    [almost, [{ webhook_url: evil }, { webhook_url: evil, webhook_events: ['campaign.updated'] }]],
+  ] as const)
+    for (const body of bodies) {
+      const answer = await edit(token, body);
+      t.is(answer.status, 403, `${JSON.stringify(body)} ${answer.text}`);
+    }
+  t.is((await call(world, 'POST', `${path}/rotate-secret`, { token: alone })).status, 403);
+  const after = await db('oauth_applications').where({ id: applicationId }).first();
+  t.deepEqual(after, before);
+  const urls = await db('webhook_endpoints').where({ application_id: applicationId }).pluck('url');
+  t.deepEqual(new Set(urls), new Set([HOOK]), 'the endpoints of all workspaces');
+
+  // A workspace that installed it knows it by its grant alone.
+  t.is((await edit(first.apiKey, { webhook_url: evil })).status, 404);
+  // Narrowed to what the credential holds, the application loses the events that it could not see itself.
+  t.is((await edit(almost, { webhook_url: evil, scopes: ['read_campaigns'] })).status, 200);
+  t.is((await edit(almost, { scopes: ['read_campaigns', 'read_contacts'] })).status, 403);
+  t.is((await edit(owner.sessionToken, { webhook_url: HOOK })).status, 200);
+});
