@@ -232,12 +232,22 @@ export class Ledger {
     if (spec?.kind !== 'email') return;
     if (spec.thread) {
       if (inReplyTo !== before.messageId) broken('In-Reply-To');
-      if (!references.startsWith(earlier[0]!.messageId)) broken('References');
+      if (!references.startsWith(this.#threadOf(campaign, at, earlier).messageId)) broken('References');
       if (!/^Re: (Hello|Again)$/.test(subject)) broken('Subject', subject);
     }
     const waits = this.#rules[campaign]!.map(({ value }) => value.steps[step - 1] as typeof spec);
     if (at < before.at + Math.min(...waits.map(({ waitDays }) => waitDays)) * DAY) broken('before its day');
     if (spec.ifOpened && !this.#opened.has(lead)) broken('an email for who has opened one');
+  }
+
+  /** The email a conversation's present thread began with: the latest that stood alone. */
+  #threadOf(campaign: number, at: number, earlier: readonly Letter[]): Letter {
+    const { steps } = this.rulesAt(campaign, at);
+    const beginning = earlier.findLast(({ step }) => {
+      const spec = steps[step - 1];
+      return spec?.kind !== 'email' || !spec.thread;
+    });
+    return beginning ?? earlier[0]!;
   }
 
   /**

@@ -17,6 +17,7 @@ import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 import { dueLeads, type Lead } from './due-leads.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
+import { callQueue } from './queue.ts';
 import { readSituation, type Situation } from './situation.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
@@ -376,7 +377,10 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry): Pr
     const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
     return wait(Math.min(at, look), 'the next lead is due later');
   }
-  if (active) return wait(look, 'every lead is under way');
+  if (active) {
+    await callQueue(tx, campaign);
+    return wait(look, 'every lead is under way');
+  }
   const became = await completeCampaign(tx, campaign.id);
   if (became === 'busy') return wait(null, 'the leads that are left are held');
   return {

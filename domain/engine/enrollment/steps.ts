@@ -11,6 +11,7 @@ import { entryDelayEnds } from '../../records/schedule/slots.ts';
 import { suppressedAmong } from '../../records/suppression-check.ts';
 import { recordSendUnsubscribe } from '../outcomes/effects.ts';
 import type { FinalState } from '../control/finish.ts';
+import { turnInQueue } from './queue.ts';
 import type { EngineContact, EngineSend, EngineStep, Graph, Snapshot } from './snapshot.ts';
 
 /** What a step says when a contact stands at it. */
@@ -77,8 +78,10 @@ async function askForSlot(tx: Tx, snapshot: Snapshot, candidate: Candidate): Pro
     case 'slot':
       if (!enrollment.mailbox_id) snapshot.changes.mailbox_id = answer!.mailboxId;
       return { kind: 'slot', sendId: answer!.sendId, at: answer!.at };
-    case 'later':
-      return { kind: 'wait', until: answer!.at, why: answer!.why };
+    case 'later': {
+      const { at, why, queue } = answer!;
+      return { kind: 'wait', until: queue ? await turnInQueue(tx, snapshot, candidate.stepId, queue) : at, why };
+    }
     case 'hold':
       return {
         kind: 'hold',

@@ -58,9 +58,18 @@ export interface Candidate {
  */
 export type Allocation =
   | { kind: 'slot'; sendId: string; at: Date; mailboxId: string }
-  | { kind: 'later'; at: Date; why: string; concerns: 'campaign' | 'contact' }
+  | { kind: 'later'; at: Date; why: string; concerns: 'campaign' | 'contact'; queue?: DailyQueue }
   | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
+
+/** What somebody waits for whom the campaign's daily limit refused: so many emails on every day from an opening on. */
+export interface DailyQueue {
+  from: Date;
+  perDay: number;
+}
+
+/** What is said to who is in such a queue. */
+export const LIMIT_REACHED = 'the daily limit of the campaign is reached';
 
 export interface AllocationLimits {
   /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
@@ -172,7 +181,11 @@ interface Pool {
 
 async function place(round: Round, candidate: Candidate, left: number): Promise<Allocation> {
   const { campaign, on } = round;
-  if (round.room <= 0) return nextDay(round, candidate, 'the daily limit of the campaign is reached', 'campaign');
+  if (round.room <= 0) {
+    const refusal = nextDay(round, candidate, LIMIT_REACHED, 'campaign');
+    if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
+    return { ...refusal, queue: { from: round.tomorrow, perDay: campaign.daily_limit } };
+  }
   if (candidate.isFirst && round.newRoom <= 0)
     return nextDay(round, candidate, 'the limit of new leads a day is reached', 'campaign');
   const wish = nextSlot(request(round, candidate));

@@ -1,0 +1,92 @@
+import test from 'ava';
+import { createWorld, type World } from '../harness/world.ts';
+import type { Happening, WorldSpec } from './draw.ts';
+import { playWorld } from './run.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FROM = Date.parse('2026-06-10T00:00:00Z');
+const LEADS = 60;
+const LIMIT = 5;
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+/** A campaign that writes to everybody on its first day; on the next its limit is a twelfth of those who are due then. */
+function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
+  return {
+    seed,
+    from: FROM,
+    until: FROM + 14 * DAY,
+    mailboxes: Array.from({ length: 3 }, () => ({
+      cap: 40,
+      gapSeconds: 60,
+      provider: 'smtp_imap' as const,
+      before: [],
+      restsUntil: null,
+    })),
+    campaigns: [
+      {
+        timezone: 'UTC',
+        days: 127,
+        windows: [['09:00', '17:00']],
+        startsAt: null,
+        endsAt: null,
+        dailyLimit: LEADS,
+        maxNewPerDay: 0,
+        ramp: null,
+        espMatch: 'off',
+        hours: null,
+        weekends: true,
+        entryDelayMinutes: 0,
+        prioritizeNew: false,
+        pool: null,
+        poolBy: 'senders',
+        begin: null,
+        steps: [{ kind: 'email', waitDays: 1, thread: true, ifOpened: false }],
+      },
+    ],
+    leads: Array.from({ length: LEADS }, () => ({
+      campaign: 0,
+      at: FROM,
+      timezone: 'UTC',
+      provider: '' as const,
+      gone: false,
+    })),
+    happenings: [{ at: FROM + 20 * HOUR, kind: 'limit' as const, campaign: 0, dailyLimit: LIMIT }, ...more].sort(
+      (a, b) => a.at - b.at,
+    ),
+  };
+}
+
+/** Emails of each day after the first. */
+const byDay = (letters: readonly { at: number }[]): number[] =>
+  Array.from({ length: 13 }, (_, day) => letters.filter(({ at }) => Math.floor((at - FROM) / DAY) === day + 1).length);
+
+test('those who wait for a daily limit ask when it may be their turn, and not all of them every day', async (t) => {
+  const { letters, faults, turns } = await playWorld(world.deps, campaignWithQueue(9_001));
+  t.deepEqual(faults, []);
+  t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
+  // Everybody's way takes seven turns without the queue; in it, a day's worth of runs is refused every day.
+  t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
+});
+
+test('where many who waited leave, the others are called before their turn', async (t) => {
+  const leaving = Array.from({ length: 30 }, (_, n) => ({
+    at: FROM + 3 * DAY + n,
+    kind: 'remove' as const,
+    lead: n * 2,
+  }));
+  const { letters, faults } = await playWorld(world.deps, campaignWithQueue(9_002, leaving));
+  t.deepEqual(faults, []);
+  const days = byDay(letters);
+  const last = days.findLastIndex((emails) => emails > 0);
+  t.deepEqual(
+    days.slice(0, last),
+    Array.from({ length: last }, () => LIMIT),
+    'no day before the last is short',
+  );
+});
