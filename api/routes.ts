@@ -11,6 +11,7 @@ import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
 import { stepRunsRoutes } from './step-runs/routes.ts';
 import { directSendRoutes } from './direct-sends/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
+import { consentPageRoutes } from './mailboxes/pages.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { tasksRoutes } from './tasks/routes.ts';
@@ -52,6 +53,7 @@ export const routes: readonly AnyRoute[] = [
   ...suppressionRoutes,
   ...deliverabilityRoutes,
   ...mailboxRoutes,
+  ...consentPageRoutes,
   ...uniboxRoutes,
   ...agentPolicyRoutes,
   ...approvalRoutes,

@@ -16,6 +16,8 @@ interface JsonTypes {
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
+  SendAsAddress: Json.SendAsAddress;
+  StoredActor: Json.StoredActor;
   ScheduleWindow: Json.ScheduleWindow;
   SegmentCondition: Json.SegmentCondition;
   StoredAttachment: Json.StoredAttachment;
@@ -73,6 +75,14 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'invitations.token_hash': { note: 'SHA-256 of the token in the mailed link.' },
   'labels.color': { note: '`#rrggbb`' },
   'labels.position': { note: '0-based, without gaps within its registry.' },
+  'mailbox_consents.session_hash': { note: 'SHA-256 of the secret with which its caller asks for the result.' },
+  'mailbox_consents.state_hash': { note: 'SHA-256 of the state parameter.' },
+  'mailbox_consents.sealed': {
+    note: 'PKCE verifier and nonce, then the tokens; sealed under `mailbox_consents/<id>`; null once it has ended.',
+  },
+  'mailbox_consents.actor': { type: 'StoredActor' },
+  'mailbox_tokens.sealed': { note: 'Both tokens, sealed under `mailbox_tokens/<mailbox>`.' },
+  'mailbox_tokens.send_as': { type: 'SendAsAddress[]' },
   'mailboxes.email': { note: 'Lower-case.' },
   'mailboxes.smtp': { type: 'StoredMailService' },
   'mailboxes.imap': { type: 'StoredMailService' },

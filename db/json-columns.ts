@@ -135,3 +135,23 @@ export interface StoredAttachment {
   size_bytes: number;
   sha256: string;
 }
+
+/** Who asked for a consent: as whom the mailbox is connected when it is given. */
+export interface StoredActor {
+  kind: 'session' | 'api_key' | 'oauth' | 'system';
+  userId: string | null;
+  sessionId?: string;
+  apiKeyId?: string;
+  oauthGrantId?: string;
+  /** Mailboxes the key is restricted to; null means all. */
+  allowedMailboxes: readonly string[] | null;
+}
+
+/** An address as which a mailbox's provider lets it send. */
+export interface SendAsAddress {
+  email: string;
+  name: string;
+  isPrimary: boolean;
+  isDefault: boolean;
+  verified: boolean;
+}

@@ -345,6 +345,20 @@ program
     }
   });
 
+const mailbox = program
+  .command('mailbox')
+  .description('connect mailboxes, through the API (HERON_API_URL, HERON_API_KEY)');
+
+mailbox
+  .command('connect')
+  .description('connect a Gmail or Outlook mailbox by consent: prints where to consent, and waits until it is done')
+  .requiredOption('--provider <name>', 'gmail or outlook', consentProvider)
+  .option('--no-browser', 'only print the address; do not open a browser')
+  .action(async (options: { provider: 'gmail' | 'outlook'; browser: boolean }) => {
+    const { connectByConsent } = await import('./connect-mailbox.ts');
+    printJson(await connectByConsent(process.env, options, (line) => console.error(line)));
+  });
+
 for (const [name, what] of PROCESSES) {
   program
     .command(name)
@@ -419,6 +433,11 @@ async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<voi
 function outboxId(value: string, earlier: string[] = []): string[] {
   if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
   return [...earlier, value];
+}
+
+function consentProvider(value: string): string {
+  if (value !== 'gmail' && value !== 'outlook') throw new InvalidArgumentError('This is neither gmail nor outlook.');
+  return value;
 }
 
 function wholeNumber(value: string): number {

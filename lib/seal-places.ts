@@ -4,6 +4,8 @@
  */
 export const SEAL_PLACES = {
   mailbox: (id: string) => `mailboxes/${id}`,
+  mailboxToken: (mailboxId: string) => `mailbox_tokens/${mailboxId}`,
+  mailboxConsent: (id: string) => `mailbox_consents/${id}`,
   mailboxCheck: (id: string) => `mailbox_checks/${id}`,
   appConnection: (id: string) => `app_connections/${id}`,
   webhookSecret: (id: string) => `webhook_secrets/${id}`,

@@ -65,7 +65,8 @@ function readComments(): Map<string, string[]> {
 function defaultOf(name: SettingName): string {
   if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
   const { data } = settingsSchema.shape[name].safeParse(undefined);
-  return Array.isArray(data) ? data.join(',') : String(data ?? '');
+  if (Array.isArray(data)) return data.join(',');
+  return typeof data === 'object' ? JSON.stringify(data) : String(data ?? '');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(ENV_EXAMPLE, envExample());

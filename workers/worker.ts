@@ -4,6 +4,7 @@ import { SUBSCRIBERS } from '../domain/subscribers/index.ts';
 import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';
+import { startAccess } from './access.ts';
 import { startFanOut } from './fanout.ts';
 import { startPulse } from './pulse.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
@@ -72,6 +73,8 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
   if (config.WORKER_ROLES.includes('sync')) {
     const sync = await startSync(deps, { metrics });
     stops.push(() => sync.stop());
+    const access = startAccess(deps);
+    stops.push(() => access.stop());
   }
   const pulse = await startPulse(deps, metrics);
   stops.push(() => pulse.stop());

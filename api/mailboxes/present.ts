@@ -3,9 +3,18 @@ import type { Allowance } from '../../domain/mailboxes/allowance.ts';
 import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
 import { holdOf } from '../../domain/mailboxes/read.ts';
+import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
 import { iso } from '../http/schemas.ts';
-import type { allowance, authCheck, liveCheck, mailbox, mailboxDetail } from './schemas.ts';
+import type {
+  allowance,
+  authCheck,
+  consentResult,
+  liveCheck,
+  mailbox,
+  mailboxDetail,
+  startedConsent,
+} from './schemas.ts';
 
 /** A mailbox as answers carry it; passwords are not among what can be read. */
 export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: MailboxView): z.input<typeof mailbox> {
@@ -105,4 +114,19 @@ export function presentAuthCheck(check: AuthCheck): z.input<typeof authCheck> {
     all_aligned: check.allAligned,
     summary: check.summary,
   };
+}
+
+/** A consent that was begun. */
+export function presentStartedConsent({ url, session, expiresInMs }: StartedConsent): z.input<typeof startedConsent> {
+  return { url, session, expires_in: Math.round(expiresInMs / 1000) };
+}
+
+/** What became of a consent. */
+export function presentConsent({
+  status,
+  provider,
+  mailbox: detail,
+  error,
+}: ConsentResult): z.input<typeof consentResult> {
+  return { status, provider, ...(detail ? { account: presentDetail(detail) } : {}), ...(error ? { error } : {}) };
 }

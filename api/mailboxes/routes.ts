@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mailboxAllowance } from '../../domain/mailboxes/allowance.ts';
 import { checkAuthentication } from '../../domain/mailboxes/auth-check.ts';
 import { connectMailbox, prepareConnect, type ConnectInput } from '../../domain/mailboxes/connect.ts';
+import { readConsent, startConsent } from '../../domain/mailboxes/consent.ts';
 import { dialMailbox, liveCheck } from '../../domain/mailboxes/live-check.ts';
 import { getMailbox, listMailboxes } from '../../domain/mailboxes/read.ts';
 import { prepareUpdate, removeMailbox, tagProblems, updateMailbox } from '../../domain/mailboxes/update.ts';
@@ -9,7 +10,15 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { AppError } from '../../lib/errors.ts';
 import { route } from '../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
-import { presentAllowance, presentAuthCheck, presentDetail, presentLiveCheck, presentMailbox } from './present.ts';
+import {
+  presentAllowance,
+  presentAuthCheck,
+  presentConsent,
+  presentDetail,
+  presentLiveCheck,
+  presentMailbox,
+  presentStartedConsent,
+} from './present.ts';
 import * as schemas from './schemas.ts';
 
 const area = 'mailboxes';
@@ -75,6 +84,32 @@ export const mailboxRoutes = [
     handler: async (ctx) => presentAllowance(await mailboxAllowance(ctx)),
   }),
   route({
+    ...write,
+    operationId: 'mailboxes.startConsent',
+    method: 'post',
+    path: '/emails/onboarding/oauth/cli-start',
+    summary: 'Begin to connect a Gmail or Outlook mailbox by consent',
+    description:
+      'Open `url` in a browser, consent there and confirm the workspace on the page that follows; meanwhile ask for the result with `session`. The link is good for 15 minutes. With a used-up allowance it is refused, unless the workspace has a mailbox of this provider that could be connected anew.',
+    body: schemas.startConsent,
+    success: { status: 200, body: schemas.startedConsent },
+    errors: ['mailbox_provider_not_configured', 'mailbox_allowance_reached'],
+    handler: async (ctx, { body }) => presentStartedConsent(await startConsent(ctx, body.provider)),
+  }),
+  route({
+    ...write,
+    operationId: 'mailboxes.readConsent',
+    method: 'get',
+    path: '/emails/onboarding/oauth/session/:session',
+    summary: 'What became of a consent',
+    description:
+      'Ask every two seconds or so until it is `done` or `failed`. A failure says why in `error`; nothing is connected then.',
+    params: schemas.consentParams,
+    success: { status: 200, body: schemas.consentResult },
+    errors: ['mailbox_consent_expired'],
+    handler: async (ctx, { params }) => presentConsent(await readConsent(ctx, params.session)),
+  }),
+  route({
     ...read,
     ...one,
     operationId: 'mailboxes.get',
@@ -97,7 +132,13 @@ export const mailboxRoutes = [
     body: schemas.updateMailbox,
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
-    errors: ['mailbox_auth_failed', 'mailbox_send_as_unsupported', 'service_unavailable'],
+    errors: [
+      'mailbox_auth_failed',
+      'mailbox_provider_requires_oauth',
+      'mailbox_send_as_unsupported',
+      'mailbox_send_as_unknown',
+      'service_unavailable',
+    ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
     handler: async (ctx, { params, body }) => presentDetail(await updateMailbox(ctx, params.id, body)),
   }),

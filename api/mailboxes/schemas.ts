@@ -69,7 +69,10 @@ export const updateMailbox = z.strictObject({
   ...limits,
   reply_to: z.union([z.literal(''), emailAddress]).optional(),
   save_to_sent: z.boolean().optional().meta({ description: 'Keep a copy of campaign emails in the Sent folder' }),
-  send_as_email: z.union([z.literal(''), emailAddress]).optional(),
+  send_as_email: z
+    .union([z.literal(''), emailAddress])
+    .optional()
+    .meta({ description: 'An address that Gmail has verified for the mailbox; empty is its own' }),
   signature_plain: body(10_000).optional(),
   signature_html: body(100_000).optional(),
   signature_sync: z.boolean().optional(),
@@ -184,4 +187,22 @@ export const authCheck = z.strictObject({
   dmarc_policy: z.string().optional(),
   all_aligned: z.boolean(),
   summary: z.string(),
+});
+
+/** POST /emails/onboarding/oauth/cli-start. */
+export const startConsent = z.strictObject({ provider: z.enum(['gmail', 'outlook']) });
+
+export const startedConsent = z.strictObject({
+  url: z.url().meta({ description: 'Where a person consents, at the provider' }),
+  session: z.string().meta({ description: 'A secret; names the consent when asking for its result' }),
+  expires_in: z.int().meta({ description: 'Seconds' }),
+});
+
+export const consentParams = z.object({ session: z.string().max(200) });
+
+export const consentResult = z.strictObject({
+  status: z.enum(['pending', 'done', 'failed']),
+  provider: z.enum(['gmail', 'outlook']),
+  account: mailboxDetail.optional().meta({ description: 'The mailbox, when done and not removed since' }),
+  error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),
 });

@@ -34,9 +34,11 @@ import type { InboundMessagesRow, InboundMessagesInsert } from './inbound-messag
 import type { InvitationsRow, InvitationsInsert } from './invitations.ts';
 import type { LabelsRow, LabelsInsert } from './labels.ts';
 import type { MailboxChecksRow, MailboxChecksInsert } from './mailbox-checks.ts';
+import type { MailboxConsentsRow, MailboxConsentsInsert } from './mailbox-consents.ts';
 import type { MailboxErrorsRow, MailboxErrorsInsert } from './mailbox-errors.ts';
 import type { MailboxSyncRow, MailboxSyncInsert } from './mailbox-sync.ts';
 import type { MailboxTagsRow, MailboxTagsInsert } from './mailbox-tags.ts';
+import type { MailboxTokensRow, MailboxTokensInsert } from './mailbox-tokens.ts';
 import type { MailboxesRow, MailboxesInsert } from './mailboxes.ts';
 import type { MembershipsRow, MembershipsInsert } from './memberships.ts';
 import type { OauthApplicationsRow, OauthApplicationsInsert } from './oauth-applications.ts';
@@ -115,9 +117,11 @@ export interface Tables {
   invitations: { row: InvitationsRow; insert: InvitationsInsert };
   labels: { row: LabelsRow; insert: LabelsInsert };
   mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
+  mailbox_consents: { row: MailboxConsentsRow; insert: MailboxConsentsInsert };
   mailbox_errors: { row: MailboxErrorsRow; insert: MailboxErrorsInsert };
   mailbox_sync: { row: MailboxSyncRow; insert: MailboxSyncInsert };
   mailbox_tags: { row: MailboxTagsRow; insert: MailboxTagsInsert };
+  mailbox_tokens: { row: MailboxTokensRow; insert: MailboxTokensInsert };
   mailboxes: { row: MailboxesRow; insert: MailboxesInsert };
   memberships: { row: MembershipsRow; insert: MembershipsInsert };
   oauth_applications: { row: OauthApplicationsRow; insert: OauthApplicationsInsert };

@@ -30,6 +30,19 @@ export async function assertRoom(ctx: Ctx, org: OrgScope): Promise<void> {
   });
 }
 
+/**
+ * Refuses to begin connecting a mailbox whose address is not known yet, where the allowance is used up and no mailbox of the
+ * provider could be the one that is connected anew.
+ * @throws AppError mailbox_allowance_reached
+ */
+export async function assertReconnectable(ctx: Ctx, org: OrgScope, provider: string): Promise<void> {
+  const known = await org
+    .table('mailboxes')
+    .where({ provider: provider as 'gmail' })
+    .first('id');
+  if (!known) await assertRoom(ctx, org);
+}
+
 /** Serializes connects of a workspace, so that two cannot both be the last one allowed. */
 export async function lockAllowance(tx: Tx): Promise<void> {
   await tx.org.sql(`select pg_advisory_xact_lock(hashtextextended('mailbox-allowance/' || cast(:org as text), 0))`);

@@ -1,10 +1,19 @@
+import { json } from '../../db/connection.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import type { MailService } from '../records/mailbox-credentials.ts';
+import {
+  openPasswords,
+  sealConsent,
+  sealTokens,
+  type MailboxTokens,
+  type MailService,
+} from '../records/mailbox-credentials.ts';
+import type { ConsentProvider } from '../records/mail-providers.ts';
+import type { SendAsAddress } from '../../db/json-columns.ts';
 import { assertRoom, lockAllowance } from './allowance.ts';
 import { assertServersWork } from './check.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
@@ -25,6 +34,31 @@ export interface ConnectInput {
   min_wait_time?: number | undefined;
 }
 
+/** A mailbox whose person has consented at its provider. `email` is lower-case. */
+export interface ConsentedMailbox {
+  email: string;
+  provider: ConsentProvider;
+  smtp: MailService;
+  imap: MailService;
+  tokens: MailboxTokens;
+  accessExpiresAt: Date;
+  /** Null where the provider publishes no addresses to send as. */
+  sendAs: SendAsAddress[] | null;
+}
+
+/** What connecting writes, whichever way the mailbox was connected. */
+interface Connection {
+  email: string;
+  provider: MailboxRow['provider'];
+  /** Kept, or empty, when not given. */
+  name?: string;
+  campaign_limit?: number | undefined;
+  min_wait_time?: number | undefined;
+  /** Columns of servers and credentials. */
+  services: (mailboxId: string) => Pick<MailboxRow, 'smtp' | 'imap' | 'credentials'>;
+  tokens?: Pick<ConsentedMailbox, 'tokens' | 'accessExpiresAt' | 'sendAs'>;
+}
+
 /**
  * Checks before a mailbox is connected: room in the allowance, unless it is connected already, and servers that accept
  * the credentials. Runs before the transaction, as it waits for the network.
@@ -43,25 +77,51 @@ export async function prepareConnect(ctx: Ctx, input: ConnectInput): Promise<voi
  * @throws AppError mailbox_allowance_reached, forbidden
  */
 export async function connectMailbox(ctx: Ctx, input: ConnectInput): Promise<MailboxView> {
-  return transact(ctx, async (tx) => {
-    await lockAllowance(tx);
-    const known = await tx.org.query(Mailboxes).findOne({ email: input.email }).forUpdate();
-    assertMayConnect(ctx, known);
-    if (!known) await assertRoom(ctx, tx.org);
-    const mailbox = known ? await reconnect(ctx, tx, known, input) : await create(ctx, tx, input);
-    await wakeSync(tx);
-    tx.emit('email_account.connected', {
-      email_account_id: mailbox.id,
-      email: mailbox.email,
-      provider: mailbox.provider,
-      reconnected: known !== undefined,
-    });
-    return (await view(tx.org, [mailbox]))[0]!;
+  return transact(ctx, (tx) =>
+    connect(ctx, tx, {
+      ...input,
+      provider: 'smtp_imap',
+      services: (id) => servicesOf(ctx, id, input),
+    }),
+  );
+}
+
+/**
+ * Connects a mailbox by the consent that its person gave, under the same rules as {@link connectMailbox}.
+ * @throws AppError mailbox_allowance_reached, forbidden
+ */
+export async function connectConsented(
+  ctx: Ctx,
+  tx: Tx,
+  { email, provider, smtp, imap, ...tokens }: ConsentedMailbox,
+): Promise<MailboxView> {
+  return connect(ctx, tx, {
+    email,
+    provider,
+    services: (id) => ({ smtp, imap, credentials: sealConsent(ctx.keyring, id) }),
+    tokens,
   });
 }
 
+async function connect(ctx: Ctx, tx: Tx, connection: Connection): Promise<MailboxView> {
+  await lockAllowance(tx);
+  const known = await tx.org.query(Mailboxes).findOne({ email: connection.email }).forUpdate();
+  assertMayConnect(ctx, known);
+  if (!known) await assertRoom(ctx, tx.org);
+  const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
+  await storeTokens(ctx, tx, mailbox.id, connection.tokens);
+  await wakeSync(tx);
+  tx.emit('email_account.connected', {
+    email_account_id: mailbox.id,
+    email: mailbox.email,
+    provider: mailbox.provider,
+    reconnected: known !== undefined,
+  });
+  return (await view(tx.org, [mailbox]))[0]!;
+}
+
 /** A key restricted to mailboxes may give them new credentials, but not add others. */
-function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
+export function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   if (known) return assertMailboxAllowed(ctx.actor, known.id);
   if (ctx.actor.allowedMailboxes) {
     throw new AppError('forbidden', 'This API key is restricted to certain mailboxes and may not connect another', {
@@ -70,16 +130,16 @@ function assertMayConnect(ctx: Ctx, known: MailboxRow | undefined): void {
   }
 }
 
-async function create(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxRow> {
+async function create(ctx: Ctx, tx: Tx, connection: Connection): Promise<MailboxRow> {
   const id = newId();
   const mailbox = await tx.org.create(Mailboxes, {
     id,
     user_id: ctx.actor.userId,
-    email: input.email,
-    name: input.name,
-    ...servicesOf(ctx, id, input),
-    ...(input.campaign_limit === undefined ? {} : { campaign_limit: input.campaign_limit }),
-    ...(input.min_wait_time === undefined ? {} : { min_wait_time: input.min_wait_time }),
+    email: connection.email,
+    provider: connection.provider,
+    name: connection.name ?? '',
+    ...connection.services(id),
+    ...limitsOf(connection),
     created_at: tx.now,
     updated_at: tx.now,
   });
@@ -93,77 +153,105 @@ async function create(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxRow
   return mailbox;
 }
 
-async function reconnect(ctx: Ctx, tx: Tx, known: MailboxRow, input: ConnectInput): Promise<MailboxRow> {
-  await storeServices(ctx, tx, known, input);
+async function reconnect(tx: Tx, known: MailboxRow, connection: Connection): Promise<MailboxRow> {
+  await replaceServices(tx, known, connection.services(known.id));
   await tx.org
     .query(Mailboxes)
     .findById(known.id)
     .patch({
       status: 'active',
-      name: input.name,
+      provider: connection.provider,
+      ...(connection.name === undefined ? {} : { name: connection.name }),
+      // Only Google lets a mailbox send as another address.
+      ...(connection.provider === 'gmail' ? {} : { send_as_email: '' }),
       updated_at: tx.now,
-      ...(input.campaign_limit === undefined ? {} : { campaign_limit: input.campaign_limit }),
-      ...(input.min_wait_time === undefined ? {} : { min_wait_time: input.min_wait_time }),
+      ...limitsOf(connection),
     } as never);
   tx.audit({
     action: 'update',
     entityType: 'email_account',
     entityId: known.id,
-    changes: { credentials: 'changed', ...(known.status === 'active' ? {} : { status: 'active' }) },
+    changes: {
+      credentials: 'changed',
+      ...(known.status === 'active' ? {} : { status: 'active' }),
+      ...(known.provider === connection.provider
+        ? {}
+        : { provider: { old: known.provider, new: connection.provider } }),
+    },
   });
   return (await tx.org.query(Mailboxes).findById(known.id))!;
 }
 
-/**
- * Gives a mailbox new servers or passwords, which have been dialed: connections with the old ones end, a hold ends,
- * and reading from a new IMAP server starts at the present end of its mail.
- */
+function limitsOf({ campaign_limit: limit, min_wait_time: wait }: Connection) {
+  return {
+    ...(limit === undefined ? {} : { campaign_limit: limit }),
+    ...(wait === undefined ? {} : { min_wait_time: wait }),
+  };
+}
+
+/** Keeps the tokens of a consent, and forgets those of an earlier one. */
+async function storeTokens(ctx: Ctx, tx: Tx, mailboxId: string, given: Connection['tokens']): Promise<void> {
+  await tx.org.table('mailbox_tokens').where({ mailbox_id: mailboxId }).delete();
+  if (!given) return;
+  await tx.org.insert('mailbox_tokens', {
+    mailbox_id: mailboxId,
+    sealed: sealTokens(ctx.keyring, mailboxId, given.tokens),
+    access_expires_at: given.accessExpiresAt,
+    refreshed_at: tx.now,
+    send_as: json(given.sendAs ?? []),
+    send_as_synced_at: given.sendAs && tx.now,
+  });
+}
+
+/** Gives a mailbox with passwords new servers or passwords, which have been dialed; see {@link replaceServices}. */
 export async function storeServices(
   ctx: Ctx,
   tx: Tx,
   mailbox: MailboxRow,
   input: { smtp?: MailServiceInput | undefined; imap?: MailServiceInput | undefined },
 ): Promise<void> {
-  const stored = JSON.parse(
-    ctx.keyring.open(mailbox.credentials, SEAL_PLACES.mailbox(mailbox.id)).toString('utf8'),
-  ) as Passwords;
+  const stored = openPasswords(ctx.keyring, mailbox);
+  if (!stored) throw new Error('a mailbox that was connected by consent has no passwords');
   const { smtp = { ...mailbox.smtp, password: stored.smtp_password } } = input;
   const imap = input.imap ?? (mailbox.imap && { ...mailbox.imap, password: stored.imap_password });
+  await replaceServices(tx, mailbox, servicesOf(ctx, mailbox.id, { smtp, imap }));
+}
+
+/**
+ * Gives a mailbox other servers or credentials: connections with the old ones end, a hold ends, and reading from a new IMAP
+ * server starts at the present end of its mail.
+ */
+async function replaceServices(
+  tx: Tx,
+  mailbox: MailboxRow,
+  services: ReturnType<Connection['services']>,
+): Promise<void> {
   await tx.org
     .query(Mailboxes)
     .findById(mailbox.id)
-    .patch({
-      ...servicesOf(ctx, mailbox.id, { smtp, imap }),
-      credentials_version: mailbox.credentials_version + 1,
-      updated_at: tx.now,
-    } as never);
+    .patch({ ...services, credentials_version: mailbox.credentials_version + 1, updated_at: tx.now } as never);
   await clearHold(tx, mailbox.id);
-  if (input.imap) {
-    const moved = input.imap.host !== mailbox.imap?.host || input.imap.username !== mailbox.imap?.username;
-    await tx.org.insert('mailbox_sync', { mailbox_id: mailbox.id }).onConflict(['mailbox_id', 'folder']).ignore();
-    await tx.org
-      .table('mailbox_sync')
-      .where({ mailbox_id: mailbox.id })
-      .update({
-        failures: 0,
-        retry_at: null,
-        last_error: null,
-        ...(moved ? { uid_validity: null, last_uid: 0, last_synced_at: tx.now } : {}),
-      });
-  }
-}
-
-interface Passwords {
-  smtp_password: string;
-  imap_password: string;
+  const { imap } = services;
+  if (!imap) return;
+  const moved = imap.host !== mailbox.imap?.host || imap.username !== mailbox.imap?.username;
+  await tx.org.insert('mailbox_sync', { mailbox_id: mailbox.id }).onConflict(['mailbox_id', 'folder']).ignore();
+  await tx.org
+    .table('mailbox_sync')
+    .where({ mailbox_id: mailbox.id })
+    .update({
+      failures: 0,
+      retry_at: null,
+      last_error: null,
+      ...(moved ? { uid_validity: null, last_uid: 0, last_synced_at: tx.now } : {}),
+    });
 }
 
 function servicesOf(
   ctx: Ctx,
   mailboxId: string,
   { smtp, imap }: { smtp: MailServiceInput; imap: MailServiceInput | null },
-) {
-  const passwords: Passwords = { smtp_password: smtp.password, imap_password: imap?.password ?? '' };
+): ReturnType<Connection['services']> {
+  const passwords = { smtp_password: smtp.password, imap_password: imap?.password ?? '' };
   return {
     smtp: withoutPassword(smtp),
     imap: imap && withoutPassword(imap),

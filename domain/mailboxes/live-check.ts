@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { MailboxCheckResult, SideResult } from '../../workflows/mailbox-check/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
-import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
+import { readSignIn } from './sign-in.ts';
 import { dialServers } from './check.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
 import {
@@ -44,11 +44,17 @@ export interface LiveCheck {
  */
 export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckResult | null> {
   const mailbox = await findMailbox(reader(ctx), id);
+  const signIn = await readSignIn(ctx, mailbox);
+  if (signIn.kind === 'refused') {
+    const refused = { ok: false, stage: 'auth', message: signIn.reason } as const;
+    return { smtp: refused, imap: mailbox.imap && refused };
+  }
+  if (signIn.kind === 'unavailable') {
+    const away = { ok: false, stage: 'connect', message: 'The provider gives no new access token now' } as const;
+    return { smtp: away, imap: mailbox.imap && away };
+  }
   try {
-    return await dialServers(ctx, {
-      smtp: smtpTargetOf(ctx.keyring, mailbox),
-      imap: imapTargetOf(ctx.keyring, mailbox) ?? null,
-    });
+    return await dialServers(ctx, { smtp: signIn.smtp, imap: signIn.imap });
   } catch (error) {
     if (error instanceof AppError && error.code === 'service_unavailable') return null;
     throw error;
@@ -61,7 +67,9 @@ export async function dialMailbox(ctx: Ctx, id: string): Promise<MailboxCheckRes
  */
 export async function liveCheck(ctx: Ctx, id: string, dialed: MailboxCheckResult | null): Promise<LiveCheck> {
   return transact(ctx, async (tx) => {
-    if (dialed) {
+    // A consent that has ended holds the mailbox until it is given anew; a refused sign-in would only hold it for a while.
+    const before = await findMailbox(tx.org, id);
+    if (dialed && before.hold_code !== 'consent_ended') {
       const until = new Date(tx.now.getTime() + AUTH_HOLD_MS);
       if (isRefused(dialed.smtp))
         await holdMailbox(tx, id, { code: 'auth_failed', reason: dialed.smtp.message, until });

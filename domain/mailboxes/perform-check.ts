@@ -69,11 +69,11 @@ async function dialImap(target: CheckRequest['imap'] & object, allowPrivate: boo
   }
 }
 
-/** Removes the password from a server's answer, which is stored in answers and histories. */
-function withoutPassword(text: string, { username, password }: { username: string; password: string }): string {
+/** Removes the password, or the access token, from a server's answer, which is stored in answers and histories. */
+function withoutPassword(text: string, { username, password, accessToken = '' }: SmtpTarget): string {
   const encoded = [password, `\0${username}\0${password}`].map((secret) =>
     Buffer.from(secret).toString('base64').replace(/=+$/, ''),
   );
-  const forms = [password, ...encoded];
+  const forms = [password, accessToken, ...encoded];
   return forms.reduce((clean, form) => (form === '' ? clean : clean.replaceAll(form, '[redacted]')), text);
 }

@@ -10,6 +10,7 @@ import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { announcePoolChange, findActiveCampaigns } from '../engine/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
+import { assertSendAs, refreshSendAs } from './send-as.ts';
 import { wakeSync } from './sync-state.ts';
 
 /** PATCH /emails/:id; absent fields stay. Servers come with their password, always. */
@@ -32,22 +33,33 @@ export interface MailboxEdit {
 
 /**
  * Dials servers that are about to change, as a connect does. Runs before the transaction.
- * @throws AppError not_found, mailbox_auth_failed, service_unavailable
+ * @throws AppError not_found, mailbox_auth_failed, mailbox_provider_requires_oauth, service_unavailable
  */
-export async function prepareUpdate(ctx: Ctx, id: string, { smtp, imap }: MailboxEdit): Promise<void> {
-  await findMailbox(reader(ctx), id);
-  if (smtp || imap) await assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
+export async function prepareUpdate(
+  ctx: Ctx,
+  id: string,
+  { smtp, imap, send_as_email: sendAs }: MailboxEdit,
+): Promise<void> {
+  const mailbox = await findMailbox(reader(ctx), id);
+  if (sendAs) await refreshSendAs(ctx, mailbox, sendAs);
+  if (!smtp && !imap) return;
+  if (mailbox.provider !== 'smtp_imap') {
+    throw new AppError('mailbox_provider_requires_oauth', "The servers of this mailbox are its provider's", {
+      fix: 'Give the consent anew with POST /v1/emails/onboarding/oauth/cli-start, or connect the mailbox with an app password by POST /v1/emails.',
+    });
+  }
+  await assertServersWork(ctx, { smtp: smtp ?? null, imap: imap ?? null });
 }
 
 /**
  * Changes a mailbox. Switching it off releases its reserved slots; switching it on, or new servers, ends a hold.
- * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported
+ * @throws AppError not_found, bad_request (unknown tags), mailbox_send_as_unsupported, mailbox_send_as_unknown
  */
 export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Promise<MailboxDetail> {
   await transact(ctx, async (tx) => {
     const { status, tags, smtp, imap, ...settings } = edit;
     const before = await findMailbox(tx.org, id);
-    assertSendAs(before, settings.send_as_email);
+    await assertSendAs(tx.org, before, settings.send_as_email);
     // Sends before mailboxes, the lock order of every writer.
     if (status && status !== 'active') await releaseReservedSends(tx, { mailboxId: id });
     const senderOf = await findActiveCampaigns(tx, id);
@@ -118,19 +130,6 @@ function announceStatus(tx: Tx, mailbox: MailboxRow, status: MailboxRow['status'
   const data = { email_account_id: mailbox.id, email: mailbox.email, provider: mailbox.provider };
   if (status === 'active') tx.emit('email_account.connected', { ...data, reconnected: true });
   else if (mailbox.status === 'active') tx.emit('email_account.disconnected', { ...data, status });
-}
-
-/** SMTP does not list the addresses a mailbox may send as, so none can be chosen. */
-function assertSendAs(mailbox: MailboxRow, sendAs: string | undefined): void {
-  if (!sendAs || mailbox.provider !== 'smtp_imap') return;
-  throw new AppError(
-    'mailbox_send_as_unsupported',
-    "This mailbox's provider publishes no list of addresses to send as",
-    {
-      problems: [{ path: 'body.send_as_email', message: 'Not supported for SMTP/IMAP mailboxes' }],
-      fix: 'Connect the other address as a mailbox of its own.',
-    },
-  );
 }
 
 function changed(mailbox: MailboxRow, edit: Record<string, unknown>): Record<string, { old: unknown; new: unknown }> {

@@ -16,6 +16,13 @@ interface SealedColumn {
 /** Every column that holds sealed values. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'mailboxes', column: 'credentials', key: ['id'], place: ({ id }) => SEAL_PLACES.mailbox(id!) },
+  {
+    table: 'mailbox_tokens',
+    column: 'sealed',
+    key: ['mailbox_id'],
+    place: (row) => SEAL_PLACES.mailboxToken(row.mailbox_id!),
+  },
+  { table: 'mailbox_consents', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxConsent(id!) },
   { table: 'mailbox_checks', column: 'request', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxCheck(id!) },
   { table: 'app_connections', column: 'secret', key: ['id'], place: ({ id }) => SEAL_PLACES.appConnection(id!) },
   { table: 'webhook_secrets', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.webhookSecret(id!) },

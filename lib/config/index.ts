@@ -114,7 +114,12 @@ export function describeConfig(config: Config, env: Record<string, string | unde
     const sensitive = SENSITIVE.has(name);
     return {
       name,
-      value: raw === undefined ? null : sensitive ? `sha256:${sha256(String(raw)).slice(0, 8)}` : raw,
+      value:
+        raw === undefined
+          ? null
+          : sensitive
+            ? `sha256:${sha256(typeof raw === 'string' ? raw : JSON.stringify(raw)).slice(0, 8)}`
+            : raw,
       source: name in given ? 'environment' : raw === undefined ? 'unset' : 'default',
       sensitive,
     };

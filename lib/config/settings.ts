@@ -11,6 +11,28 @@ const list = z.string().transform((v) =>
 );
 const url = z.url().transform((v) => v.replace(/\/+$/, ''));
 
+const mailServer = z.strictObject({
+  host: z.string().min(1),
+  port: z.int().min(1).max(65_535),
+  security: z.enum(['tls', 'starttls', 'none']),
+});
+/** A mail provider's addresses, as JSON; those that are left out stay as they are. */
+const endpoints = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('needs JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z
+      .strictObject({ authorize: url, token: url, sendAs: url, revoke: url, smtp: mailServer, imap: mailServer })
+      .partial(),
+  );
+
 /** Marks what `heron config` and the instance pages must show only as a fingerprint. */
 export const SENSITIVE = new Set([
   'AUTH_SECRET',
@@ -22,6 +44,8 @@ export const SENSITIVE = new Set([
   'TEMPORAL_API_KEY',
   'TEMPORAL_TLS_KEY',
   'METRICS_TOKEN',
+  'GOOGLE_MAILBOX_CLIENT_SECRET',
+  'MICROSOFT_MAILBOX_CLIENT_SECRET',
 ]);
 
 /**
@@ -164,6 +188,18 @@ export const settingsSchema = z.object({
   EVENT_RETENTION_DAYS: count.min(1).default(30),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
+  /** Client of Google's OAuth by which Gmail mailboxes are connected; its redirect URI is APP_URL/mailboxes/consent. Without it they cannot be. */
+  GOOGLE_MAILBOX_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  GOOGLE_MAILBOX_CLIENT_SECRET: z.string().min(1).optional(),
+  /** Google's addresses where they are others, as JSON: authorize, token, sendAs, revoke (URLs), smtp, imap (host, port, security). */
+  GOOGLE_MAILBOX_ENDPOINTS: endpoints.optional(),
+  /** Client of Microsoft's OAuth by which Outlook and Microsoft 365 mailboxes are connected; redirect URI as above. */
+  MICROSOFT_MAILBOX_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  MICROSOFT_MAILBOX_CLIENT_SECRET: z.string().min(1).optional(),
+  /** Microsoft's addresses where they are others, such as those of a national cloud or of one tenant; as above. */
+  MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
   /**
    * Where requests are counted against rate limits: `memory` (each process by itself), or shared by all processes in
    * `postgres` or `redis`.

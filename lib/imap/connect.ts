@@ -7,7 +7,10 @@ export interface ImapTarget {
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
+  /** Empty where an access token takes its place. */
   password: string;
+  /** Signs in by XOAUTH2 (or OAUTHBEARER, where the server has that) with this instead of the password. */
+  accessToken?: string;
 }
 
 export interface ImapOptions {
@@ -74,7 +77,10 @@ export async function openImap(target: ImapTarget, options: ImapOptions): Promis
     ...(host.servername ? { servername: host.servername } : {}),
     secure: target.security === 'tls',
     ...(target.security === 'tls' ? {} : { doSTARTTLS: target.security === 'starttls' }),
-    auth: { user: target.username, pass: target.password },
+    auth:
+      target.accessToken === undefined
+        ? { user: target.username, pass: target.password }
+        : { user: target.username, accessToken: target.accessToken },
     // The library's own log contains protocol lines with addresses.
     logger: false,
     disableAutoIdle: true,

@@ -37,7 +37,10 @@ export interface SmtpTarget {
   port: number;
   security: 'tls' | 'starttls' | 'none';
   username: string;
+  /** Empty where an access token takes its place. */
   password: string;
+  /** Signs in by XOAUTH2 with this instead of the password. */
+  accessToken?: string;
 }
 
 /** The error of nodemailer for a conversation that failed. */

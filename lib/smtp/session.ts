@@ -30,6 +30,7 @@ export interface Envelope {
 }
 
 type Done = (error?: Error | null, value?: unknown) => void;
+type Login = Parameters<SMTPConnection['login']>[0];
 
 /** One authenticated SMTP conversation. Messages go one after another. */
 export class SmtpSession {
@@ -97,7 +98,7 @@ export class SmtpSession {
     }
     try {
       const signedIn = Math.min(until, performance.now() + Math.max(connectTimeout, options.socketTimeoutMs ?? 0));
-      await session.#ask((done) => connection.login({ user: target.username, pass: target.password }, done), signedIn);
+      await session.#ask((done) => connection.login(loginOf(target), done), signedIn);
     } catch (error) {
       session.close();
       const fault = openingFault(error as ConversationError);
@@ -226,4 +227,20 @@ export class SmtpSession {
       start(settle);
     });
   }
+}
+
+/**
+ * How to sign in. The library asks for a new access token after a refusal; there is none, so it is told that the server has
+ * refused, which is what the mailbox shows.
+ */
+function loginOf({ username, password, accessToken }: SmtpTarget): Login {
+  if (accessToken === undefined) return { user: username, pass: password };
+  const refused = { responseCode: 535, response: '535 The server refuses the access token' };
+  const oauth2 = {
+    getToken: (again: boolean, done: (error: Error | null, token?: string) => void) =>
+      again ? done(Object.assign(new Error(refused.response), refused)) : done(null, accessToken),
+    buildXOAuth2Token: (token: string) =>
+      Buffer.from(`user=${username}\u0001auth=Bearer ${token}\u0001\u0001`).toString('base64'),
+  };
+  return { user: username, oauth2: oauth2 as never };
 }

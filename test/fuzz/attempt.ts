@@ -22,7 +22,13 @@ export function createReachableWorld(): Promise<World> {
   return createWorld({
     workflows,
     limiter: { take: async () => 0, close: async () => {} },
-    env: { TRUSTED_PROXIES: 'loopback', ORG_WEBHOOK_ENDPOINTS: '0', APP_URL: 'http://127.0.0.1:8080' },
+    env: {
+      TRUSTED_PROXIES: 'loopback',
+      ORG_WEBHOOK_ENDPOINTS: '0',
+      APP_URL: 'http://127.0.0.1:8080',
+      GOOGLE_MAILBOX_CLIENT_ID: 'client',
+      GOOGLE_MAILBOX_CLIENT_SECRET: 'secret',
+    },
   });
 }
 

@@ -1,3 +1,4 @@
+import { json } from '../../db/connection.ts';
 import { ensureSetupLink } from '../../domain/auth/setup.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
@@ -90,6 +91,17 @@ export const REACHING_PAGES: Record<string, Make> = {
       scope_read_contacts: 'on',
     });
   },
+  'pages.mailboxConsent': async (ground) => ({
+    query: { state: await consentSecret(ground, 'pending'), error: 'access_denied' },
+    headers: formHeaders(ground.world, await openBrowser(ground.world)),
+    status: 400,
+  }),
+  'pages.confirmMailboxConsent': async (ground) => ({
+    ...form(ground.world, await openBrowser(ground.world), {
+      consent: await consentSecret(ground, 'confirming'),
+      answer: 'decline',
+    }),
+  }),
   'pages.logo': async ({ world, tenant }) => {
     const { clientId } = await createApplication(world.deps, tenant.organizationId, {
       logo_url: 'http://127.0.0.1:1/logo.png',
@@ -125,6 +137,26 @@ export async function invitationToken(
     expires_at: new Date(deps.clock.now().getTime() + 3600_000),
   });
   return token;
+}
+
+/** The secret of a consent to use a mailbox, at one of its stages. */
+async function consentSecret(
+  { world: { deps }, tenant }: Pick<Ground, 'world' | 'tenant'>,
+  status: 'pending' | 'confirming',
+): Promise<string> {
+  const secret = newSecret();
+  await deps.db('mailbox_consents').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    provider: 'gmail',
+    status,
+    session_hash: sha256(newSecret()),
+    state_hash: sha256(secret),
+    actor: json({ kind: 'system', userId: null, allowedMailboxes: null }),
+    created_at: deps.clock.now(),
+    expires_at: new Date(deps.clock.now().getTime() + 900_000),
+  });
+  return secret;
 }
 
 /** The parameters of an authorization request of an application of the tenant. */

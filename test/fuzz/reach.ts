@@ -163,6 +163,7 @@ const REACHING: Record<string, Make> = {
   'suppressions.add': () => ({
     body: { entries: [{ value: freshEmail(), reason: 'asked to' }, { value: 'gone.example' }] },
   }),
+  'mailboxes.startConsent': () => ({ body: { provider: 'gmail' } }),
   'mailboxes.connect': () => ({
     body: {
       provider: 'smtp_imap',

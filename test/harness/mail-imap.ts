@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import hoodiecrow from 'hoodiecrow-imap';
+import { newSecret } from '../../lib/crypto.ts';
 
 const PLUGINS = [
   'ENABLE',
@@ -8,6 +9,7 @@ const PLUGINS = [
   'NAMESPACE',
   'SASL-IR',
   'AUTH-PLAIN',
+  'XOAUTH2',
   'SPECIAL-USE',
   'UIDPLUS',
   'UNSELECT',
@@ -30,6 +32,8 @@ export interface ImapBox {
   deliver: (raw: Buffer | string, folder?: Folder) => void;
   messages: (folder: Folder) => StoredMessage[];
   setPassword(password: string): void;
+  /** From now on this access token, and no password, is accepted. */
+  setToken(token: string): void;
   /** What a server does after its mail was restored: new uids under a new UIDVALIDITY, clients cut off. */
   renumber: () => void;
   stop(): Promise<void>;
@@ -65,6 +69,9 @@ export async function startImapBox(email: string, password: string, port = 0): P
     messages: (name) =>
       folder(name).messages.map(({ uid, flags, raw }) => ({ uid, flags: [...flags], raw: Buffer.from(raw, 'latin1') })),
     setPassword: (changed) => void (users[email]!.password = changed),
+    setToken(token) {
+      users[email] = Object.assign(users[email]!, { password: newSecret(), xoauth2: { accessToken: token } });
+    },
     renumber() {
       for (const name of ['INBOX', 'Sent'] as const) {
         const box = folder(name);

@@ -52,6 +52,8 @@ interface SmtpSinkOptions {
   /** A free one when not given. */
   port?: number;
   accepts: (user: string, password: string) => boolean;
+  /** Whether an access token is good for XOAUTH2. */
+  acceptsToken: (user: string, token: string) => boolean;
   onMessage: (message: ReceivedMessage) => void;
 }
 
@@ -67,12 +69,17 @@ export async function startSmtpSink(options: SmtpSinkOptions): Promise<SmtpSink>
   const server = new SMTPServer({
     disabledCommands: options.startTls ? [] : ['STARTTLS'],
     allowInsecureAuth: true,
-    authMethods: ['PLAIN', 'LOGIN'],
+    authMethods: ['PLAIN', 'LOGIN', 'XOAUTH2'],
     disableReverseLookup: true,
     closeTimeout: 200,
     onAuth(auth, _session, callback) {
       const username = auth.username ?? '';
-      if (options.accepts(username, auth.password ?? '')) callback(null, { user: username });
+      // A password that is an access token would be taken by no provider.
+      const accepted =
+        auth.method === 'XOAUTH2'
+          ? options.acceptsToken(username, auth.accessToken ?? '')
+          : options.accepts(username, auth.password ?? '');
+      if (accepted) callback(null, { user: username });
       else callback(smtpError(535, '5.7.8 Authentication credentials invalid'));
     },
     onRcptTo(address, session, callback) {

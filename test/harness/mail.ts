@@ -20,6 +20,8 @@ export interface MailWorldMailbox {
   messages: (folder: Folder) => StoredMessage[];
   /** From now on only this password is accepted, by SMTP and IMAP. */
   setPassword(password: string): void;
+  /** From now on only this access token is accepted, by XOAUTH2. */
+  setToken(token: string): void;
   /** New uids under a new UIDVALIDITY, clients cut off. */
   renumber: () => void;
 }
@@ -51,13 +53,14 @@ export interface MailWorld {
  * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
  */
 export async function startMailWorld(options: { startTls?: boolean; smtpPort?: number } = {}): Promise<MailWorld> {
-  const users = new Map<string, { password: string; box: ImapBox }>();
+  const users = new Map<string, { password: string | null; token: string | null; box: ImapBox }>();
   const listeners = new Set<(message: ReceivedMessage) => void>();
 
   const smtp = await startSmtpSink({
     startTls: options.startTls ?? false,
     ...(options.smtpPort === undefined ? {} : { port: options.smtpPort }),
     accepts: (user, password) => users.get(user.toLowerCase())?.password === password,
+    acceptsToken: (user, token) => users.get(user.toLowerCase())?.token === token,
     onMessage(message) {
       for (const address of message.envelope.to) users.get(address.toLowerCase())?.box.deliver(message.raw);
       for (const listener of listeners) listener(message);
@@ -78,7 +81,7 @@ export async function startMailWorld(options: { startTls?: boolean; smtpPort?: n
     onMessage,
     async addMailbox({ email, password, imapPort }) {
       const box = await startImapBox(email, password, imapPort);
-      const user = { password, box };
+      const user: { password: string | null; token: string | null; box: ImapBox } = { password, token: null, box };
       users.set(email.toLowerCase(), user);
       return {
         email,
@@ -90,6 +93,10 @@ export async function startMailWorld(options: { startTls?: boolean; smtpPort?: n
         setPassword(changed) {
           user.password = changed;
           box.setPassword(changed);
+        },
+        setToken(token) {
+          Object.assign(user, { password: null, token });
+          box.setToken(token);
         },
         renumber: box.renumber,
       };

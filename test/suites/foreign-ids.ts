@@ -93,6 +93,23 @@ export const ROWS: Record<string, Factory> = {
     const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
     return createDirectSend(world.deps, tenant.organizationId, { id, email });
   },
+  '/emails/onboarding/oauth/session/:session': async (place) => {
+    const [session, id] = [newSecret(), newId()];
+    await insert(
+      place,
+      'mailbox_consents',
+      {
+        id,
+        provider: 'gmail',
+        session_hash: sha256(session),
+        state_hash: sha256(newSecret()),
+        actor: json({ kind: 'system', userId: null, allowedMailboxes: null }),
+        expires_at: new Date(place.world.deps.clock.now().getTime() + 900_000),
+      },
+      ['created_at'],
+    );
+    return session;
+  },
   '/app-connections/:id': async (place) => {
     const id = newId();
     const secret = place.world.deps.keyring.seal('ss_app_secret', `app_connections/${id}`);

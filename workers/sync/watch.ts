@@ -1,11 +1,12 @@
 import type { ImapFlow } from 'imapflow';
+import { expireAccess } from '../../domain/engine/control/access-token.ts';
 import { AUTH_HOLD_MS } from '../../domain/engine/control/mailbox-hold.ts';
 import type { Ctx, Deps } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { failLease, releaseLease, type SyncLease } from '../../domain/mailboxes/leases.ts';
 import { watchedMailbox } from '../../domain/mailboxes/read.ts';
 import { signedIn, signInRefused, syncFailures } from '../../domain/mailboxes/sync-state.ts';
-import { imapTargetOf } from '../../domain/records/mailbox-credentials.ts';
+import { readSignIn } from '../../domain/mailboxes/sign-in.ts';
 import {
   answered,
   findFolder,
@@ -32,6 +33,9 @@ export interface WatchParts extends Pick<FolderParts, 'broken' | 'reads' | 'reco
   /** Silence (ms) in the middle of a command after which the connection is ended. */
   commandMs: number;
 }
+
+/** The provider has ended the consent: the mailbox is held for that, and is looked at rarely until it is given anew. */
+class ConsentEnded extends Error {}
 
 /** Even with IDLE a mailbox is looked at this often (ms): servers forget. One with a Junk folder, which sends no news, as often as without IDLE. */
 const IDLE_LOOK_MS = 5 * 60_000;
@@ -62,7 +66,12 @@ export async function watchMailbox(parts: WatchParts, lease: SyncLease, signal: 
 
 async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: AbortSignal): Promise<void> {
   const mailbox = await watchedMailbox(ctx, lease.mailboxId);
-  const target = mailbox && imapTargetOf(ctx.keyring, mailbox);
+  if (!mailbox) return;
+  const signIn = await readSignIn(ctx, mailbox);
+  if (signIn.kind === 'refused') throw new ConsentEnded(signIn.reason);
+  if (signIn.kind === 'unavailable')
+    throw new ImapError('unreachable', 'auth', 'The provider gives no new access token now');
+  const target = signIn.imap;
   if (!target) return;
   const lookMs = Math.max(parts.pollMs, IDLE_LOOK_MS);
   const host = `${target.host}:${target.port}`;
@@ -187,9 +196,11 @@ function doubtfulWaitMs(failures: number): number {
 
 async function giveUp(parts: WatchParts, ctx: Ctx, lease: SyncLease, error: unknown): Promise<void> {
   const { deps, workerId, retryMs } = parts;
+  if (error instanceof ConsentEnded)
+    return failLease(deps.db, workerId, lease.mailboxId, error.message, () => AUTH_HOLD_MS);
   const known = imapError(error);
   ctx.log.warn({ err: error, mailboxId: lease.mailboxId, kind: known.kind }, 'sync: a mailbox cannot be read now');
-  if (known.kind === 'auth') {
+  if (known.kind === 'auth' && !(await expireAccess(ctx, lease.mailboxId))) {
     const waitOf = (failures: number): number => (known.doubtful ? doubtfulWaitMs(failures) : AUTH_HOLD_MS);
     const holdMs = waitOf((await syncFailures(ctx, lease.mailboxId)) + 1);
     await signInRefused(ctx, lease.mailboxId, known.message, holdMs);

@@ -12,9 +12,10 @@ export interface MailboxHold {
   until: Date | null;
 }
 
-/** What a mailbox is held for: a refused sign-in, or what a mail server holds against the mailbox or its settings. */
+/** What a mailbox is held for: a refused sign-in, a consent that has ended, or what a mail server holds against the mailbox or its settings. */
 export type HoldCode =
   | 'auth_failed'
+  | 'consent_ended'
   | 'imap_auth_failed'
   | 'sender_refused'
   | 'sending_limit'
@@ -31,6 +32,7 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
 const TITLES: Record<HoldCode, string> = {
   auth_failed: 'The SMTP server refuses the sign-in',
+  consent_ended: 'The provider has ended the consent to use the mailbox',
   imap_auth_failed: 'The IMAP server refuses the sign-in',
   sender_refused: 'The SMTP server refuses the mailbox as sender',
   sending_limit: 'The mailbox has reached a sending limit of its provider',

@@ -15,6 +15,7 @@ import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
 import { blockComposition } from './composition.ts';
 import {
+  accessExpired,
   holdUnreadable,
   mailboxRefusal,
   openTarget,
@@ -68,6 +69,7 @@ export async function claimSend(
       await releaseReservedSends(tx, { sendId });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
+    if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
     const target = openTarget(ctx, row);
     if (!target) {
       await holdUnreadable(tx, mailbox.id);
@@ -134,7 +136,8 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   });
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
-       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, to_jsonb(d) as direct,
+       to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
+       to_jsonb(d) as direct,
        ${settingsColumns('c')}, ${suppressedNow('s.organization_id', 'ct.email')} as suppressed
      from sends s
      left join enrollments e on e.id = s.enrollment_id
@@ -144,6 +147,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
      left join contacts ct on ct.id = s.contact_id
      left join mailboxes m on m.id = s.mailbox_id
      left join direct_sends d on d.id = s.id
+     left join mailbox_tokens t on t.mailbox_id = s.mailbox_id
      where s.organization_id = :org and s.id = :send
      for update of s`,
     { send: sendId, now: tx.now },

@@ -3,6 +3,7 @@ import type { Ctx } from '../../kernel/context.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { smtpTargetOf, type MailService, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import type { SettingsLayers } from '../../records/outreach-settings.ts';
+import { ACCESS_MARGIN_MS } from '../control/access-token.ts';
 import { AUTH_HOLD_MS, holdMailbox } from '../control/mailbox-hold.ts';
 import type { SentFacts } from './settle.ts';
 
@@ -30,6 +31,9 @@ export interface ClaimRow {
   /** What a person or an agent wrote, where the email is no campaign's. */
   direct: Json | null;
   credentials: Buffer | null;
+  /** Of a mailbox that was connected by consent. */
+  tokens: Buffer | null;
+  access_expires_at: Date | null;
   workspace: SettingsLayers['workspace'];
   overrides: SettingsLayers['overrides'];
   suppressed: boolean;
@@ -61,13 +65,15 @@ export type Claim =
   | { kind: 'gone'; outcome: string }
   /** Not due yet, or another attempt may still be speaking SMTP; wait until then (ms epoch). */
   | { kind: 'busy'; until: number; isUnderWay: boolean }
+  /** The mailbox needs a new access token before it can sign in; nothing was done. */
+  | { kind: 'access_expired'; mailboxId: string }
   /** Its mail host (host:port) has no permit left now; nothing was done. */
   | { kind: 'host_full'; host: string }
   /** A dead worker left it when its end may have been handed over: find out. The mailbox may be gone since. */
   | { kind: 'abandoned'; sendId: string; mailbox: SealedMailbox | null; messageId: string; token: string };
 
 /** The mailbox of an email with its sealed passwords; null when it is gone. */
-export function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox | null {
+export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedMailbox | null {
   if (!row || !credentials) return null;
   return {
     id: row.id,
@@ -75,6 +81,7 @@ export function sealed({ mailbox: row, credentials }: ClaimRow): SealedMailbox |
     imap: row.imap as MailService | null,
     credentials,
     credentials_version: row.credentials_version,
+    tokens,
   };
 }
 
@@ -86,6 +93,11 @@ export function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
     ctx.log.error({ err: error, mailboxId: row.mailbox!.id }, 'the credentials of a mailbox cannot be opened');
     return undefined;
   }
+}
+
+/** Whether a mailbox that was connected by consent needs another access token before it can sign in. */
+export function accessExpired({ access_expires_at: expires }: ClaimRow, now: Date): boolean {
+  return expires !== null && expires.getTime() <= now.getTime() + ACCESS_MARGIN_MS;
 }
 
 /** Holds a mailbox whose stored password cannot be opened, as one whose sign-in is refused. */

@@ -3,6 +3,7 @@ import { findInSent, saveToSent, type ImapError, type ImapTarget } from '../../.
 import type { Permit, TargetLimits } from '../../../lib/target-limits.ts';
 import { organizationOf, type Ctx } from '../../kernel/context.ts';
 import { recordSendBounce } from '../outcomes/effects.ts';
+import { ensureAccess, expireAccess } from '../control/access-token.ts';
 import { claimSend, markHandover, type Claim, type ClaimedSend } from './claim.ts';
 import { imapTargetOf, type SealedMailbox } from '../../records/mailbox-credentials.ts';
 import { holdForRefusal, judgeRefusal, type Refused, type Verdict } from './refused.ts';
@@ -41,6 +42,8 @@ const LOOK_AGAIN_MS = 15_000;
 /** An email whose end could not be marked, because the database was away for a moment, is tried again this soon (ms). */
 const WITHHELD_RETRY_MS = 5_000;
 const SETTLE_RETRY_MS = 500;
+/** After an access token was refused before its time, the email is tried this soon (ms) with a new one. */
+const NEW_ACCESS_MS = 1_000;
 /** A copy waits this long (ms) for others at the same IMAP host. */
 const COPY_PATIENCE_MS = 5_000;
 /**
@@ -70,6 +73,12 @@ async function deliver(ctx: Ctx, parts: DeliverParts, sendId: string): Promise<D
     for (;;) {
       const until = performance.now() + ctx.config.SEND_CLAIM_MS * SMTP_SHARE;
       const claim = await claimSend(ctx, sendId, acquire);
+      if (claim.kind === 'access_expired') {
+        // A mailbox whose consent has ended is held by that, and the next claim finds it so.
+        const access = await ensureAccess(ctx, claim.mailboxId);
+        if (access.kind === 'unavailable') return { outcome: 'host_busy', retryInMs: access.retryInMs };
+        continue;
+      }
       if (claim.kind !== 'host_full') return await handOver(ctx, parts, permit, claim, until);
       const permitOrWait = await parts.smtp.acquire(claim.host, organizationId);
       if ('retryInMs' in permitOrWait) return { outcome: 'host_busy', retryInMs: permitOrWait.retryInMs };
@@ -85,7 +94,7 @@ async function handOver(
   ctx: Ctx,
   { smtp, copies }: DeliverParts,
   permit: Permit | undefined,
-  claim: Exclude<Claim, { kind: 'host_full' }>,
+  claim: Exclude<Claim, { kind: 'host_full' | 'access_expired' }>,
   until: number,
 ): Promise<Delivery> {
   if (claim.kind === 'gone') return { outcome: claim.outcome };
@@ -157,6 +166,9 @@ function rejectedBy(rejected: readonly RejectedRecipient[]): RefusedCopy[] {
 async function refusedBy(ctx: Ctx, claim: ClaimedSend, outcome: Refused): Promise<string> {
   const verdict = judgeRefusal(outcome);
   const reason = outcome.kind === 'refused' ? outcome.response : outcome.detail;
+  const isSignIn = outcome.kind === 'refused' && outcome.stage === 'auth';
+  if (isSignIn && claim.mailbox.tokens && (await expireAccess(ctx, claim.mailbox.id)))
+    return settleWaiting(ctx, claim, reason, NEW_ACCESS_MS);
   switch (verdict.action) {
     case 'wait':
       return settleWaiting(ctx, claim, reason);

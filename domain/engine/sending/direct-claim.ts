@@ -10,6 +10,7 @@ import { settleDirectSend, type DirectSettlement } from '../../records/direct-se
 import { refusedRecipients } from '../../records/refused-recipients.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import {
+  accessExpired,
   holdUnreadable,
   mailboxRefusal,
   openTarget,
@@ -56,6 +57,7 @@ export async function claimDirect(
       code: 'suppressed',
       reason: 'Every address it is to is suppressed or has opted out',
     });
+  if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
   const target = openTarget(ctx, row);
   if (!target) {
     await holdUnreadable(tx, mailbox.id);

@@ -1,0 +1,432 @@
+import test from 'ava';
+import { claimSend } from '../../domain/engine/sending/claim.ts';
+import { deliverSend } from '../../domain/engine/sending/deliver.ts';
+import { ensureAccess, expireAccess } from '../../domain/engine/control/access-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { newId } from '../../lib/ids.ts';
+import { createSmtpSender } from '../../lib/smtp/index.ts';
+import { createWorkflowGateway } from '../../temporal/client.ts';
+import { rotateKeys } from '../../domain/system/rotate-keys.ts';
+import { createKeyring } from '../../lib/keyring.ts';
+import { newSecret } from '../../lib/crypto.ts';
+import { eventually, startEngine, type Engine } from '../../test/harness/engine.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type Tenant,
+} from '../../test/harness/factories.ts';
+import { connectByConsent } from '../../deploy/connect-mailbox.ts';
+import { heron } from '../../test/harness/heron.ts';
+import { freePort } from '../../local/servers.ts';
+import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../../test/harness/mail.ts';
+import { startMailProvider, type MailProviderServer } from '../../test/harness/provider.ts';
+import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+
+const GMAIL = 'ada@gmail.test';
+const OUTLOOK = 'bob@outlook.test';
+const START = '/v1/emails/onboarding/oauth/cli-start';
+
+let world: World;
+let mail: MailWorld;
+let engine: Engine;
+let google: MailProviderServer;
+let microsoft: MailProviderServer;
+let gmail: MailWorldMailbox;
+
+test.before(async () => {
+  mail = await startMailWorld();
+  gmail = await mail.addMailbox({ email: GMAIL, password: newSecret(), imapPort: await freePort() });
+  const outlook = await mail.addMailbox({ email: OUTLOOK, password: newSecret(), imapPort: await freePort() });
+  google = await startMailProvider();
+  microsoft = await startMailProvider();
+  google.onToken(({ email, accessToken }) => email === GMAIL && gmail.setToken(accessToken));
+  microsoft.onToken(({ accessToken }) => outlook.setToken(accessToken));
+  world = await createWorld({
+    ownAddress: true,
+    env: { WORKER_ROLES: 'temporal', ...google.env('GOOGLE', gmail), ...microsoft.env('MICROSOFT', outlook) },
+  });
+  engine = await startEngine(world);
+  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
+  await eventually(async () => (await world.deps.workflows.health()).workers > 0);
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await Promise.all([google?.close(), microsoft?.close(), mail?.stop()]);
+  await world?.close();
+});
+
+const start = (token: string, provider = 'gmail') => call(world, 'POST', START, { token, body: { provider } });
+const poll = (token: string, session: string) =>
+  call(world, 'GET', `/v1/emails/onboarding/oauth/session/${session}`, { token });
+
+/** The browser comes back from the provider: the page that asks whether to connect. */
+const land = (redirect: string) => call(world, 'GET', redirect.slice(world.url.length));
+
+/** Sends the form of that page, from the browser that got it. */
+function press(page: Answer, answer: 'connect' | 'decline', headers: Record<string, string> = {}): Promise<Answer> {
+  const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.text)?.[1] ?? '';
+  const fields = { csrf: field('csrf'), consent: field('consent'), answer };
+  const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  return call(world, 'POST', '/mailboxes/consent', {
+    body: new URLSearchParams(fields),
+    headers: { origin: world.url, cookie, ...headers },
+  });
+}
+
+/** Connects a mailbox all the way; returns its row. */
+async function connected(tenant: Tenant, provider: 'gmail' | 'outlook' = 'gmail') {
+  const [server, email] = provider === 'gmail' ? ([google, GMAIL] as const) : ([microsoft, OUTLOOK] as const);
+  const { body } = await start(tenant.apiKey, provider);
+  await press(await land(server.consent(body.url, email)), 'connect');
+  const { body: result } = await poll(tenant.apiKey, body.session);
+  return result.account as Record<string, any>;
+}
+
+const tokenRow = (mailboxId: string) => world.deps.db('mailbox_tokens').where({ mailbox_id: mailboxId }).first();
+
+test.serial('a Gmail mailbox is connected by consent, from the terminal and a browser', async (t) => {
+  const tenant = await world.tenant('Engines & Sons');
+  google.sendAs = [
+    { sendAsEmail: GMAIL, isPrimary: true },
+    { sendAsEmail: 'Sales@ada.test', displayName: 'Sales', verificationStatus: 'accepted' },
+  ];
+  const begun = await start(tenant.apiKey);
+  t.is(begun.status, 200);
+  t.is(begun.body.expires_in, 900);
+  const asked = new URL(begun.body.url).searchParams;
+  t.like(Object.fromEntries(asked), {
+    access_type: 'offline',
+    code_challenge_method: 'S256',
+    redirect_uri: `${world.url}/mailboxes/consent`,
+  });
+  t.false(begun.body.url.includes(begun.body.session));
+  t.deepEqual((await poll(tenant.apiKey, begun.body.session)).body, { status: 'pending', provider: 'gmail' });
+
+  const page = await land(google.consent(begun.body.url, GMAIL));
+  t.is(page.status, 200);
+  t.regex(page.text, /Engines &amp; Sons.*ada@gmail\.test.*Olivia Owner/s);
+  t.regex(page.headers.get('content-security-policy')!, /default-src 'none'/);
+  t.is((await poll(tenant.apiKey, begun.body.session)).body.status, 'pending');
+  t.is((await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId })).length, 0);
+
+  t.is((await press(page, 'connect', { origin: 'https://evil.example' })).status, 403);
+  t.is((await press(page, 'connect', { cookie: '' })).status, 403);
+  t.regex((await press(page, 'connect')).text, /ada@gmail\.test can be used now/);
+  const done = (await poll(tenant.apiKey, begun.body.session)).body;
+  t.like(done, {
+    status: 'done',
+    account: { email: GMAIL, provider: 'gmail', status: 'active', smtp: { username: GMAIL }, hold: null },
+  });
+  t.regex((await press(page, 'connect')).text, /expired, or has been used/);
+
+  const row = await world.deps.db('mailboxes').where({ id: done.account.id }).first();
+  t.like(row, { user_id: tenant.userId });
+  const [audit] = await world.deps.db('audit_logs').where({ entity_id: row.id });
+  t.like(audit, { action: 'create', actor_kind: 'api_key', api_key_id: tenant.apiKeyId });
+  const stored = JSON.stringify([row, await tokenRow(row.id), await world.deps.db('mailbox_consents')]);
+  for (const secret of ['at-', 'rt-', begun.body.session, asked.get('state')!]) t.false(stored.includes(secret));
+});
+
+test.serial('an Outlook mailbox is connected, read and tested in the same way', async (t) => {
+  const tenant = await world.tenant();
+  const account = await connected(tenant, 'outlook');
+  t.like(account, { email: OUTLOOK, provider: 'outlook' });
+  const checked = await call(world, 'POST', `/v1/emails/${account.id}/test`, { token: tenant.apiKey });
+  t.like(checked.body, { smtp: true, imap: true, auth: true, healthy: true });
+  const alias = await call(world, 'PATCH', `/v1/emails/${account.id}`, {
+    token: tenant.apiKey,
+    body: { send_as_email: 'other@outlook.test' },
+  });
+  t.is(alias.body.code, 'mailbox_send_as_unsupported');
+  const servers = await call(world, 'PATCH', `/v1/emails/${account.id}`, {
+    token: tenant.apiKey,
+    body: { smtp: { ...account.smtp, password: 'x' } },
+  });
+  t.is(servers.body.code, 'mailbox_provider_requires_oauth');
+});
+
+test.serial('a person who declines, and a provider that gives nothing, leave nothing behind', async (t) => {
+  const tenant = await world.tenant();
+  const begin = async () => (await start(tenant.apiKey)).body as { url: string; session: string };
+  const outcome = async (session: string) => (await poll(tenant.apiKey, session)).body;
+
+  const declined = await begin();
+  await press(await land(google.consent(declined.url, GMAIL)), 'decline');
+  t.like(await outcome(declined.session), { status: 'failed', error: { message: 'The person declined' } });
+
+  const denied = await begin();
+  const state = new URL(denied.url).searchParams.get('state')!;
+  const refused = await land(`${world.url}/mailboxes/consent?error=access_denied&state=${state}`);
+  t.is(refused.status, 400);
+  t.regex((await outcome(denied.session)).error.message, /access_denied/);
+
+  const replayed = await begin();
+  const redirect = google.consent(replayed.url, GMAIL);
+  t.is((await land(redirect)).status, 200);
+  t.is((await land(redirect)).status, 404);
+
+  for (const claims of [{ nonce: 'another' }, { aud: 'another' }, { email_verified: false }, { email: 'no address' }]) {
+    const strange = await begin();
+    t.is((await land(google.consent(strange.url, GMAIL, claims))).status, 400, JSON.stringify(claims));
+    t.is((await outcome(strange.session)).status, 'failed');
+  }
+
+  const unknown = await begin();
+  t.is((await land(google.consent(unknown.url, 'eve@gmail.test'))).status, 200);
+  const wrong = await begin();
+  await press(await land(google.consent(wrong.url, 'eve@gmail.test')), 'connect');
+  t.like(await outcome(wrong.session), { status: 'failed', error: { code: 'mailbox_auth_failed' } });
+  t.deepEqual(await world.deps.db('mailboxes').where({ organization_id: tenant.organizationId }), []);
+});
+
+test.serial(
+  'a consent lapses after its time, is the workspace’s own, and a revoked key connects nothing',
+  async (t) => {
+    const tenant = await world.tenant();
+    const other = await world.tenant();
+    const { body } = await start(tenant.apiKey);
+    t.like(await poll(other.apiKey, body.session), { status: 404, body: { code: 'not_found' } });
+    t.is((await poll(tenant.apiKey, 'made-up')).status, 404);
+    await world.deps
+      .db('mailbox_consents')
+      .where({ organization_id: tenant.organizationId })
+      .update({ expires_at: new Date(Date.now() - 1000) });
+    t.like(await poll(tenant.apiKey, body.session), { status: 404, body: { code: 'mailbox_consent_expired' } });
+    t.is((await land(google.consent(body.url, GMAIL))).status, 404);
+
+    const key = await createApiKey(world.deps, tenant.organizationId, tenant.userId);
+    const { body: doomed } = await start(key.apiKey);
+    const page = await land(google.consent(doomed.url, GMAIL));
+    await world.deps.db('api_keys').where({ id: key.apiKeyId }).update({ status: 'revoked' });
+    t.is((await press(page, 'connect')).status, 403);
+    t.is((await poll(tenant.apiKey, doomed.session)).body.status, 'failed');
+
+    const mine = await createMailbox(world.deps, tenant.organizationId, 'other@ours.test', gmail);
+    const narrow = await createApiKey(world.deps, tenant.organizationId, tenant.userId, { allowedMailboxes: [mine] });
+    const { body: narrowed } = await start(narrow.apiKey);
+    await press(await land(google.consent(narrowed.url, GMAIL)), 'connect');
+    t.like((await poll(narrow.apiKey, narrowed.session)).body, { status: 'failed', error: { code: 'forbidden' } });
+
+    await world.deps.db('mailbox_consents').update({ expires_at: new Date(Date.now() - 2 * DAY_MS) });
+    await start(tenant.apiKey);
+    t.is((await world.deps.db('mailbox_consents').where({ organization_id: tenant.organizationId })).length, 1);
+  },
+);
+
+test.serial(
+  'the allowance counts at the start and at the end; a known mailbox is connected anew at any time',
+  async (t) => {
+    const tenant = await world.tenant();
+    const ids: string[] = [];
+    for (let i = 0; i < 9; i += 1)
+      ids.push(await createMailbox(world.deps, tenant.organizationId, `${newId()}@ours.test`, gmail));
+    const { body } = await start(tenant.apiKey);
+    ids.push(await createMailbox(world.deps, tenant.organizationId, `${newId()}@ours.test`, gmail));
+    t.like(await start(tenant.apiKey), { status: 403, body: { code: 'mailbox_allowance_reached' } });
+    await press(await land(google.consent(body.url, GMAIL)), 'connect');
+    t.like((await poll(tenant.apiKey, body.session)).body, {
+      status: 'failed',
+      error: { code: 'mailbox_allowance_reached' },
+    });
+
+    await world.deps.db('mailboxes').where({ id: ids[0] }).update({ email: GMAIL, name: 'Kept', campaign_limit: 7 });
+    await world.deps.db('mailboxes').where({ id: ids[0] }).update({ provider: 'gmail' });
+    t.like(await connected(tenant), { id: ids[0], name: 'Kept', campaign_limit: 7, provider: 'gmail' });
+  },
+);
+
+test.serial('without a client the provider is not offered', async (t) => {
+  const bare = await createWorld();
+  t.teardown(() => bare.close());
+  const { apiKey } = await bare.tenant();
+  for (const [provider, prefix] of [
+    ['gmail', 'GOOGLE'],
+    ['outlook', 'MICROSOFT'],
+  ]) {
+    const answer = await call(bare, 'POST', START, { token: apiKey, body: { provider } });
+    t.like(answer, { status: 503, body: { code: 'mailbox_provider_not_configured' } });
+    t.regex(answer.body.fix, new RegExp(`${prefix}_MAILBOX_CLIENT_ID`));
+  }
+});
+
+test.serial('the address to send as is one that Gmail has verified', async (t) => {
+  const tenant = await world.tenant();
+  google.sendAs = [
+    { sendAsEmail: GMAIL, isPrimary: true },
+    { sendAsEmail: 'new@ada.test', verificationStatus: 'pending' },
+  ];
+  const { id } = await connected(tenant);
+  const choose = (address: string) =>
+    call(world, 'PATCH', `/v1/emails/${id}`, { token: tenant.apiKey, body: { send_as_email: address } });
+  t.like(await choose('new@ada.test'), { status: 400, body: { code: 'mailbox_send_as_unknown' } });
+  t.like(await choose('stranger@ada.test'), { status: 400, body: { code: 'mailbox_send_as_unknown' } });
+  google.sendAs[1]!.verificationStatus = 'accepted';
+  t.like(await choose('new@ada.test'), { status: 200, body: { send_as_email: 'new@ada.test' } });
+  t.like(await choose(GMAIL), { status: 200 });
+  t.like(await choose(''), { status: 200, body: { send_as_email: '' } });
+});
+
+/** A campaign with one lead whose email is due now, from one mailbox. Returns the send's id. */
+async function dueEmail(tenant: Tenant, mailboxId: string): Promise<string> {
+  const { deps } = world;
+  const { campaignId, stepIds } = await createCampaign(deps, tenant.organizationId, [
+    { subject: 'Hi', body_plain: 'Hello' },
+  ]);
+  const contactId = await createContact(deps.db, deps.clock.now(), tenant.organizationId);
+  const [enrollmentId] = await enroll(deps, tenant.organizationId, campaignId, [contactId]);
+  const now = deps.clock.now();
+  const id = newId();
+  await deps.db('enrollments').where({ id: enrollmentId }).update({ state: 'active', current_step_id: stepIds[0] });
+  await deps.db('sends').insert({
+    id,
+    organization_id: tenant.organizationId,
+    campaign_id: campaignId,
+    enrollment_id: enrollmentId,
+    contact_id: contactId,
+    step_id: stepIds[0],
+    mailbox_id: mailboxId,
+    state: 'reserved',
+    slot_at: now,
+    slot_day: now.toISOString().slice(0, 10),
+    recipient: '',
+    created_at: now,
+    updated_at: now,
+  });
+  return id;
+}
+
+test.serial(
+  'an email leaves by XOAUTH2, with a new access token when the old one has run out or is refused early',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { id } = await connected(tenant);
+    const ctx = world.system(tenant.organizationId);
+    const smtp = createSmtpSender({ allowPrivate: true });
+    t.teardown(() => smtp.close());
+    const before = google.refreshes;
+
+    t.deepEqual(await deliverSend(ctx, { smtp }, await dueEmail(tenant, id)), { outcome: 'sent' });
+    t.is(google.refreshes, before);
+
+    await world.deps.db('mailbox_tokens').where({ mailbox_id: id }).update({ access_expires_at: new Date() });
+    const second = await dueEmail(tenant, id);
+    t.is((await claimSend(ctx, second)).kind, 'access_expired');
+    t.deepEqual(await deliverSend(ctx, { smtp }, second), { outcome: 'sent' });
+    t.is(google.refreshes, before + 1);
+
+    // The provider has ended the token before its time: one more is asked for, and the mailbox is not held.
+    gmail.setToken('another');
+    await world.deps
+      .db('mailbox_tokens')
+      .where({ mailbox_id: id })
+      .update({ refreshed_at: new Date(Date.now() - 10 * MINUTE_MS) });
+    await world.deps.db('mailboxes').where({ id }).increment('credentials_version', 1);
+    const third = await dueEmail(tenant, id);
+    t.deepEqual(await deliverSend(ctx, { smtp }, third), { outcome: 'deferred' });
+    await world.deps.db('sends').where({ id: third }).update({ slot_at: new Date() });
+    t.deepEqual(await deliverSend(ctx, { smtp }, third), { outcome: 'sent' });
+    t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: null });
+
+    // A new one that is refused as well means something else.
+    gmail.setToken('another');
+    await world.deps.db('mailboxes').where({ id }).increment('credentials_version', 1);
+    t.false(await expireAccess(ctx, id));
+    t.deepEqual(await deliverSend(ctx, { smtp }, await dueEmail(tenant, id)), { outcome: 'mailbox_held' });
+    t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: 'auth_failed' });
+  },
+);
+
+test.serial('of many who need a new access token, one asks the provider', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await connected(tenant);
+  const ctx = world.system(tenant.organizationId);
+  await world.deps.db('mailbox_tokens').where({ mailbox_id: id }).update({ access_expires_at: new Date() });
+  google.delay(300);
+  t.teardown(() => google.delay(0));
+  const before = google.refreshes;
+  const all = await Promise.all(Array.from({ length: 8 }, () => ensureAccess(ctx, id)));
+  t.true(all.every(({ kind }) => kind === 'valid'));
+  t.is(google.refreshes, before + 1);
+});
+
+test.serial(
+  'a consent that was ended holds the mailbox until it is given anew; a provider that is away holds nothing',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { id } = await connected(tenant);
+    const ctx = world.system(tenant.organizationId);
+    const expire = () =>
+      world.deps
+        .db('mailbox_tokens')
+        .where({ mailbox_id: id })
+        .update({ access_expires_at: new Date(), retry_at: null });
+
+    await expire();
+    google.refuse({ status: 503, body: {} });
+    t.teardown(() => google.refuse(undefined));
+    t.is((await ensureAccess(ctx, id)).kind, 'unavailable');
+    t.like(await world.deps.db('mailboxes').where({ id }).first(), { hold_code: null });
+    t.like(await tokenRow(id), { failures: 1, lease_token: null });
+    const waiting = await dueEmail(tenant, id);
+    const smtp = createSmtpSender({ allowPrivate: true });
+    t.teardown(() => smtp.close());
+    t.like(await deliverSend(ctx, { smtp }, waiting), { outcome: 'host_busy' });
+
+    google.refuse({
+      status: 400,
+      body: { error: 'invalid_grant', error_description: 'Token has been\r\nexpired or revoked.' },
+    });
+    await expire();
+    t.is(((await deliverSend(ctx, { smtp }, waiting)) as { outcome: string }).outcome, 'released');
+    const held = await call(world, 'GET', `/v1/emails/${id}`, { token: tenant.apiKey });
+    t.like(held.body.hold, { code: 'consent_ended', until: null });
+    t.regex(held.body.hold.reason, /Token has been expired or revoked/);
+    const checked = await call(world, 'POST', `/v1/emails/${id}/test`, { token: tenant.apiKey });
+    t.like(checked.body, { auth: false, error: { code: 'mailbox_auth_failed' } });
+    t.like((await call(world, 'GET', `/v1/emails/${id}`, { token: tenant.apiKey })).body.hold, {
+      code: 'consent_ended',
+      until: null,
+    });
+
+    google.refuse(undefined);
+    const again = await connected(tenant);
+    t.like(again, { id, hold: null });
+    t.is((await ensureAccess(ctx, id)).kind, 'valid');
+  },
+);
+
+test.serial('heron mailbox connect prints where to consent, and waits for the outcome', async (t) => {
+  const tenant = await world.tenant();
+  const env = { HERON_API_URL: world.url, HERON_API_KEY: tenant.apiKey };
+  const lines: string[] = [];
+  const connect = () => connectByConsent(env, { provider: 'gmail', browser: false }, (line) => lines.push(line));
+  const printed = () => eventually(async () => /http\S+/.exec(lines.splice(0).join('\n'))?.[0]);
+  const waiting = connect();
+  await press(await land(google.consent(await printed(), GMAIL)), 'connect');
+  t.like(await waiting, { email: GMAIL, provider: 'gmail' });
+  const declining = t.throwsAsync(connect(), { message: /The person declined/ });
+  await press(await land(google.consent(await printed(), GMAIL)), 'decline');
+  await declining;
+  const { code, stderr } = await heron(['mailbox', 'connect', '--provider', 'gmail', '--no-browser'], {
+    ...env,
+    HERON_API_KEY: 'ssk_wrong',
+  });
+  t.is(code, 1);
+  t.regex(stderr, /^heron: The credential is missing, invalid/);
+});
+
+test.serial('rotating keys seals tokens anew', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await connected(tenant);
+  const keyring = createKeyring('f'.repeat(64), [world.deps.config.CREDENTIALS_ENCRYPTION_KEY]);
+  const report = await rotateKeys({ db: world.deps.db, keyring });
+  t.true(report.find(({ column }) => column === 'mailbox_tokens.sealed')!.resealed > 0);
+  t.true(report.every(({ unreadable }) => unreadable === 0));
+  const old = createKeyring(world.deps.config.CREDENTIALS_ENCRYPTION_KEY, ['f'.repeat(64)]);
+  t.true((await rotateKeys({ db: world.deps.db, keyring: old })).some(({ resealed }) => resealed > 0));
+  t.is((await ensureAccess(world.system(tenant.organizationId), id)).kind, 'valid');
+});

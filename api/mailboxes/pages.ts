@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import {
+  confirmConsent,
+  declineConsent,
+  receiveConsent,
+  type OfferedConsent,
+} from '../../domain/mailboxes/give-consent.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { AnyRoute, StreamReply } from '../http/route.ts';
+import { sentForm, shownPage } from '../oauth/pages/declare.ts';
+import { html } from '../oauth/pages/html.ts';
+import { messagePage, page } from '../oauth/pages/layout.ts';
+import { hiddenFields, problem } from '../oauth/pages/sign-in.ts';
+import type { Visit } from '../oauth/pages/visit.ts';
+
+const PATH = '/mailboxes/consent';
+const text = z.string().max(4096).default('');
+
+type Shown = Pick<OfferedConsent, 'secret'> & Partial<OfferedConsent>;
+
+/** The pages on which a person confirms that their mailbox may be used, after the provider has sent them back. */
+export const consentPageRoutes: readonly AnyRoute[] = [
+  shownPage({
+    operationId: 'pages.mailboxConsent',
+    path: PATH,
+    summary: 'Where a mail provider sends people back: shows the workspace that the mailbox would be connected to',
+    query: z.object({ state: text, code: text, error: text }),
+    errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'service_unavailable'],
+    show: async (visit, query) => confirmPage(visit, await receiveConsent(visit.ctx, query)),
+  }),
+  sentForm({
+    operationId: 'pages.confirmMailboxConsent',
+    path: PATH,
+    summary: 'Connects the mailbox, or forgets the consent',
+    fields: { consent: text, answer: z.enum(['connect', 'decline']).default('decline') },
+    errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'mailbox_allowance_reached', 'service_unavailable'],
+    act: async (visit, { consent, answer }) => {
+      if (answer === 'decline') {
+        await declineConsent(visit.ctx, consent);
+        return messagePage(200, 'Not connected', html`<p>The mailbox was not connected; its tokens are forgotten.</p>`);
+      }
+      try {
+        const { email } = await confirmConsent(visit.ctx, consent);
+        return messagePage(
+          200,
+          'The mailbox is connected',
+          html`<div class="note good"><p>${email} can be used now. You can close this page.</p></div>`,
+        );
+      } catch (error) {
+        // Nothing is lost while no worker answers: the person can try again.
+        if (error instanceof AppError && error.code === 'service_unavailable')
+          return confirmPage(visit, { secret: consent }, error);
+        throw error;
+      }
+    },
+    back: () => '/',
+  }),
+];
+
+function confirmPage(
+  visit: Visit,
+  { secret, email, organization, provider, askedBy }: Shown,
+  refused?: AppError,
+): StreamReply {
+  const asked = askedBy ? html` <strong>${askedBy}</strong> asked for it.` : null;
+  const what = email
+    ? html`<p>The workspace <strong>${organization}</strong> would send and read mail of <strong>${email}</strong> (${provider}).${asked}</p>
+<p class="soft">Go on only if you know this workspace: whoever belongs to it can then read and write mail of this mailbox.</p>`
+    : null;
+  return page({
+    title: 'Connect a mailbox',
+    status: refused?.status ?? 200,
+    headers: refused?.headers,
+    body: html`<h1>Connect this mailbox?</h1>${problem(refused)}${what}
+<form method="post" action="${PATH}">${hiddenFields(visit, '')}<input type="hidden" name="consent" value="${secret}">
+<button class="main wide" name="answer" value="connect">Connect</button>
+<button class="wide" name="answer" value="decline">Do not connect</button></form>`,
+  });
+}

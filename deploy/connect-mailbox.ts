@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { OperatorError } from './waiting.ts';
+
+const POLL_MS = 2_000;
+
+interface ConsentAnswer {
+  status: 'pending' | 'done' | 'failed';
+  account?: Record<string, unknown>;
+  error?: { message: string; fix: string };
+}
+
+/**
+ * Connects a mailbox by consent through the API: says where to consent, opens a browser there, and waits for the outcome.
+ * @param env HERON_API_KEY, and HERON_API_URL where the API is not on this machine
+ * @param say for the person at the terminal
+ * @returns the mailbox, as the API shows it
+ * @throws OperatorError when the API refuses, the person declines, or the link lapses
+ */
+export async function connectByConsent(
+  env: NodeJS.ProcessEnv,
+  options: { provider: 'gmail' | 'outlook'; browser: boolean },
+  say: (line: string) => void,
+): Promise<Record<string, unknown>> {
+  const key = env.HERON_API_KEY;
+  if (!key) throw new OperatorError('HERON_API_KEY is not set: the mailbox is connected to the workspace of that key');
+  const api = new URL('/v1/emails/onboarding/oauth/', env.HERON_API_URL ?? 'http://127.0.0.1:8080').href;
+  const begun = await ask<{ url: string; session: string; expires_in: number }>(key, 'POST', `${api}cli-start`, {
+    provider: options.provider,
+  });
+  say(`Consent in a browser within ${Math.round(begun.expires_in / 60)} minutes:\n\n  ${begun.url}\n`);
+  if (options.browser) openBrowser(begun.url);
+  for (;;) {
+    const answer = await ask<ConsentAnswer>(key, 'GET', `${api}session/${begun.session}`);
+    if (answer.status === 'done') return answer.account ?? {};
+    if (answer.status === 'failed') throw new OperatorError(said(answer.error));
+    await pause(POLL_MS);
+  }
+}
+
+async function ask<T>(key: string, method: string, url: string, body?: object): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+  } catch {
+    throw new OperatorError(`the API cannot be reached at ${new URL(url).origin}; set HERON_API_URL`);
+  }
+  const answer = (await response.json().catch(() => ({}))) as T & { message?: string; fix?: string };
+  if (!response.ok) throw new OperatorError(said(answer) || `the API answered ${response.status}`);
+  return answer;
+}
+
+function said(error: { message?: string; fix?: string } | undefined): string {
+  return [error?.message, error?.fix].filter(Boolean).join('. ');
+}
+
+/** Opens the person's browser, where this machine has one; the address was printed in any case. */
+function openBrowser(url: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', url]
+      : process.platform === 'win32'
+        ? ['explorer', url]
+        : ['xdg-open', url];
+  const child = spawn(command!, args, { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { json } from '../../db/connection.ts';
+import type { StoredActor } from '../../db/json-columns.ts';
+import type { Row } from '../../db/rows.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { newSecret, sha256 } from '../../lib/crypto.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact } from '../kernel/transact.ts';
+import { requireProvider, type ConsentProvider } from '../records/mail-providers.ts';
+import { assertReconnectable } from './allowance.ts';
+import { getMailbox, type MailboxDetail } from './read.ts';
+
+/** How long (ms) a person has for a consent. */
+export const CONSENT_MS = 15 * MINUTE_MS;
+/** The result can be asked for this long (ms) afterwards. */
+const KEPT_MS = DAY_MS;
+
+export type ConsentRow = Row<'mailbox_consents'>;
+
+/** What the sealed part of a consent holds before the provider has answered. */
+export interface ConsentSecrets {
+  verifier: string;
+  nonce: string;
+}
+
+/** What a program gets that has begun a consent. */
+export interface StartedConsent {
+  /** Where a person consents, at the provider. */
+  url: string;
+  /** Names the consent when asking for its result; a secret. */
+  session: string;
+  expiresInMs: number;
+}
+
+/** What became of a consent. */
+export interface ConsentResult {
+  status: 'pending' | 'done' | 'failed';
+  provider: ConsentProvider;
+  mailbox: MailboxDetail | null;
+  error: { code: string; message: string; fix: string } | null;
+}
+
+/** The address to which the provider sends the browser back. */
+export function consentCallback(appUrl: string): string {
+  return `${appUrl}/mailboxes/consent`;
+}
+
+/**
+ * Begins to connect a mailbox by consent: the address at which a person consents, and a secret to ask for the result with. The
+ * request to the provider is bound to this consent by its state, a nonce and PKCE.
+ * @throws AppError mailbox_provider_not_configured, mailbox_allowance_reached, forbidden
+ */
+export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<StartedConsent> {
+  const provider = requireProvider(ctx.config, name);
+  const [session, state, verifier, nonce] = [newSecret(), newSecret(), newSecret(), newSecret()] as const;
+  await transact(ctx, async (tx) => {
+    await assertReconnectable(ctx, tx.org, name);
+    await tx.org
+      .table('mailbox_consents')
+      .where('expires_at', '<', new Date(tx.now.getTime() - KEPT_MS))
+      .delete();
+    const id = newId();
+    await tx.org.insert('mailbox_consents', {
+      id,
+      provider: name,
+      session_hash: sha256(session),
+      state_hash: sha256(state),
+      sealed: ctx.keyring.seal(
+        JSON.stringify({ verifier, nonce } satisfies ConsentSecrets),
+        SEAL_PLACES.mailboxConsent(id),
+      ),
+      actor: json(storedActor(ctx.actor)),
+      created_at: tx.now,
+      expires_at: new Date(tx.now.getTime() + CONSENT_MS),
+    });
+  });
+  const url = new URL(provider.authorize);
+  const parameters = {
+    ...provider.parameters,
+    response_type: 'code',
+    client_id: provider.clientId,
+    redirect_uri: consentCallback(ctx.config.APP_URL),
+    scope: provider.scopes,
+    state,
+    nonce,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  };
+  for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);
+  return { url: url.href, session, expiresInMs: CONSENT_MS };
+}
+
+/**
+ * What became of a consent.
+ * @throws AppError not_found for a session that this workspace does not have, mailbox_consent_expired when its time is over
+ */
+export async function readConsent(ctx: Ctx, session: string): Promise<ConsentResult> {
+  const [row] = await reader(ctx).sql<ConsentRow>(
+    `select * from mailbox_consents where organization_id = :org and session_hash = :hash`,
+    { hash: sha256(session) },
+  );
+  if (!row) throw notFound('Consent');
+  const { provider } = row;
+  if (row.status === 'failed') {
+    const error = { code: row.error_code ?? 'bad_request', message: row.error_message ?? '', fix: FIX };
+    return { status: 'failed', provider, mailbox: null, error };
+  }
+  if (row.status === 'done') {
+    const mailbox = row.mailbox_id === null ? null : await getMailbox(ctx, row.mailbox_id);
+    return { status: 'done', provider, mailbox, error: null };
+  }
+  if (row.expires_at <= ctx.clock.now()) {
+    throw new AppError('mailbox_consent_expired', 'The link to consent has expired', {
+      fix: 'Begin again with POST /v1/emails/onboarding/oauth/cli-start.',
+    });
+  }
+  return { status: 'pending', provider, mailbox: null, error: null };
+}
+
+const FIX = 'Begin again with POST /v1/emails/onboarding/oauth/cli-start.';
+
+function storedActor(actor: Actor): StoredActor {
+  return {
+    kind: actor.kind as StoredActor['kind'],
+    userId: actor.userId,
+    allowedMailboxes: actor.allowedMailboxes,
+    ...(actor.sessionId ? { sessionId: actor.sessionId } : {}),
+    ...(actor.apiKeyId ? { apiKeyId: actor.apiKeyId } : {}),
+    ...(actor.oauthGrantId ? { oauthGrantId: actor.oauthGrantId } : {}),
+  };
+}

@@ -1,0 +1,99 @@
+import type { SendAsAddress } from '../../db/json-columns.ts';
+import { json } from '../../db/connection.ts';
+import type { MailboxRow } from '../../db/models/mailbox.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Egress } from '../../lib/egress/index.ts';
+import { ensureAccess } from '../engine/control/access-token.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { atOnce, reader } from '../kernel/transact.ts';
+import { configuredProvider, type MailProvider } from '../records/mail-providers.ts';
+import { openTokens } from '../records/mailbox-credentials.ts';
+
+const REQUEST_MS = 10_000;
+const MAX_ANSWER_BYTES = 512 * 1024;
+const MAX_ADDRESSES = 200;
+
+/**
+ * The addresses as which a mailbox may send, as its provider lists them; null where it publishes no list.
+ * @throws Error when the provider does not give them now
+ */
+export async function fetchSendAs(
+  egress: Egress,
+  provider: MailProvider,
+  accessToken: string,
+): Promise<SendAsAddress[] | null> {
+  if (!provider.sendAs) return null;
+  const { status, body } = await egress.request({
+    method: 'GET',
+    url: provider.sendAs,
+    headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
+    timeoutMs: REQUEST_MS,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+  if (status !== 200) throw new Error(`the provider answered ${status} for the addresses to send as`);
+  const { sendAs = [] } = JSON.parse(body.toString('utf8')) as { sendAs?: Record<string, unknown>[] };
+  return sendAs.slice(0, MAX_ADDRESSES).flatMap((entry) => {
+    const email = typeof entry.sendAsEmail === 'string' ? entry.sendAsEmail.toLowerCase() : '';
+    if (!/^[^\s@]+@[^\s@]+$/.test(email)) return [];
+    const isPrimary = entry.isPrimary === true;
+    return {
+      email,
+      name: typeof entry.displayName === 'string' ? entry.displayName.slice(0, 200) : '',
+      isPrimary,
+      isDefault: entry.isDefault === true,
+      // The provider gives no status for the mailbox's own address, which needs none.
+      verified: isPrimary || entry.verificationStatus === 'accepted',
+    };
+  });
+}
+
+/**
+ * Reads the list of a mailbox from its provider again when an address is chosen that the stored list does not have: it may have been
+ * verified a moment ago. Runs before the transaction; a provider that does not answer leaves the list as it is.
+ */
+export async function refreshSendAs(ctx: Ctx, mailbox: MailboxRow, chosen: string): Promise<void> {
+  const provider = mailbox.provider === 'smtp_imap' ? undefined : configuredProvider(ctx.config, mailbox.provider);
+  if (!provider?.sendAs || chosen === mailbox.email || (await isVerified(reader(ctx), mailbox.id, chosen))) return;
+  const access = await ensureAccess(ctx, mailbox.id);
+  const row = await reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');
+  if (access.kind !== 'valid' || !row) return;
+  try {
+    const { access_token: accessToken } = openTokens(ctx.keyring, mailbox.id, row.sealed);
+    const addresses = await fetchSendAs(ctx.egress, provider, accessToken);
+    await atOnce(ctx).sql(
+      `update mailbox_tokens set send_as = :addresses, send_as_synced_at = :now where organization_id = :org and mailbox_id = :mailbox`,
+      { mailbox: mailbox.id, addresses: json(addresses ?? []), now: ctx.clock.now() },
+    );
+  } catch (error) {
+    ctx.log.warn({ err: error, mailboxId: mailbox.id }, 'the addresses to send as could not be read');
+  }
+}
+
+/**
+ * Refuses an address that a mailbox may not send as. Its own address and none at all are always right.
+ * @throws AppError mailbox_send_as_unsupported, mailbox_send_as_unknown
+ */
+export async function assertSendAs(org: OrgScope, mailbox: MailboxRow, sendAs: string | undefined): Promise<void> {
+  if (!sendAs) return;
+  if (mailbox.provider !== 'gmail') {
+    throw new AppError(
+      'mailbox_send_as_unsupported',
+      "This mailbox's provider publishes no list of addresses to send as",
+      {
+        problems: [{ path: 'body.send_as_email', message: 'Supported for Gmail mailboxes only' }],
+        fix: 'Connect the other address as a mailbox of its own.',
+      },
+    );
+  }
+  if (sendAs === mailbox.email || (await isVerified(org, mailbox.id, sendAs))) return;
+  throw new AppError('mailbox_send_as_unknown', 'The provider has not verified this address for the mailbox', {
+    problems: [{ path: 'body.send_as_email', message: 'Not among the verified addresses of the mailbox' }],
+    fix: 'Add the address under "Send mail as" in the settings of Gmail, confirm it there, and try again.',
+  });
+}
+
+async function isVerified(org: OrgScope, mailboxId: string, address: string): Promise<boolean> {
+  const row = await org.table('mailbox_tokens').where({ mailbox_id: mailboxId }).first('send_as');
+  return (row?.send_as ?? []).some(({ email, verified }) => verified && email === address);
+}

@@ -1,0 +1,30 @@
+import type { MailboxRow } from '../../db/models/mailbox.ts';
+import type { ImapTarget } from '../../lib/imap/index.ts';
+import type { SmtpTarget } from '../../lib/smtp/index.ts';
+import { ensureAccess, type Access } from '../engine/control/access-token.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { imapTargetOf, smtpTargetOf } from '../records/mailbox-credentials.ts';
+
+/** How to sign in to a mailbox's servers now; or why that cannot be, for one that was connected by consent. */
+export type SignIn =
+  | { kind: 'ready'; smtp: SmtpTarget; imap: ImapTarget | null; byConsent: boolean }
+  | Exclude<Access, { kind: 'valid' }>;
+
+/** How to sign in to a mailbox's servers; an access token that runs out is renewed first. */
+export async function readSignIn(ctx: Ctx, mailbox: MailboxRow): Promise<SignIn> {
+  const findTokens = () => reader(ctx).table('mailbox_tokens').where({ mailbox_id: mailbox.id }).first('sealed');
+  let tokens = (await findTokens())?.sealed ?? null;
+  if (tokens) {
+    const access = await ensureAccess(ctx, mailbox.id);
+    if (access.kind !== 'valid') return access;
+    tokens = (await findTokens())?.sealed ?? null;
+  }
+  const sealed = { ...mailbox, tokens };
+  return {
+    kind: 'ready',
+    smtp: smtpTargetOf(ctx.keyring, sealed),
+    imap: imapTargetOf(ctx.keyring, sealed) ?? null,
+    byConsent: tokens !== null,
+  };
+}

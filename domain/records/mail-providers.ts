@@ -1,0 +1,102 @@
+import type { Config } from '../../lib/config/index.ts';
+import { AppError } from '../../lib/errors.ts';
+
+/** Providers whose mailboxes are connected by consent. */
+export const CONSENT_PROVIDERS = ['gmail', 'outlook'] as const;
+export type ConsentProvider = (typeof CONSENT_PROVIDERS)[number];
+
+/** A mail server as its provider publishes it. */
+export interface PublishedServer {
+  host: string;
+  port: number;
+  security: 'tls' | 'starttls' | 'none';
+}
+
+/** A provider with the installation's client at it. */
+export interface MailProvider {
+  name: ConsentProvider;
+  title: string;
+  clientId: string;
+  clientSecret: string;
+  authorize: string;
+  token: string;
+  /** Ends a consent; null where the provider has no such address. */
+  revoke: string | null;
+  /** Lists the addresses a mailbox may send as; null where the provider publishes none. */
+  sendAs: string | null;
+  /** Separated by spaces. */
+  scopes: string;
+  /** Further parameters of the authorization request. */
+  parameters: Readonly<Record<string, string>>;
+  smtp: PublishedServer;
+  imap: PublishedServer;
+}
+
+type Published = Omit<MailProvider, 'clientId' | 'clientSecret'>;
+
+const PUBLISHED: Record<ConsentProvider, Published> = {
+  gmail: {
+    name: 'gmail',
+    title: 'Google',
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    token: 'https://oauth2.googleapis.com/token',
+    revoke: 'https://oauth2.googleapis.com/revoke',
+    sendAs: 'https://gmail.googleapis.com/gmail/v1/users/me/settings/sendAs',
+    scopes: 'openid email https://mail.google.com/',
+    // Google gives a refresh token with the first consent only, unless the consent is asked for again.
+    parameters: { access_type: 'offline', prompt: 'consent' },
+    smtp: { host: 'smtp.gmail.com', port: 465, security: 'tls' },
+    imap: { host: 'imap.gmail.com', port: 993, security: 'tls' },
+  },
+  outlook: {
+    name: 'outlook',
+    title: 'Microsoft',
+    authorize: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    token: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+    revoke: null,
+    sendAs: null,
+    scopes:
+      'openid email profile offline_access https://outlook.office.com/IMAP.AccessAsUser.All https://outlook.office.com/SMTP.Send',
+    parameters: { prompt: 'select_account' },
+    smtp: { host: 'smtp.office365.com', port: 587, security: 'starttls' },
+    imap: { host: 'outlook.office365.com', port: 993, security: 'tls' },
+  },
+};
+
+/** A provider, if the installation has a client there. */
+export function configuredProvider(config: Config, name: ConsentProvider): MailProvider | undefined {
+  const [clientId, clientSecret, endpoints] =
+    name === 'gmail'
+      ? [config.GOOGLE_MAILBOX_CLIENT_ID, config.GOOGLE_MAILBOX_CLIENT_SECRET, config.GOOGLE_MAILBOX_ENDPOINTS]
+      : [
+          config.MICROSOFT_MAILBOX_CLIENT_ID,
+          config.MICROSOFT_MAILBOX_CLIENT_SECRET,
+          config.MICROSOFT_MAILBOX_ENDPOINTS,
+        ];
+  if (!clientId || !clientSecret) return undefined;
+  const { sendAs, revoke, ...others } = endpoints ?? {};
+  const published = PUBLISHED[name];
+  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
+  return {
+    ...published,
+    ...given,
+    revoke: published.revoke && (revoke ?? published.revoke),
+    sendAs: published.sendAs && (sendAs ?? published.sendAs),
+    clientId,
+    clientSecret,
+  };
+}
+
+/**
+ * A provider with the installation's client.
+ * @throws AppError mailbox_provider_not_configured
+ */
+export function requireProvider(config: Config, name: ConsentProvider): MailProvider {
+  const provider = configuredProvider(config, name);
+  if (provider) return provider;
+  const { title } = PUBLISHED[name];
+  const prefix = name === 'gmail' ? 'GOOGLE' : 'MICROSOFT';
+  throw new AppError('mailbox_provider_not_configured', `This installation has no OAuth client at ${title}`, {
+    fix: `The operator sets ${prefix}_MAILBOX_CLIENT_ID and ${prefix}_MAILBOX_CLIENT_SECRET (docs/mailboxes.md).`,
+  });
+}

@@ -1,0 +1,79 @@
+import type { Egress } from '../../lib/egress/index.ts';
+import type { MailProvider } from './mail-providers.ts';
+
+/** What a provider's token endpoint gave. */
+export interface TokenAnswer {
+  accessToken: string;
+  /** Undefined where the provider keeps the one that was sent. */
+  refreshToken: string | undefined;
+  expiresInMs: number;
+  /** Says whose mailbox it is; only with the first tokens. */
+  idToken: string | undefined;
+}
+
+/** The provider refused: `code` as it names it (RFC 6749 section 5.2). */
+export class TokenRefusal extends Error {
+  override readonly name = 'TokenRefusal';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** For an answer that does not say how long its token lasts (ms). */
+const USUAL_LIFE_MS = 3_600_000;
+
+/**
+ * Asks a provider for tokens: for a code, or for a refresh token.
+ * @throws TokenRefusal with the provider's code, or `bad_answer`; EgressError when it cannot be reached
+ */
+export async function requestTokens(
+  egress: Egress,
+  provider: MailProvider,
+  grant: Record<string, string>,
+  timeoutMs: number,
+): Promise<TokenAnswer> {
+  const form = new URLSearchParams({ ...grant, client_id: provider.clientId, client_secret: provider.clientSecret });
+  const { status, body } = await egress.request({
+    method: 'POST',
+    url: provider.token,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: form.toString(),
+    timeoutMs,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+  });
+  const answer = parsed(body);
+  if (status >= 400) {
+    const code = textIn(answer, 'error') ?? `http_${status}`;
+    const words = typeof answer.error_description === 'string' ? answer.error_description : code;
+    throw new TokenRefusal(code, words.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300));
+  }
+  const accessToken = textIn(answer, 'access_token');
+  if (status !== 200 || accessToken === undefined)
+    throw new TokenRefusal('bad_answer', 'The answer holds no access token');
+  const seconds = Number(answer.expires_in);
+  return {
+    accessToken,
+    refreshToken: textIn(answer, 'refresh_token'),
+    expiresInMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : USUAL_LIFE_MS,
+    idToken: textIn(answer, 'id_token'),
+  };
+}
+
+function parsed(body: Buffer): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A text of an answer, if it is one that may be sent on: no control characters. */
+function textIn(answer: Record<string, unknown>, name: string): string | undefined {
+  const value = answer[name];
+  return typeof value === 'string' && value !== '' && !/\p{Cc}/u.test(value) ? value : undefined;
+}

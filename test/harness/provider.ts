@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import { newSecret } from '../../lib/crypto.ts';
+
+/** What a mail provider knows of one of its people. */
+export interface ProviderPerson {
+  email: string;
+  /** Their only good access token at present. */
+  accessToken: string;
+  refreshToken: string;
+}
+
+/** A provider's authorization server on 127.0.0.1, which checks what it is sent as RFC 6749 and 7636 say. */
+export interface MailProviderServer {
+  url: string;
+  clientId: string;
+  clientSecret: string;
+  /** Settings under which Heron takes this server for the provider. */
+  env(
+    prefix: 'GOOGLE' | 'MICROSOFT',
+    servers: Record<'smtp' | 'imap', { host: string; port: number }>,
+  ): Record<string, string>;
+  /** The person consents in their browser at this address; returns where the browser is sent back to. */
+  consent(authorizeUrl: string, email: string, claims?: Record<string, unknown>): string;
+  /** Called with every new access token; a mail server then takes it in place of the old. */
+  onToken(listener: (person: ProviderPerson) => void): void;
+  /** Requests for a new access token by a refresh token, so far. */
+  readonly refreshes: number;
+  /** Requests for a new access token under way at once, at most, so far. */
+  readonly refreshesAtOnce: number;
+  /** What refresh requests are answered from now on; undefined is as usual. */
+  refuse(answer: { status: number; body: Record<string, unknown> } | undefined): void;
+  /** Waits this long (ms) before it answers a refresh. */
+  delay(ms: number): void;
+  /** Lifetime of new access tokens, seconds. */
+  lifetime: number;
+  /** Answer of the list of addresses to send as. */
+  sendAs: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+interface Grant {
+  email: string;
+  challenge: string;
+  redirect: string;
+  nonce: string;
+  claims: Record<string, unknown>;
+}
+
+/** Starts a provider. */
+export async function startMailProvider(): Promise<MailProviderServer> {
+  const codes = new Map<string, Grant>();
+  const people = new Map<string, ProviderPerson>();
+  const listeners: ((person: ProviderPerson) => void)[] = [];
+  const [clientId, clientSecret] = ['heron-client', newSecret()];
+  let refused: { status: number; body: Record<string, unknown> } | undefined;
+  let delayMs = 0;
+  let refreshes = 0;
+  let open = 0;
+  let refreshesAtOnce = 0;
+
+  const give = (email: string, refreshToken: string): ProviderPerson => {
+    const person = { email, accessToken: newSecret('at-'), refreshToken };
+    people.set(refreshToken, person);
+    for (const listener of listeners) listener(person);
+    return person;
+  };
+
+  const token = async (form: URLSearchParams): Promise<{ status: number; body: Record<string, unknown> }> => {
+    if (form.get('client_id') !== clientId || form.get('client_secret') !== clientSecret)
+      return { status: 401, body: { error: 'invalid_client' } };
+    if (form.get('grant_type') === 'authorization_code') {
+      const grant = codes.get(form.get('code') ?? '');
+      codes.delete(form.get('code') ?? '');
+      const challenge = createHash('sha256')
+        .update(form.get('code_verifier') ?? '')
+        .digest('base64url');
+      if (!grant || grant.challenge !== challenge || grant.redirect !== form.get('redirect_uri'))
+        return { status: 400, body: { error: 'invalid_grant', error_description: 'The code is not good' } };
+      const person = give(grant.email, newSecret('rt-'));
+      const idToken = await new SignJWT({
+        email: grant.email,
+        email_verified: true,
+        preferred_username: grant.email,
+        nonce: grant.nonce,
+        ...grant.claims,
+      })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setAudience((grant.claims.aud as string | undefined) ?? clientId)
+        .setExpirationTime('1h')
+        .sign(Buffer.from(clientSecret));
+      return {
+        status: 200,
+        body: {
+          access_token: person.accessToken,
+          refresh_token: person.refreshToken,
+          expires_in: server.lifetime,
+          id_token: idToken,
+          token_type: 'Bearer',
+        },
+      };
+    }
+    refreshes += 1;
+    open += 1;
+    refreshesAtOnce = Math.max(refreshesAtOnce, open);
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    open -= 1;
+    if (refused) return refused;
+    const person = people.get(form.get('refresh_token') ?? '');
+    if (!person)
+      return { status: 400, body: { error: 'invalid_grant', error_description: 'Token has been expired or revoked.' } };
+    return {
+      status: 200,
+      body: {
+        access_token: give(person.email, person.refreshToken).accessToken,
+        expires_in: server.lifetime,
+        token_type: 'Bearer',
+      },
+    };
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const reply = ({ status, body }: { status: number; body: Record<string, unknown> }) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (pathname === '/send-as') {
+      const known = [...people.values()].some(
+        ({ accessToken }) => request.headers.authorization === `Bearer ${accessToken}`,
+      );
+      return void reply(known ? { status: 200, body: { sendAs: server.sendAs } } : { status: 401, body: {} });
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    reply(await token(new URLSearchParams(Buffer.concat(chunks).toString())));
+  };
+
+  const http = createServer((request, response) => void answer(request, response));
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const server: MailProviderServer = {
+    url,
+    clientId,
+    clientSecret,
+    env: (prefix, { smtp, imap }) => ({
+      [`${prefix}_MAILBOX_CLIENT_ID`]: clientId,
+      [`${prefix}_MAILBOX_CLIENT_SECRET`]: clientSecret,
+      [`${prefix}_MAILBOX_ENDPOINTS`]: JSON.stringify({
+        authorize: `${url}/authorize`,
+        token: `${url}/token`,
+        sendAs: `${url}/send-as`,
+        smtp: { ...smtp, security: 'none' },
+        imap: { ...imap, security: 'none' },
+      }),
+    }),
+    consent(authorizeUrl, email, claims = {}) {
+      const asked = new URL(authorizeUrl).searchParams;
+      if (asked.get('client_id') !== clientId || asked.get('response_type') !== 'code')
+        throw new Error('not our client');
+      if (asked.get('code_challenge_method') !== 'S256') throw new Error('no PKCE');
+      const code = newSecret('code-');
+      const redirect = asked.get('redirect_uri')!;
+      codes.set(code, { email, challenge: asked.get('code_challenge')!, redirect, nonce: asked.get('nonce')!, claims });
+      return `${redirect}?${new URLSearchParams({ code, state: asked.get('state')! }).toString()}`;
+    },
+    onToken: (listener) => void listeners.push(listener),
+    get refreshes() {
+      return refreshes;
+    },
+    get refreshesAtOnce() {
+      return refreshesAtOnce;
+    },
+    refuse: (given) => void (refused = given),
+    delay: (ms) => void (delayMs = ms),
+    lifetime: 3600,
+    sendAs: [],
+    async close() {
+      http.closeAllConnections();
+      await new Promise((done) => http.close(done));
+    },
+  };
+  return server;
+}
