@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { sweepApprovals } from '../domain/approvals/sweep.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
 import { retryDueRuns } from '../domain/system/blocked-runs.ts';
@@ -29,6 +30,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
     async sweepExpired() {
       const retried = await retryDueRuns(deps);
       if (retried > 0) deps.log.warn({ retried }, 'blocked runs were retried');
+      const ended = await sweepApprovals(deps, (count) => Context.current().heartbeat(count));
+      if (ended > 0) deps.log.warn({ ended }, 'approvals were out of time and no run had ended them');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };
     },
   };

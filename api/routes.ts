@@ -16,6 +16,7 @@ import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { tasksRoutes } from './tasks/routes.ts';
 import { agentPolicyRoutes } from './agent-policies/routes.ts';
+import { approvalPageRoutes } from './approvals/pages/decide.ts';
 import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -58,6 +59,7 @@ export const routes: readonly AnyRoute[] = [
   ...agentPolicyRoutes,
   ...approvalRoutes,
   ...directSendRoutes,
+  ...approvalPageRoutes,
   ...agentToolsRoutes,
   ...mcpRoutes,
   ...webhooksRoutes,

@@ -18,6 +18,7 @@ import { decideApproval, executeApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
 import { APPROVAL_MS } from './link.ts';
 import { hashContent, hashRecipients } from './payload.ts';
+import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
 
 const NOON = new Date('2026-03-02T12:00:00Z');
@@ -192,6 +193,34 @@ test.serial('a decision that comes with the expiry has one winner', async (t) =>
     t.is(status, decided ? 'approved' : 'expired');
   }
 });
+
+test.serial(
+  'the sweep ends what is out of time and was ended by no run, with its event, and nothing else',
+  async (t) => {
+    const tenant = await world.tenant();
+    const ctx = world.system(tenant.organizationId);
+    const late = await createApproval(ctx, tenant);
+    const denied = await createApproval(ctx, tenant);
+    await decideApproval(approverCtx(world.deps, tenant), denied.id, { decision: 'denied' });
+    clock.advance(1000);
+    const inTime = await createApproval(ctx, tenant);
+    clock.set(new Date(NOON.getTime() + APPROVAL_MS));
+    await sweepApprovals(world.deps);
+    const states = await world.deps.db('approvals').where({ organization_id: tenant.organizationId }).orderBy('id');
+    t.deepEqual(
+      states.map(({ id, status }) => [id, status]),
+      [
+        [late.id, 'expired'],
+        [denied.id, 'denied'],
+        [inTime.id, 'pending'],
+      ],
+    );
+    const told = (await events(tenant.organizationId)).filter((type) => type === 'approval.expired');
+    t.is(told.length, 1);
+    await sweepApprovals(world.deps);
+    t.is((await events(tenant.organizationId)).length, 5, 'once');
+  },
+);
 
 test.serial('asked again: the same content has the same approval, other content a new one', async (t) => {
   const tenant = await world.tenant();

@@ -3,6 +3,7 @@ import { ensureSetupLink } from '../../domain/auth/setup.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
+import { createApproval } from '../harness/approvals.ts';
 import { tenantWithPassword } from '../harness/consent.ts';
 import { CALLBACK, createAccessToken, createApplication, pkce } from '../harness/oauth.ts';
 import { freshEmail, mailedCode, mailedToken, PASSWORD, post } from '../harness/people.ts';
@@ -42,6 +43,20 @@ export const REACHING_PAGES: Record<string, Make> = {
     const fields = { session: hiddenField(browser, 'session'), code: mailedCode(world, email) };
     return { ...form(world, browser, fields), params: { token } };
   },
+  'pages.approval': async (ground) => ({
+    headers: formHeaders(ground.world, await openSignedIn(ground.world, ground.tenant)),
+    params: { token: await approvalId(ground) },
+  }),
+  'pages.approvalSample': async (ground) => ({
+    headers: formHeaders(ground.world, await openSignedIn(ground.world, ground.tenant)),
+    params: { token: await approvalId(ground) },
+    query: { n: '0' },
+  }),
+  'pages.decideApproval': async (ground) => ({
+    ...form(ground.world, await openSignedIn(ground.world, ground.tenant), { decision: 'denied', reason: 'No' }),
+    params: { token: await approvalId(ground) },
+    status: SEE_OTHER,
+  }),
   'pages.askReset': async ({ world, tenant }) => form(world, await openBrowser(world), { email: tenant.email }),
   'pages.confirmReset': async ({ world, tenant }) => {
     await post(world, '/v1/auth/reset-password', { email: tenant.email });
@@ -179,4 +194,8 @@ async function authorizationRequest({
 
 function form(world: World, browser: Browser, fields: Record<string, string>): Reaching {
   return { body: { csrf: browser.csrf, request: '', ...fields }, headers: formHeaders(world, browser) };
+}
+
+async function approvalId({ world, tenant }: Ground): Promise<string> {
+  return (await createApproval(world.system(tenant.organizationId), tenant)).id;
 }

@@ -34,6 +34,8 @@ export interface PageOptions {
   /** Shown at the right of the top line. */
   top?: Html;
   wide?: boolean;
+  /** It shows other pages of this server in frames. */
+  frames?: boolean;
   /** Where the browser is sent at once by a refresh; the page also has a link. */
   refreshTo?: string;
   /** Beside {@link PAGE_HEADERS}. */
@@ -49,7 +51,10 @@ export function page(options: PageOptions): StreamReply {
 <title>${options.title} · Heron</title><style>${new Html(STYLE)}</style></head>
 <body${options.wide ? html` class="wide"` : null}><header class="top">${MARK}<span>Heron</span>${options.top}</header>
 <main>${options.body}</main></body></html>`;
-  return reply(options.status ?? 200, document.text, options.headers);
+  const frames: Record<string, string> = options.frames
+    ? { 'Content-Security-Policy': `${POLICY}; frame-src 'self'` }
+    : {};
+  return reply(options.status ?? 200, document.text, { ...frames, ...options.headers });
 }
 
 /** Sends the browser on with a GET. `location` is a path of ours, or an address that was checked against its application. */

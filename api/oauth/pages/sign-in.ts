@@ -9,7 +9,7 @@ import { emailAddress } from '../../http/schemas.ts';
 import { sentForm } from './declare.ts';
 import { html, type Html, type Part } from './html.ts';
 import { page, redirect } from './layout.ts';
-import { invitationIn, returnTo } from './return-to.ts';
+import { approvalIn, invitationIn, returnTo } from './return-to.ts';
 import type { Visit } from './visit.ts';
 
 export interface SignInOptions {
@@ -46,6 +46,7 @@ ${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(
 
 function purposeOf(request: string): string {
   if (request === '') return 'to see the apps you have authorized';
+  if (approvalIn(request) !== undefined) return 'to see what waits for your decision';
   return invitationIn(request) === undefined ? 'to go on to the app that asks for access' : 'to accept the invitation';
 }
 

@@ -31,7 +31,7 @@ button.wide{width:100%;margin-top:1.4rem}
 button.danger{color:var(--bad);border-color:var(--bad-line)}
 button.link{padding:0;border:0;background:none;color:var(--brand);font-weight:500;font-size:.92rem;text-decoration:underline;text-underline-offset:.15em}
 button.quiet{padding:.35rem .8rem;font-size:.9rem;font-weight:500}
-:is(button,a,input,select):focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+:is(button,a,input,select,textarea,iframe,summary):focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .note{border:1px solid var(--line);border-radius:10px;padding:.7rem .9rem;margin:.9rem 0;font-size:.94rem}
 .note>:first-child{margin-top:0}.note>:last-child{margin-bottom:0}
 .note.bad{color:var(--bad);background:var(--bad-bg);border-color:var(--bad-line)}
@@ -66,6 +66,9 @@ dl.places{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1rem;mar
 ol.next{margin:.5rem 0 0;padding-left:1.2rem}h2.part{margin:1.6rem 0 .4rem;font-size:1.05rem}
 details{margin:.3rem 0}summary{cursor:pointer;color:var(--soft);font-size:.92rem}
 details ul{margin:.4rem 0;padding-left:1.2rem;font-size:.92rem}
-@media(max-width:30rem){main{padding:1.25rem}.actions{flex-direction:column}ul.apps .app{flex-wrap:wrap}}
+textarea.text{display:block;width:100%;margin-top:.3rem;padding:.65rem .75rem;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:9px;resize:vertical}
+iframe.letter{display:block;width:100%;height:22rem;margin:.5rem 0 .9rem;border:1px solid var(--line);border-radius:9px;background:#fff}
+ul.plain{margin:.3rem 0;padding-left:1.2rem}
+@media(max-width:30rem){dl.places{grid-template-columns:1fr;gap:0}dl.places dd{margin-bottom:.6rem}main{padding:1.25rem}.actions{flex-direction:column}ul.apps .app{flex-wrap:wrap}}
 @media(prefers-reduced-motion:no-preference){button,a.button{transition:filter .12s,border-color .12s}}
 `;

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { readProfile } from '../../../domain/auth/profile.ts';
+import { decideApproval } from '../../../domain/approvals/decide.ts';
+import { approvalPlace } from '../../../domain/approvals/place.ts';
+import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
+import { may } from '../../../domain/kernel/actor.ts';
+import { reader } from '../../../domain/kernel/transact.ts';
+import { notFound } from '../../../lib/errors.ts';
+import type { AnyRoute, StreamReply } from '../../http/route.ts';
+import { tokenParams } from '../../auth/pages/fields.ts';
+import { sentForm, shownPage } from '../../oauth/pages/declare.ts';
+import { html } from '../../oauth/pages/html.ts';
+import { messagePage, page, redirect } from '../../oauth/pages/layout.ts';
+import { APPROVAL_PATH, approvalRequest } from '../../oauth/pages/return-to.ts';
+import { hiddenFields, signInPage } from '../../oauth/pages/sign-in.ts';
+import type { Visit } from '../../oauth/pages/visit.ts';
+import { presentApproval } from '../present.ts';
+import { contentView } from './content.ts';
+import { letterReply } from './letter.ts';
+
+const path = (id: string) => `${APPROVAL_PATH}/${encodeURIComponent(id)}`;
+
+/** The pages to which the link of an approval leads: what waits, as it would be sent, and the decision. Looking at it decides nothing. */
+export const approvalPageRoutes: readonly AnyRoute[] = [
+  shownPage({
+    operationId: 'pages.approval',
+    path: `${APPROVAL_PATH}/:token`,
+    params: tokenParams,
+    summary: 'What an agent wants to do, as it would be done, and the form to approve or deny it',
+    errors: ['not_found', 'forbidden'],
+    show: (visit, _query, id) => withApproval(visit, id, (approval) => approvalPage(visit, approval)),
+  }),
+  shownPage({
+    operationId: 'pages.approvalSample',
+    path: `${APPROVAL_PATH}/:token/sample`,
+    params: tokenParams,
+    query: z.looseObject({ n: z.unknown().optional().meta({ type: 'string', description: 'Which sample, from 0' }) }),
+    summary: 'One sample email of an approval, without scripts and without anything from elsewhere',
+    errors: ['not_found', 'forbidden'],
+    show: (visit, { n }, id) =>
+      withApproval(visit, id, async ({ payload }) => {
+        const sample = /^\d$/.test(String(n)) ? payload.samples[Number(n)] : undefined;
+        if (!sample) throw notFound('Sample');
+        return letterReply(sample.html);
+      }),
+  }),
+  sentForm({
+    operationId: 'pages.decideApproval',
+    path: `${APPROVAL_PATH}/:token`,
+    params: tokenParams,
+    summary: 'Approves or denies, with a reason',
+    fields: { decision: z.enum(['approved', 'denied']), reason: z.string().max(2000).default('') },
+    errors: ['not_found', 'forbidden', 'conflict'],
+    back: path,
+    act: async (visit, { decision, reason }, id) => {
+      if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
+      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
+      return redirect(path(id));
+    },
+  }),
+];
+
+/** Shows something of an approval to a person who may decide on it; leads others through sign-in and to the right workspace. */
+async function withApproval(
+  visit: Visit,
+  id: string,
+  show: (approval: ApprovalRow) => Promise<StreamReply>,
+): Promise<StreamReply> {
+  if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
+  const place = await approvalPlace(visit.ctx, id);
+  if (!place) throw notFound('Approval');
+  if (place.id !== visit.ctx.actor.organizationId) return otherWorkspacePage(visit, id, place);
+  if (!may(visit.ctx.actor, [], ['send_campaigns']))
+    return messagePage(
+      403,
+      'Your role cannot decide this',
+      html`<div class="note bad" role="alert">Approvals are for people whose role in ${place.name} may send.</div>`,
+    );
+  return show(await findApproval(reader(visit.ctx), id));
+}
+
+function otherWorkspacePage(visit: Visit, id: string, place: { id: string; name: string }): StreamReply {
+  return page({
+    title: `An approval in ${place.name}`,
+    body: html`<h1>An approval in ${place.name}</h1>
+<p>This belongs to the workspace <strong>${place.name}</strong>; you have selected another one.</p>
+<form method="post" action="/account/workspace">${hiddenFields(visit, approvalRequest(id))}<input type="hidden" name="organization_id" value="${place.id}">
+<button class="main wide">Go to ${place.name}</button></form>`,
+  });
+}
+
+async function approvalPage(visit: Visit, approval: ApprovalRow): Promise<StreamReply> {
+  const { ctx } = visit;
+  const shown = presentApproval({ config: ctx.config, now: ctx.clock.now() }, approval);
+  const { user } = await readProfile(ctx);
+  return page({
+    title: approval.payload.title,
+    wide: true,
+    frames: true,
+    body: html`<h1>${approval.payload.title}</h1>
+<p class="soft">Asked for by <strong>${approval.requester_name}</strong>, ${approval.api_key_id ? 'an API key' : 'an app'} of this workspace, at ${moment(approval.created_at)}.</p>
+${state(shown.status, approval)}
+${contentView(approval, `${path(approval.id)}/sample`)}
+${shown.status === 'pending' ? decisionForm(visit, approval) : null}
+<form method="post" action="/account/sign-out" class="who">${hiddenFields(visit, approvalRequest(approval.id))}<p class="soft">Signed in as <strong>${user.email}</strong></p><button class="link">Not you? Sign out</button></form>`,
+  });
+}
+
+function state(status: ApprovalRow['status'], approval: ApprovalRow) {
+  const by = approval.decided_at ? ` at ${moment(approval.decided_at)}` : '';
+  const reason = approval.reason ? html`<p>${approval.reason}</p>` : null;
+  switch (status) {
+    case 'pending':
+      return html`<div class="note warn"><p><strong>Waits for your decision until ${moment(approval.expires_at)}.</strong> Nothing has been sent.</p>
+<ul class="plain">${approval.reasons.map(({ message }) => html`<li>${message}.</li>`)}</ul></div>`;
+    case 'approved':
+      return html`<div class="note good" role="status"><p><strong>Approved${by}.</strong> It is checked once more and then carried out.</p>${reason}</div>`;
+    case 'executed':
+      return html`<div class="note good" role="status"><p><strong>Approved${by}, and carried out.</strong></p>${reason}</div>`;
+    case 'denied':
+      return html`<div class="note bad" role="status"><p><strong>Denied${by}.</strong> It does not happen.</p>${reason}</div>`;
+    case 'expired':
+      return html`<div class="note bad" role="status"><p><strong>This has ended without being carried out.</strong></p><p>${approval.reason ?? 'No decision within 30 minutes'}</p></div>`;
+  }
+}
+
+function decisionForm(visit: Visit, approval: ApprovalRow) {
+  return html`<h2 class="part">Your decision</h2><form method="post" action="${path(approval.id)}">${hiddenFields(visit, approvalRequest(approval.id))}
+<label class="field">Reason (optional)<textarea class="text" name="reason" rows="3" maxlength="2000"></textarea></label>
+<div class="actions"><button class="danger" name="decision" value="denied">Deny</button><button class="main" name="decision" value="approved">Approve</button></div></form>`;
+}
+
+/** A moment as people read it; the pages run no script that could know their time zone. */
+function moment(date: Date): string {
+  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,204 @@
+import test from 'ava';
+import { addMember, createMember } from '../../../test/harness/factories.ts';
+import { approvalContent, createApproval } from '../../../test/harness/approvals.ts';
+import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
+import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
+import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
+import { call, createWorld, type World } from '../../../test/harness/world.ts';
+import { hashPassword } from '../../../lib/crypto.ts';
+import { newId } from '../../../lib/ids.ts';
+import { PASSWORD } from '../../../test/harness/people.ts';
+
+const browserTest = browserTests(test);
+const PHONE = { width: 360, height: 740 };
+
+let world: World;
+let chrome: TestBrowser;
+/** A server of somebody else, which must hear nothing. */
+let elsewhere: Receiver;
+test.before(async () => {
+  world = await createWorld({ ownAddress: true, env: { AUTH_LOGIN_CODE: 'off' } });
+  elsewhere = await startReceiver();
+  if (findChromium()) chrome = await launchBrowser();
+});
+test.after.always(async () => {
+  await chrome?.close();
+  await elsewhere?.stop();
+  await world?.close();
+});
+
+const stateOf = async (id: string): Promise<string> => (await world.deps.db('approvals').where({ id }).first()).status;
+
+browserTest(
+  'the mailed link: sign in, see what would be sent, approve with a reason; on a phone, without a script',
+  async (t) => {
+    const tenant = await tenantWithPassword(world, 'Northwind');
+    const content = approvalContent({
+      title: 'Launch "Spring <b>"',
+      recipients: {
+        count: 212,
+        source: { kind: 'campaign', id: newId(), name: 'Spring' },
+        fingerprint: 'f'.repeat(64),
+      },
+      schedule: { timezone: 'Europe/Budapest', days: 'Monday to Friday' },
+      steps: [
+        {
+          name: 'hello',
+          type: 'email',
+          variants: [{ subject: 'Hi {{.FirstName}}', body_plain: 'Template text', body_html: '' }],
+        },
+        {
+          name: 'follow-up',
+          type: 'email',
+          wait_after: 3,
+          variants: [{ subject: '', body_plain: 'Again', body_html: '' }],
+        },
+      ],
+      samples: [
+        {
+          to: 'ada@example.com',
+          from: 'me@acme.example',
+          subject: 'Hi Ada',
+          text: 'Hello Ada in text',
+          html: '<p style="color:#a00">Hello <b>Ada</b></p>',
+        },
+      ],
+    });
+    const preflight = {
+      passed: true,
+      score: 88,
+      findings: [{ severity: 'warning', message: 'No DMARC record', fix: 'Publish one.' }],
+    };
+    const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content, preflight });
+
+    const { page } = await chrome.visit({ javaScriptEnabled: false, viewport: PHONE });
+    await page.goto(`${world.url}/approvals/${id}`);
+    t.is(await page.getByRole('heading', { level: 1 }).innerText(), 'Sign in');
+    await signInOn(page, tenant.email);
+    await page.getByRole('heading', { name: 'Launch "Spring <b>"' }).waitFor();
+    const text = await page.getByRole('main').innerText();
+    for (const words of [
+      '212 people of Spring',
+      'me@acme.example',
+      'Europe/Budapest',
+      'The credential has no policy',
+      'score 88 of 100',
+      'No DMARC record',
+      'Publish one.',
+      'Hi Ada',
+      tenant.email,
+    ])
+      t.true(text.includes(words), words);
+    t.regex(await page.frameLocator('iframe').locator('body').innerText(), /Hello Ada/);
+    t.is(
+      await page.frames()[1]!.evaluate(`getComputedStyle(document.querySelector('p')).color`),
+      'rgb(170, 0, 0)',
+      'with its own style',
+    );
+    await page.getByText('1. hello').click();
+    await page.getByText('Template text').waitFor();
+    t.true(
+      await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'),
+      'nothing is wider than the phone',
+    );
+    t.is(await stateOf(id), 'pending', 'looking at it decides nothing');
+
+    await page.getByLabel('Reason').fill('Good <list>');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Approved at').waitFor();
+    t.regex(await page.getByRole('status').innerText(), /Good <list>/);
+    t.is(await page.getByRole('button', { name: 'Approve' }).count(), 0);
+    t.like(await world.deps.db('approvals').where({ id }).first(), {
+      status: 'approved',
+      decided_by: tenant.userId,
+      reason: 'Good <list>',
+    });
+  },
+);
+
+browserTest('an email cannot run a script, load anything from elsewhere, or lead away', async (t) => {
+  const tenant = await tenantWithPassword(world);
+  const away = elsewhere.url;
+  const body = `<script>top.location='${away}/script'; fetch('${away}/fetch')</script>
+<meta http-equiv="refresh" content="0;url=${away}/refresh"><base href="${away}/base/"><link rel="stylesheet" href="${away}/style.css">
+<link rel="preconnect" href="${away}"><img src="${away}/pixel.png" onerror="top.location='${away}/error'"><svg onload="fetch('${away}/svg')"></svg>
+<div style="background:url(${away}/background.png)">Read me</div><style>@import url(${away}/import.css); @font-face{font-family:x;src:url(${away}/font)} p{font-family:x}</style>
+<iframe src="${away}/frame"></iframe><object data="${away}/object"></object><video src="${away}/video" autoplay></video>
+<form action="${away}/form"><button id="send">Send</button></form><p><a id="link" href="${away}/link">A link</a> <a id="top" target="_top" href="${away}/top">Another</a></p>`;
+  const content = approvalContent({
+    samples: [{ to: 'a@x.example', from: 'b@x.example', subject: 'Bad', text: '', html: body }],
+  });
+  const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
+  // Scripts are allowed in this browser: it is the page that must not let them run.
+  const { page, context } = await chrome.visit();
+  const address = `${world.url}/approvals/${id}`;
+  await page.goto(address);
+  await signInOn(page, tenant.email);
+  const frame = page.frameLocator('iframe');
+  await frame.getByText('Read me').waitFor();
+  for (const name of ['#link', '#top', '#send']) {
+    await page.reload();
+    await frame.locator(name).click({ noWaitAfter: true });
+  }
+  await page.waitForTimeout(500);
+  t.is(page.url(), address);
+
+  // The same when the frame's page is opened by itself.
+  const alone = await context.newPage();
+  await alone.goto(`${address}/sample?n=0`);
+  await alone.getByText('Read me').waitFor();
+  await alone.waitForTimeout(300);
+  t.is(alone.url(), `${address}/sample?n=0`);
+  t.deepEqual(
+    elsewhere.requests.map(({ path }) => path),
+    [],
+  );
+  t.is(await stateOf(id), 'pending');
+});
+
+browserTest('deny; a decision that comes too late says so; other workspaces and other roles', async (t) => {
+  const tenant = await tenantWithPassword(world, 'First');
+  const second = await world.tenant('Second');
+  await addMember(world.deps, second.organizationId, tenant.userId, 'Member');
+  const { id } = await createApproval(world.system(second.organizationId), second);
+  const { page, context } = await chrome.visit({ javaScriptEnabled: false });
+  await page.goto(`${world.url}/approvals/${id}`);
+  await signInOn(page, tenant.email);
+  await page.getByRole('button', { name: 'Go to Second' }).click();
+  await page.getByRole('heading', { name: 'Send an email to ada@example.com' }).waitFor();
+  const late = await context.newPage();
+  await late.goto(`${world.url}/approvals/${id}`);
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('Denied at').waitFor();
+  await late.getByRole('button', { name: 'Approve' }).click();
+  t.regex(await late.getByRole('alert').innerText(), /has been decided: it is denied/);
+  t.is(await stateOf(id), 'denied');
+
+  const foreign = await world.tenant();
+  const stranger = await createApproval(world.system(foreign.organizationId), foreign);
+  t.is((await page.goto(`${world.url}/approvals/${stranger.id}`))!.status(), 404);
+  t.is((await page.goto(`${world.url}/approvals/${newId()}`))!.status(), 404);
+
+  const viewer = await createMember(world.deps, tenant, 'Viewer');
+  await world.deps
+    .db('users')
+    .where({ id: viewer.userId })
+    .update({ password_hash: await hashPassword(PASSWORD) });
+  const { email } = await world.deps.db('users').where({ id: viewer.userId }).first();
+  const own = await createApproval(world.system(tenant.organizationId), tenant);
+  const other = await chrome.visit({ javaScriptEnabled: false });
+  await other.page.goto(`${world.url}/approvals/${own.id}`);
+  await signInOn(other.page, email);
+  t.regex(await other.page.getByRole('alert').innerText(), /whose role in First may send/);
+});
+
+test('a decision from elsewhere is refused', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = await createApproval(world.system(tenant.organizationId), tenant);
+  const forged = await call(world, 'POST', `/approvals/${id}`, {
+    body: new URLSearchParams({ decision: 'approved', csrf: 'x' }),
+    headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+  });
+  t.is(forged.status, 403);
+  t.is(await stateOf(id), 'pending');
+});
