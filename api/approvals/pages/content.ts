@@ -42,7 +42,7 @@ function facts(values: Record<string, unknown>): Html {
 }
 
 function words(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 interface Finding {
