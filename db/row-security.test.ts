@@ -12,7 +12,7 @@ import { OrgScope } from './tenancy.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Tables that belong to the installation or to a person; every other one is under a policy. */
-const NOBODYS = [
+const UNOWNED = [
   'auth_challenges',
   'auth_throttles',
   'outbox',
@@ -70,7 +70,7 @@ test('every table is under a policy, but those that belong to no organization', 
   t.true(rows.length > 60);
   t.deepEqual(
     rows.filter(({ guarded }) => !guarded).map(({ table }) => table),
-    NOBODYS,
+    UNOWNED,
     'a migration that adds a table calls heron_guard_rows for it',
   );
 });
@@ -87,9 +87,9 @@ test('a statement without its predicate reads the rows of its organization alone
           `select count(*)::int as n, :org as org from ${table}` as never,
         )
       )[0]!.n;
-    const [my, their, nobodys] = [await seen(mine), await seen(theirs), await seen(newId())];
+    const [my, their, unowned] = [await seen(mine), await seen(theirs), await seen(newId())];
     t.true(my > 0 && their > 0 && my + their < all, `${table}: ${my} and ${their} of ${all}`);
-    t.is(nobodys, 0, table);
+    t.is(unowned, 0, table);
   }
   const unset = await db.transaction(async (trx) => {
     await trx.raw(`set local role heron_tenant`);

@@ -3,6 +3,11 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** The UTC midnight (epoch ms) after a moment (epoch ms): when the daily counts of mailboxes begin anew. */
+export function nextUtcMidnight(at: number): number {
+  return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+}
+
 /** The source of time. Injected, so that tests can set it; domain code never calls `new Date()`. */
 export interface Clock {
   /** The present moment. */

@@ -67,7 +67,7 @@ test.serial('one that is out of time reads as expired at once, and is not decide
   const { sessionToken } = await createMember(world.deps, tenant, 'Member');
   const [, read] = (await list(tenant, '', sessionToken)).body.data;
   t.like(read, { id, status: 'expired', reason: 'No decision within 30 minutes' });
-  t.is((await world.deps.db('approvals').where({ id }).first()).status, 'pending', 'nobody wrote it');
+  t.is((await world.deps.db('approvals').where({ id }).first()).status, 'pending', 'no person has decided');
   t.deepEqual(await ids('pending', sessionToken), []);
   t.deepEqual(await ids('expired', sessionToken), [id]);
   t.deepEqual(await ids('denied', sessionToken), [decided.id]);

@@ -500,7 +500,7 @@ test('AUTH_LOGIN_CODE=off signs in at once; always asks even a known device', as
   t.is(typeof direct.body.access_token, 'string');
   t.is((await call(off, 'GET', '/v1/auth/me', { token: direct.body.access_token })).status, 200);
   const remembered = await off.deps.db('sessions').whereNotNull('device_hash').first('id');
-  t.is(remembered, undefined, 'a token nobody issued makes no device known');
+  t.is(remembered, undefined, 'a token that was never issued makes no device known');
 
   await register(always, email);
   const tokens = await login(always, email);

@@ -32,31 +32,30 @@ export async function readInput(
   request: RouteRequest,
 ): Promise<Pick<Input, 'params' | 'query' | 'body'>> {
   const { values, problems } = parse(spec, request);
-  if (problems.length > 0) refuseProblems([...problems, ...(await furtherProblems(spec, ctx, request, problems))]);
+  if (problems.length > 0) refuseProblems(await withFurther(spec, ctx, request, problems));
   return values;
 }
 
 /** Every fault that keeps a request from being well-formed for a route, and those of its sound fields, each with its path. */
-export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<Problem[]> {
-  const { problems } = parse(spec, request);
-  return [...problems, ...(await furtherProblems(spec, ctx, request, problems))];
+export async function requestProblems(spec: AnyRoute, ctx: Ctx, request: RouteRequest): Promise<readonly Problem[]> {
+  return withFurther(spec, ctx, request, parse(spec, request).problems);
 }
 
-/** What the route finds in the fields of the body that its schema does not refuse. */
-async function furtherProblems(
+/** The known faults, and what the route finds in the fields of the body that its schema does not refuse. */
+async function withFurther(
   spec: AnyRoute,
   ctx: Ctx,
   request: RouteRequest,
   known: readonly Problem[],
 ): Promise<readonly Problem[]> {
-  if (!spec.furtherProblems || !spec.body) return [];
+  if (!spec.furtherProblems || !spec.body) return known;
   const faulty = new Set(known.map(({ path }) => path));
   const sound = soundPart(spec.body, request.body, 'body', (path) =>
     [...faulty].some((at) => at === path || at.startsWith(`${path}.`)),
   );
-  return sound === undefined
-    ? []
-    : spec.furtherProblems(ctx, sound as object, request.params as { [name: string]: string });
+  if (sound === undefined) return known;
+  const found = await spec.furtherProblems(ctx, sound as object, request.params as { [name: string]: string });
+  return [...known, ...found];
 }
 
 /** The fields of an object that its schema does not refuse; of a list of objects, of each. Undefined for anything else. */

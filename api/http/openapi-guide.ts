@@ -3,7 +3,7 @@ import { idempotencyOf, type AnyRoute } from './route.ts';
 
 /** What the reference says before its first endpoint. */
 export const INTRODUCTION = `Multi-tenant cold-email outreach: connect mailboxes, bring contacts, write a campaign as a graph of steps, and start it. Heron picks the
-mailbox and the minute for every email and stops when somebody answers, bounces or opts out.
+mailbox and the minute for every email and stops when a lead answers, bounces or opts out.
 
 **Who calls.** \`Authorization: Bearer …\` with an API key (\`ssk_…\`), an OAuth access token (\`ssat_…\`) or the access token of a signed-in person. A
 key and a token belong to one workspace and have scopes; what a person may do follows from their role in the workspace they have selected.

@@ -319,7 +319,7 @@ test.serial('a run waits for a person, who sees what is sent; approved, it is la
   t.regex(payload.samples[0].text, /Hello Ada, may I ask something\?[^]*unsubscribe/);
   t.is(payload.senders[0].mailbox_id, desk.mailboxId);
   t.is(payload.steps.length, 2);
-  t.is((await desk.step(waiting)).state, 'awaiting_approval', 'nothing happens while nobody has decided');
+  t.is((await desk.step(waiting)).state, 'awaiting_approval', 'nothing happens before the decision');
 
   await desk.decide(waiting.id, 'approved');
   t.truthy(

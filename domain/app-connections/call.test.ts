@@ -334,7 +334,7 @@ test.serial('a branch that asks for the error and for a reaction counts where an
   t.is((await call(mailed)).outcome, 'error');
   t.like(await readRun(mailed), { state: 'completed', outcome: 'error' });
   t.false((await readLead(mailed)).blocked);
-  // Nobody can have opened what has not left: no branch takes the error.
+  // What has not left cannot have been opened: no branch takes the error.
   const fresh = await setup(url, { conditions: { branches: [{ to: null, when }] } });
   t.is((await call(fresh)).outcome, 'error');
   t.is((await readRun(fresh)).state, 'blocked');

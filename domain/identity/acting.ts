@@ -21,7 +21,7 @@ export async function assertActorGrants(tx: Tx, actor: Actor, permissions: numbe
     `${byPerson ? 'Your role' : 'A credential'} cannot hand out permissions it lacks: ${extra.join(', ')}`,
     {
       fix: byPerson
-        ? 'Ask for less, or have it done by somebody whose role allows it.'
+        ? 'Ask for less, or have it done by a person whose role allows it.'
         : 'Ask for less, or do it as a signed-in person.',
     },
   );

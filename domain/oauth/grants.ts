@@ -12,7 +12,7 @@ import { scopesOf } from '../identity/scopes.ts';
 /** Applications shown to a person at most; the newest. */
 const LISTED = 500;
 
-/** One application a person lets into one workspace, or that somebody lets into a workspace they own. */
+/** One application a person lets into one workspace, or that another member lets into a workspace they own. */
 export interface AuthorizedApp {
   grant_id: string;
   organization_id: string;

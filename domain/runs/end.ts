@@ -30,7 +30,7 @@ export function failLaunch(tx: Tx, run: RunRow, refusal: AppError): Promise<RunR
   return end(tx, run, 'failed', { code: refusal.code, message: refusal.message, fix: refusal.fix ?? '' });
 }
 
-/** Ends a run that nobody allowed. */
+/** Ends a run that was not approved. */
 export function deny(tx: Tx, run: RunRow, why: RunError): Promise<RunRow> {
   return end(tx, run, 'denied', why);
 }

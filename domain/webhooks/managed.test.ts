@@ -85,7 +85,7 @@ const verified = (app: Installed, count: number) =>
 
 test('a grant brings the endpoint, which is challenged and verified by itself; the last one to go takes it away', async (t) => {
   const app = await application(t);
-  t.deepEqual(await app.endpoints(), [], 'nobody has granted anything');
+  t.deepEqual(await app.endpoints(), [], 'there is no grant yet');
   const tenant = await world.tenant();
   const colleague = async () => ({
     ...(await createMember(world.deps, tenant, 'Admin')),

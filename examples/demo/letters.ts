@@ -34,7 +34,7 @@ export function awayReply(letter: Answered, back: Date): Promise<Buffer> {
   );
 }
 
-/** What the recipient's mail server sends when it has taken a letter and then finds nobody to give it to (RFC 3464). */
+/** What the recipient's mail server sends when it has taken a letter and then finds no mailbox for it (RFC 3464). */
 export function deliveryReport(letter: Answered): string {
   const host = `mx.${letter.to.split('@')[1]}`;
   const boundary = `report-${letter.messageId.slice(1, 13)}`;

@@ -86,7 +86,7 @@ test.serial('a wait that was opened by the step as it was moves when its contact
 });
 
 test.serial(
-  'a step that waits for no event any more moves on who waited there, and the event moves nobody',
+  'a step that waits for no event any more moves on who waited there, and the event resumes no run',
   async (t) => {
     const g = await waiting([event('order.paid', null), wait]);
     const states = async () => [

@@ -98,7 +98,7 @@ test.serial(
     const began = clock.now().getTime();
     const outcomes = await all.run(60);
     t.deepEqual([...new Set(outcomes)], ['mailbox_held']);
-    t.is(asked, 1, 'a mailbox that is held asks nobody else');
+    t.is(asked, 1, 'a mailbox that is held tries no other lead');
     await noLeadIsBlamed(t, all);
     const { hold_code: code, hold_reason: reason, hold_until: until } = await all.mailbox();
     t.is(code, 'sending_limit');

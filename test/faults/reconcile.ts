@@ -81,7 +81,7 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const facts = await collect(db, scenario, outside, record);
   const checks = [
-    nobodyTwice(facts),
+    noContactTwice(facts),
     serverToDatabase(facts),
     databaseToServer(facts),
     threeBooks(facts),
@@ -129,7 +129,7 @@ async function collect(
 }
 
 /** By the server's own record alone: its marks and its recipients. */
-function nobodyTwice({ record }: Facts): Check {
+function noContactTwice({ record }: Facts): Check {
   const seen = new Map<string, number>();
   const faults: string[] = [];
   for (const message of record) {

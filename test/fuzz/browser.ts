@@ -11,12 +11,12 @@ export interface Browser {
   html: string;
 }
 
-/** Any page with a form on it, for a browser in which nobody has signed in. */
+/** Any page with a form on it, for a browser without a session. */
 const A_FORM = '/account/forgotten-password';
 /** Any page with a form on it, for a signed-in person. */
 const OWN_FORM = '/account/apps';
 
-/** A browser in which nobody has signed in, with a form of ours open. */
+/** A browser without a session, with a form of ours open. */
 export function openBrowser(world: World): Promise<Browser> {
   return show(world, A_FORM, { cookie: '' });
 }

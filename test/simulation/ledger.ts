@@ -268,7 +268,7 @@ export class Ledger {
   #rampAt(campaign: number, at: number): number {
     const rules = this.rulesAt(campaign, at);
     const ramp = rules.ramp!;
-    // It begins when there is somebody to write to.
+    // It begins when there is a lead to write to.
     const due = this.spec.leads.flatMap((lead, index) =>
       lead.campaign === campaign ? [this.firstDue(index) ?? 0] : [],
     );

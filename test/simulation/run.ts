@@ -205,7 +205,7 @@ class Simulation {
     } else actor.at = turn.report.wakeAt;
   }
 
-  /** The engine has paused a campaign by itself, as its pool is empty; somebody starts it again some hours later, if that works. */
+  /** The engine has paused a campaign by itself, as its pool is empty; a person starts it again some hours later, if that works. */
   async #noticePause(campaignId: string): Promise<void> {
     const campaign = this.#built.campaigns.findIndex(({ id }) => id === campaignId);
     const { status } = await this.#deps.db('campaigns').where({ id: campaignId }).first('status');

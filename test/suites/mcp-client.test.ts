@@ -132,7 +132,7 @@ for (const path of ['/mcp', '/v1/mcp']) {
       t.falsy((await mcp.callTool({ name: 'list_campaigns', arguments: {} })).isError);
       t.not(program.tokens!.access_token, before.access_token);
       t.not(program.tokens!.refresh_token, before.refresh_token);
-      t.is(program.takeAuthorization(), undefined, 'nobody was asked again');
+      t.is(program.takeAuthorization(), undefined, 'the person was not asked again');
 
       const tab = await context.newPage();
       await tab.goto(`${world.url}/account/apps`);

@@ -161,6 +161,6 @@ function claimedPage(): StreamReply {
   return messagePage(
     403,
     'This installation has an owner',
-    html`<p>Somebody has used the setup link already. If that was you, <a href="${APPS_PATH}">sign in</a>; for another API key, run <code>npm run heron -- bootstrap</code> on the machine.</p>`,
+    html`<p>The setup link has been used already. If that was you, <a href="${APPS_PATH}">sign in</a>; for another API key, run <code>npm run heron -- bootstrap</code> on the machine.</p>`,
   );
 }

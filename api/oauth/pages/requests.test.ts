@@ -173,6 +173,6 @@ browserTest("logos come through this server: their hosts never meet the person's
   await shown('/logo.png');
   t.is(host.requests.length, before, 'kept for a while');
   await shown('/unverified.png', { self_registered: true });
-  t.is(await page.locator('main img').count(), 0, 'nobody vouches for the picture of a client that registered itself');
+  t.is(await page.locator('main img').count(), 0, 'the picture of a client that registered itself is not shown');
   t.is(host.requests.length, before);
 });

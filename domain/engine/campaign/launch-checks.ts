@@ -117,7 +117,7 @@ async function leadsRefusal(org: OrgScope, campaign: CampaignRow, options: Launc
   if (leads.open === 0) {
     if (campaign.continuous) return null;
     if (options.byPlatform) {
-      return new AppError('no_remaining_leads', 'The campaign has nobody left to write to', {
+      return new AppError('no_remaining_leads', 'The campaign has no lead left to write to', {
         fix: 'Add leads, or turn continuous on.',
       });
     }

@@ -1,7 +1,7 @@
 import type { Columns } from '../../../db/rows.ts';
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
-import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
+import { DAY_MS, HOUR_MS, nextUtcMidnight } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
@@ -363,7 +363,7 @@ function slack(round: Round, seat: Seat): number {
   // The campaign's day may lie on two or three UTC days, and each has a cap of its own: one that is used up has no time either.
   let from = Math.max(tx.now.getTime(), on.from);
   while (from < on.until) {
-    const until = Math.min(on.until, (Math.floor(from / DAY_MS) + 1) * DAY_MS);
+    const until = Math.min(on.until, nextUtcMidnight(from));
     const left = Math.max(0, seat.cap - (seat.used.get(utcDay(from)) ?? 0));
     const taken = seat.taken.filter((at) => at >= from && at < until).length;
     if (left + taken > 0) for (const span of spansBetween(schedule, from, until)) day.open += span.to - span.from;

@@ -1,10 +1,9 @@
+import { DAY_MS, nextUtcMidnight } from '../../../lib/clock.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { COMES_BACK, IS_SENDER, POOL_TABLES, poolBindings } from '../campaign/sender-pool.ts';
 import type { CampaignView } from '../campaign/campaign-view.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Mail provider family of a mailbox, as contacts have it. */
 const FAMILY = `case m.provider when 'smtp_imap' then 'other' else m.provider end`;
@@ -300,7 +299,7 @@ export function freeFrom(seat: Seat, at: number, spreadMs = 0): number {
       free = other + gapMs + spread;
     }
     if ((used.get(utcDay(free)) ?? 0) < cap) return free;
-    free = (Math.floor(free / DAY_MS) + 1) * DAY_MS;
+    free = nextUtcMidnight(free);
   }
   return free;
 }

@@ -56,7 +56,7 @@ type RecipientFields = Omit<DsnRecipient, 'refusal' | 'bounceType'> & { readonly
 
 function readRecipient(fields: Fields, returned: readonly string[]): RecipientFields | null {
   const original = addressInField(fieldValue(fields, 'original-recipient'));
-  // A final recipient without a domain, or in the form of X.400, names nobody that we know.
+  // A final recipient without a domain, or in the form of X.400, names no recipient that we know.
   const named = ['final-recipient', 'x-actual-recipient'].map((name) => addressInField(fieldValue(fields, name)));
   const only = returned.length === 1 && fields.has('final-recipient') ? (returned[0] ?? null) : null;
   const final = named.find((address) => address !== null) ?? original ?? only;

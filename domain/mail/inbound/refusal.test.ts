@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
   ['550 5.7.25 no PTR record', 'connect', 'reputation'],
   ['550 5.1.8 bad sender', 'mail', 'sender_refused'],
   ['550 nothing I understand', 'mail', 'sender_refused'],
-  // The line, or somebody's configuration.
+  // The connection, or a configuration.
   ['451 4.4.1 connection timed out', null, 'connection'],
   ['550 5.4.6 routing loop detected', null, 'configuration'],
   ['Name service error: Host not found, try again', null, 'connection'],

@@ -88,7 +88,7 @@ const PLAIN_STATUS: readonly (readonly [RegExp, RefusalReason])[] = [
   [/^[45]\.7\.(?:2\d|509|515|51[01]|60[678]|6[1-4]\d|23|124)$/, 'reputation'],
   // Exchange Online: a tenant or an account that may not send for the time being.
   [/^[45]\.7\.(?:50[0-8]|7\d\d|57)$/, 'suspended'],
-  // RFC 5248: after sign-in to an account that was switched off; RFC 7293: somebody else may have the address now.
+  // RFC 5248: after sign-in to an account that was switched off; RFC 7293: another person may have the address now.
   [/^[45]\.7\.13$/, 'suspended'],
   [/^[45]\.7\.1[789]$/, 'unconfirmed'],
   [/^[45]\.7\.(?:6|1[0-9])$/, 'policy'],
