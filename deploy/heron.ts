@@ -359,6 +359,31 @@ mailbox
     printJson(await connectByConsent(process.env, options, (line) => console.error(line)));
   });
 
+program
+  .command('run')
+  .description('send a run file to the API as a run (HERON_API_URL, HERON_API_KEY); docs/agents.md explains both')
+  .argument('[file]', 'YAML with the fields of POST /v1/runs')
+  .option('--dry-run', 'make a draft: build and check the campaign, send nothing')
+  .option('--wait', 'wait until the run is launched or has ended; exit code 1 when it is not launched')
+  .option('--key <key>', 'Idempotency-Key: the same one again repeats the answer instead of another run')
+  .option('--schema', 'print the JSON Schema of run files')
+  .action(
+    async (
+      file: string | undefined,
+      options: { dryRun?: true; wait?: true; key?: string; schema?: true },
+      command: Command,
+    ) => {
+      if (options.schema) {
+        const { runSchema } = await import('../api/runs/file-schema.ts');
+        return printJson(runSchema());
+      }
+      if (file === undefined) return command.error("error: missing required argument 'file'");
+      const { runFile } = await import('./run-command.ts');
+      const asked = { dryRun: options.dryRun ?? false, wait: options.wait ?? false, key: options.key };
+      printJson(await runFile(file, asked, process.env, (line) => console.error(line)));
+    },
+  );
+
 for (const [name, what] of PROCESSES) {
   program
     .command(name)

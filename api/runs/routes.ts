@@ -6,6 +6,7 @@ import { getRun, listRuns } from '../../domain/runs/read.ts';
 import { RUN_STATES } from '../../domain/runs/states.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, pageQuery, presentPage } from '../http/schemas.ts';
+import { runSchema } from './file-schema.ts';
 import { presentRun, presentRunEvent } from './present.ts';
 import * as schemas from './schemas.ts';
 
@@ -79,5 +80,20 @@ export const runsRoutes: readonly AnyRoute[] = [
     success: { status: 200, body: schemas.run },
     errors: ['not_found', 'conflict'],
     handler: async (ctx, { params }) => presentRun(await cancelRun(ctx, params.id), ctx),
+  }),
+  route({
+    area,
+    scope: 'public',
+    permission: null,
+    organization: false,
+    operationId: 'runs.schema',
+    method: 'get',
+    path: '/schemas/run.json',
+    atRoot: true,
+    summary: 'JSON Schema of run files',
+    description: 'For editors of the YAML files that `heron run` takes: the body of POST /v1/runs.',
+    cacheControl: 'public, max-age=300',
+    success: { status: 200, body: z.record(z.string(), z.unknown()) },
+    handler: async () => runSchema(),
   }),
 ];
