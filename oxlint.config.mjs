@@ -71,6 +71,7 @@ const AREAS = {
   suppressions: [],
   system: ['subscribers'],
   tasks: ['system'],
+  'test-runs': ['contacts'],
   tracking: [],
   unibox: [],
   webhooks: [],

@@ -3,9 +3,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { orBlock } from './blocking.ts';
 import { callApp } from '../domain/app-connections/call.ts';
 import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
+import { callAppForTest } from '../domain/app-connections/test-call.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { advanceTestRun } from '../domain/test-runs/advance.ts';
 import { deliverSend } from '../domain/engine/sending/deliver.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
@@ -13,6 +15,7 @@ import type { TargetLimits } from '../lib/target-limits.ts';
 import type { CampaignActivities } from '../workflows/campaign/contract.ts';
 import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
+import type { TestRunActivities } from '../workflows/test-run/contract.ts';
 
 export interface EngineParts {
   smtp: SmtpSender;
@@ -31,7 +34,7 @@ const HEARTBEAT_MS = 5_000;
 export function createEngineActivities(
   deps: Deps,
   { smtp, metrics, appCalls, copies }: EngineParts,
-): EnrollmentActivities & CampaignActivities & DirectSendActivities {
+): EnrollmentActivities & CampaignActivities & DirectSendActivities & TestRunActivities {
   const ctxOf = (organizationId: string) => {
     const { workflowExecution, activityType } = activityInfo();
     return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
@@ -42,6 +45,9 @@ export function createEngineActivities(
 
     advanceDirectSend: ({ organizationId, directSendId }) =>
       orBlock(deps, organizationId, () => advanceDirectSend(ctxOf(organizationId), directSendId)),
+
+    advanceTestRun: ({ organizationId, testRunId }) =>
+      orBlock(deps, organizationId, () => advanceTestRun(ctxOf(organizationId), testRunId)),
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();
@@ -80,6 +86,19 @@ export function createEngineActivities(
           message: result.detail ?? 'the app did not answer',
           type: 'app_action_retry',
         });
+      return { outcome: result.outcome };
+    },
+
+    async callAppForTest({ organizationId, stepRunId }) {
+      const context = Context.current();
+      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      const result = await orBlock(deps, organizationId, () =>
+        callAppForTest(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
+      );
+      if (result.outcome === 'busy') {
+        metrics.targetBusy.inc({ resource: 'apps' });
+        throw notYet('app_busy', 'the app has as many calls under way as it may', result.retryInMs);
+      }
       return { outcome: result.outcome };
     },
 

@@ -22,6 +22,7 @@ interface JsonTypes {
   SegmentCondition: Json.SegmentCondition;
   StoredAttachment: Json.StoredAttachment;
   StoredConversation: Json.StoredConversation;
+  StoredIssue: Json.StoredIssue;
   StoredMailService: Json.StoredMailService;
 }
 
@@ -109,6 +110,10 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'segments.conditions': { type: 'SegmentCondition[]' },
   'sends.conversation': { type: 'StoredConversation' },
   'suppressions.email': { note: 'Lower-case; the bare host when `kind` is domain.' },
+  'test_runs.conversation': { type: 'StoredConversation' },
+  'test_runs.error': { type: 'StoredIssue' },
+  'test_run_steps.id': { note: 'Also the id of the email that it sends, and of the call that it makes.' },
+  'test_run_steps.error': { type: 'StoredIssue' },
   'webhook_endpoints.application_id': {
     note: "Set when an application manages it; it is then no part of the workspace's own list.",
   },

@@ -25,6 +25,13 @@ export interface PreflightFinding {
   step_id?: string;
 }
 
+/** What went wrong, for people and machines, and what to do. */
+export interface StoredIssue {
+  code: string;
+  message: string;
+  fix: string;
+}
+
 /** A mail service as stored: everything but the password. */
 export interface StoredMailService {
   host: string;

@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   app_connection_not_found: 400,
   event_contact_not_found: 404,
   event_not_found: 404,
+  event_run_not_found: 404,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

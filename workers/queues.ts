@@ -162,7 +162,7 @@ async function createActivities(
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
     workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
     mail: { deliverSend: engine.deliverSend },
-    apps: { callApp: engine.callApp, ...verify },
+    apps: { callApp: engine.callApp, callAppForTest: engine.callAppForTest, ...verify },
     webhooks,
     batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },
     interactive: mailboxes,

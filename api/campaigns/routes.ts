@@ -39,6 +39,7 @@ import {
   writtenCampaign,
 } from './schemas.ts';
 import { campaignStepRoutes } from './step-routes.ts';
+import { testRunRoutes } from './test-run-routes.ts';
 
 const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
@@ -283,6 +284,7 @@ export const campaignRoutes = [
   ...campaignStepRoutes,
   ...campaignLeadRoutes,
   ...campaignCheckRoutes,
+  ...testRunRoutes,
 ];
 
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

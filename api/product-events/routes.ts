@@ -39,13 +39,13 @@ export const eventsRoutes: readonly AnyRoute[] = [
         name: event.name,
         received_at: iso(event.received_at),
         matched_waits: resumed.length,
-        matched_runs: resumed.map(({ run_id, campaign_id, step_id, contact_id }) => ({
+        matched_runs: resumed.map(({ run_id, campaign_id, step_id, contact_id, mode }) => ({
           run_id,
           campaign_id,
           step_id,
           contact_id,
           state: 'resumed' as const,
-          mode: 'live' as const,
+          mode,
         })),
       };
     },

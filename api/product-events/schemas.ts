@@ -52,7 +52,7 @@ export const accepted = z.strictObject({
       step_id: uuid,
       contact_id: uuid,
       state: z.literal('resumed'),
-      mode: z.literal('live'),
+      mode: z.enum(['live', 'test']).meta({ description: 'Of a lead, or of a test run of the campaign' }),
     }),
   ),
 });

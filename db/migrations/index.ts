@@ -25,6 +25,7 @@ import * as approvals from './0050_approvals.ts';
 import * as agentRuns from './0052_runs.ts';
 import * as directSends from './0054_direct_sends.ts';
 import * as preflight from './0056_preflight.ts';
+import * as testRuns from './0057_test_runs.ts';
 import * as mailboxConsents from './0058_mailbox_consents.ts';
 
 export interface Migration {
@@ -59,6 +60,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0052_runs', ...agentRuns },
   { name: '0054_direct_sends', ...directSends },
   { name: '0056_preflight', ...preflight },
+  { name: '0057_test_runs', ...testRuns },
   { name: '0058_mailbox_consents', ...mailboxConsents },
 ];
 

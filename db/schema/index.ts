@@ -66,6 +66,8 @@ import type { SetupLinksRow, SetupLinksInsert } from './setup-links.ts';
 import type { StepRunsRow, StepRunsInsert } from './step-runs.ts';
 import type { SuppressionsRow, SuppressionsInsert } from './suppressions.ts';
 import type { SyncWorkersRow, SyncWorkersInsert } from './sync-workers.ts';
+import type { TestRunStepsRow, TestRunStepsInsert } from './test-run-steps.ts';
+import type { TestRunsRow, TestRunsInsert } from './test-runs.ts';
 import type { TrackedLinksRow, TrackedLinksInsert } from './tracked-links.ts';
 import type { TrackingDomainsRow, TrackingDomainsInsert } from './tracking-domains.ts';
 import type { UsersRow, UsersInsert } from './users.ts';
@@ -149,6 +151,8 @@ export interface Tables {
   step_runs: { row: StepRunsRow; insert: StepRunsInsert };
   suppressions: { row: SuppressionsRow; insert: SuppressionsInsert };
   sync_workers: { row: SyncWorkersRow; insert: SyncWorkersInsert };
+  test_run_steps: { row: TestRunStepsRow; insert: TestRunStepsInsert };
+  test_runs: { row: TestRunsRow; insert: TestRunsInsert };
   tracked_links: { row: TrackedLinksRow; insert: TrackedLinksInsert };
   tracking_domains: { row: TrackingDomainsRow; insert: TrackingDomainsInsert };
   users: { row: UsersRow; insert: UsersInsert };

@@ -10,6 +10,8 @@ export type AppAction = Extract<StepAction, { type: 'app_action' }>;
 /** The data of one call of a customer's app. */
 export interface ActionCall {
   runId: string;
+  /** Of a lead, or of a test run. */
+  mode: 'live' | 'test';
   attempts: number;
   enrollment: { id: string; app_values: Record<string, unknown> };
   campaign: { id: string; name: string };
@@ -20,7 +22,7 @@ export interface ActionCall {
   connection: { id: string; base_url: string; secret: Buffer } | null;
 }
 
-interface CallRow extends Omit<ActionCall, 'runId' | 'action' | 'connection'> {
+interface CallRow extends Omit<ActionCall, 'runId' | 'mode' | 'action' | 'connection'> {
   action: StepAction | null;
   connection_id: string | null;
   base_url: string | null;
@@ -37,12 +39,7 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
   const [row] = await org.sql<CallRow>(
     `select r.attempts,
        json_build_object('id', e.id, 'app_values', e.app_values) as enrollment,
-       json_build_object('id', c.id, 'name', c.name) as campaign,
-       json_build_object('id', s.id, 'name', s.name, 'position', s.position, 'kind', s.kind, 'conditions', s.conditions) as step,
-       s.action,
-       json_build_object('id', ct.id, 'email', ct.email, 'first_name', ct.first_name, 'last_name', ct.last_name,
-         'company', ct.company, 'phone', ct.phone, 'custom_fields', ct.custom_fields) as contact,
-       a.id as connection_id, a.base_url, a.secret
+       ${columnsOf('ct.email')}
      from step_runs r
      join enrollments e on e.id = r.enrollment_id
      join campaigns c on c.id = r.campaign_id
@@ -54,14 +51,40 @@ export async function readActionCall(org: OrgScope, stepRunId: string, now: Date
        and (e.hold_since is null or e.hold_until <= :now)`,
     { id: stepRunId, now },
   );
-  if (row?.action?.type !== 'app_action') return undefined;
+  return row && toCall(row, stepRunId, 'live');
+}
+
+/** {@link readActionCall} for a step of a test run; the contact has the address that the test is sent to. */
+export async function readTestCall(org: OrgScope, stepId: string): Promise<ActionCall | undefined> {
+  const [row] = await org.sql<CallRow>(
+    `select t.attempts,
+       json_build_object('id', r.id, 'app_values', r.app_values) as enrollment,
+       ${columnsOf('r.prospect_email')}
+     from test_run_steps t
+     join test_runs r on r.id = t.test_run_id
+     join campaigns c on c.id = r.campaign_id
+     join campaign_steps s on s.id = t.step_id
+     join contacts ct on ct.id = r.contact_id
+     left join app_connections a on a.id = s.app_connection_id and a.organization_id = :org
+     where t.organization_id = :org and t.id = :id and t.state = 'running' and r.state = 'running'`,
+    { id: stepId },
+  );
+  return row && toCall(row, stepId, 'test');
+}
+
+/** What a call says of campaign, step, contact and connection. */
+const columnsOf = (email: string): string => `json_build_object('id', c.id, 'name', c.name) as campaign,
+       json_build_object('id', s.id, 'name', s.name, 'position', s.position, 'kind', s.kind, 'conditions', s.conditions) as step,
+       s.action,
+       json_build_object('id', ct.id, 'email', ${email}, 'first_name', ct.first_name, 'last_name', ct.last_name,
+         'company', ct.company, 'phone', ct.phone, 'custom_fields', ct.custom_fields) as contact,
+       a.id as connection_id, a.base_url, a.secret`;
+
+function toCall(row: CallRow, runId: string, mode: ActionCall['mode']): ActionCall | undefined {
   const { action, connection_id: id, base_url: baseUrl, secret, ...rest } = row;
-  return {
-    ...rest,
-    runId: stepRunId,
-    action,
-    connection: id && baseUrl !== null && secret ? { id, base_url: baseUrl, secret } : null,
-  };
+  if (action?.type !== 'app_action') return undefined;
+  const connection = id && baseUrl !== null && secret ? { id, base_url: baseUrl, secret } : null;
+  return { ...rest, runId, mode, action, connection };
 }
 
 /**
@@ -72,7 +95,7 @@ export function actionBody(call: ActionCall, requestedAt: Date): object {
   return {
     id: `${campaign.id}:${contact.id}:${step.id}`,
     run_id: call.runId,
-    run_mode: 'live',
+    run_mode: call.mode,
     campaign: { id: campaign.id, name: campaign.name },
     step: { id: step.id, name: step.name },
     contact: {

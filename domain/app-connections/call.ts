@@ -14,7 +14,7 @@ import { openSecret } from './connections.ts';
 import { sendSigned } from './signed-request.ts';
 
 /** A call waits this long (ms) in the worker for a permit of an app that answers; then it is retried later. */
-const PATIENCE_MS = 500;
+export const PATIENCE_MS = 500;
 
 /** The result of one call. `retry` asks for another one later; `stale` means that the run no longer waits for an answer. */
 export interface CallResult {
@@ -28,7 +28,7 @@ export interface AppBusy {
   retryInMs: number;
 }
 
-type Failure = Extract<Answer, { ok: false }>;
+export type Failure = Extract<Answer, { ok: false }>;
 
 /**
  * Calls the customer's app for the app_action step of a contact, and stores the answer as `.App.<output_key>`.
@@ -45,7 +45,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   if (!connection) return storeFailure(ctx, call, attempts, NO_CONNECTION);
   const permit = await limits.acquireSoon(connection.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit) return { outcome: 'busy', retryInMs: permit.retryInMs };
-  const answer = await ask(ctx, call, connection, permit);
+  const answer = await askApp(ctx, call, connection, permit);
   if (answer.ok) return storeAnswer(ctx, call, attempts, answer.output);
   const { task_reliability: reliability } = await effectiveSettings(reader(ctx), call.campaign.id);
   const limit = reliability.enabled ? reliability.max_attempts : 1;
@@ -53,7 +53,7 @@ export async function callApp(ctx: Ctx, stepRunId: string, limits: TargetLimits)
   return storeFailure(ctx, call, attempts, answer);
 }
 
-const NO_CONNECTION: Failure = {
+export const NO_CONNECTION: Failure = {
   ok: false,
   retryable: false,
   message: 'The app connection of this step does not exist.',
@@ -61,7 +61,7 @@ const NO_CONNECTION: Failure = {
 };
 
 /** Calls the app with a permit, which is released as soon as the app has answered or failed. */
-async function ask(
+export async function askApp(
   ctx: Ctx,
   call: ActionCall,
   connection: NonNullable<ActionCall['connection']>,

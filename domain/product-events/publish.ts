@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { signalEvent } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { resumeTestRuns } from '../records/test-runs.ts';
 
 /** Most bytes of an event's data, as JSON. */
 const MAX_EVENT_DATA_BYTES = 64 * 1024;
@@ -18,8 +19,10 @@ export interface EventReport {
   data: Record<string, unknown>;
 }
 
-/** A waiting contact that the event resumes. */
+/** A waiting contact, or a waiting test run, that the event resumes. */
 export interface ResumedRun {
+  mode: 'live' | 'test';
+  /** Of the step run; of a test, its own. */
   run_id: string;
   campaign_id: string;
   step_id: string;
@@ -51,8 +54,13 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
       occurred_at: occurredAt,
       received_at: tx.now,
     });
-    const resumed = await resumeWaits(tx, event);
-    for (const wait of resumed) signalEvent(tx, wait, event.id);
+    const waits = await resumeWaits(tx, event);
+    for (const wait of waits) signalEvent(tx, wait, event.id);
+    const tests = await resumeTestRuns(tx, event);
+    const resumed = [
+      ...waits.map((wait) => ({ ...wait, mode: 'live' as const })),
+      ...tests.map((test) => ({ ...test, mode: 'test' as const })),
+    ];
     tx.emit('custom.event', {
       event_id: event.id,
       name: event.name,
@@ -91,7 +99,10 @@ async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<s
 }
 
 /** Waits are locked in one order, so that concurrent events cannot deadlock; one that was settled meanwhile is skipped. */
-function resumeWaits(tx: Tx, event: ProductEventRow): Promise<(ResumedRun & { enrollment_id: string })[]> {
+function resumeWaits(
+  tx: Tx,
+  event: ProductEventRow,
+): Promise<(Omit<ResumedRun, 'mode'> & { enrollment_id: string })[]> {
   return tx.org.sql(
     `with due as (
        select id from waits

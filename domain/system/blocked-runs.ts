@@ -8,6 +8,7 @@ import { contactImportWorkflow } from '../../workflows/contact-import/contract.t
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
+import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
@@ -174,6 +175,29 @@ const FAMILIES: readonly Family[] = [
         .whereIn('state', ['awaiting_approval', 'queued'])
         .update({ blocked_reason: null, updated_at: tx.now });
       if (changed > 0) signalDirectSend(tx, directSendId, 'retry', { cause });
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'test_run',
+    owns: (workflowId) => testRunWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { testRunId } = testRunWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('test_runs')
+        .where({ id: testRunId })
+        .whereIn('state', ['running', 'waiting_for_event'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? testRunId : undefined;
+    },
+    async retry(tx, testRunId, cause) {
+      const changed = await tx.org
+        .table('test_runs')
+        .where({ id: testRunId })
+        .whereIn('state', ['running', 'waiting_for_event'])
+        .update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, testRunId };
+      if (changed > 0) tx.intend(signal(testRunWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
   },

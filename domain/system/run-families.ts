@@ -10,6 +10,7 @@ import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollm
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { runWorkflow, type RunArgs } from '../../workflows/run/contract.ts';
+import { testRunWorkflow, type TestRunArgs } from '../../workflows/test-run/contract.ts';
 import { webhookBatchWorkflow, type WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
@@ -106,6 +107,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "directSendId"
      from direct_sends
      where state in ('awaiting_approval', 'queued')`,
+  ),
+  family<TestRunArgs>(
+    testRunWorkflow,
+    `select id as position, organization_id as "organizationId", id as "testRunId"
+     from test_runs
+     where state in ('running', 'waiting_for_event')`,
   ),
   family<ContactImportArgs>(
     contactImportWorkflow,

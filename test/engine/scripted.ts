@@ -7,6 +7,7 @@ import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/co
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 
 /** A signal and its payload; those of earlier releases said nothing. */
@@ -311,6 +312,67 @@ const runs: Scripted[] = [
   ]),
 ];
 
+/** An answer to "what comes next?" of a test run. */
+const then = (gives: TestDecision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'advanceTestRun',
+  gives,
+  ...more,
+});
+const testDone: TestDecision = { kind: 'done', outcome: 'completed' };
+const testWait = (state: 'waiting' | 'held', ms: number): TestDecision => ({
+  kind: 'wait',
+  state,
+  until: inMs(ms),
+  where: 'Opening',
+});
+const testSend = (ms: number): TestDecision => ({ kind: 'send', sendId: newId(), at: inMs(ms), where: 'Opening' });
+const testRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+
+const tests: Scripted[] = [
+  test(
+    'event-while-waiting',
+    [
+      then(testSend(0)),
+      sent,
+      then({ kind: 'call', stepRunId: newId(), where: 'Opening' }),
+      { activity: 'callAppForTest', gives: { outcome: 'success' } },
+      then(testWait('waiting', 3_600_000)),
+      then(testWait('held', 3_000)),
+      then(testSend(3_000)),
+      sent,
+      then(testDone),
+    ],
+    [{ ...product(), events: TIMER, times: 1 }],
+  ),
+  test(
+    'cancelled-before-a-slot',
+    [then(testSend(3_600_000)), then({ kind: 'done', outcome: 'cancelled' })],
+    [{ signal: 'cancelled', says: [{ cause: 'person' }], events: TIMER, times: 1 }],
+  ),
+  test('event-while-asking', [
+    then(testWait('waiting', 3_600_000), { meanwhile: product(), takesMs: LONG_MS }),
+    then(testSend(0), { meanwhile: product(), takesMs: LONG_MS }),
+    then(testDone),
+  ]),
+  test(
+    'blocked',
+    [
+      then(testSend(0)),
+      { activity: 'deliverSend', fails: gaveUp },
+      then({ kind: 'call', stepRunId: newId(), where: 'Opening' }),
+      { activity: 'callAppForTest', fails: gaveUp },
+      { activity: 'advanceTestRun', patient: true, fails: gaveUp },
+      { activity: 'advanceTestRun', patient: true, fails: AWAY },
+      then(testDone, { patient: true }),
+    ],
+    [
+      { ...testRetried, events: SHOWN, times: 1 },
+      { ...testRetried, events: SHOWN, times: 3 },
+      { ...testRetried, events: GAVE_UP, times: 3 },
+    ],
+  ),
+];
+
 /** Every scripted run. Times count from when this file is read. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -319,6 +381,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...batches,
   ...launchers,
   ...runs,
+  ...tests,
 ];
 
 function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
@@ -329,6 +392,10 @@ function enrollment(name: string, answers: Answer[], later: Scripted['later'] = 
 function direct(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, directSendId: newId() };
   return scripted(directSendWorkflow, args, 'direct-send', name, answers, later);
+}
+
+function test(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(testRunWorkflow, { organizationId, testRunId: newId() }, 'test-run', name, answers, later);
 }
 
 function delivery(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

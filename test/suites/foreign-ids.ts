@@ -153,6 +153,14 @@ export const ROWS: Record<string, Factory> = {
       policy_decision: json({ decision: 'undecided' }),
       actor_kind: 'session',
     }),
+  '/campaigns/:id/test-runs/:runId': async (place) =>
+    insert(place, 'test_runs', {
+      campaign_id: place.parents.id,
+      contact_id: await contact(place),
+      prospect_email: `${newId()}@example.com`,
+      state: 'running',
+      ends_at: new Date(place.world.deps.clock.now().getTime() + 3600_000),
+    }),
   '/events/:id': async (place) =>
     insert(place, 'product_events', { contact_id: await contact(place), name: 'order.paid', data: json({}) }, [
       'occurred_at',

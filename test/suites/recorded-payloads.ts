@@ -22,6 +22,12 @@ import type {
   WebhookDeliveryArgs,
   WebhookDeliverySignals,
 } from '../../workflows/webhook-delivery/contract.ts';
+import type {
+  TestDecision,
+  TestRunActivities,
+  TestRunArgs,
+  TestRunSignals,
+} from '../../workflows/test-run/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
 import type { WebhookVerifyActivities, WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
 
@@ -156,6 +162,16 @@ const directDecision = today<DirectDecision>()(
       where: why,
     }),
     z.strictObject({ kind: z.literal('send'), at: time, where: why }),
+    z.strictObject({ kind: z.literal('done'), outcome: why }),
+  ]),
+);
+const testArgs = today<TestRunArgs>()(z.strictObject({ organizationId: id, testRunId: id }));
+const testActivity = activity<TestRunActivities>();
+const testDecision = today<TestDecision>()(
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('wait'), state: z.enum(['waiting', 'held']), until: time, where: why }),
+    z.strictObject({ kind: z.literal('send'), sendId: id, at: time, where: why }),
+    z.strictObject({ kind: z.literal('call'), stepRunId: id, where: why }),
     z.strictObject({ kind: z.literal('done'), outcome: why }),
   ]),
 );
@@ -306,6 +322,23 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       preflightRun: runActivity('preflightRun', z.tuple([runArgs]), runReport),
       settleApproval: runActivity('settleApproval', z.tuple([runArgs]), runReport),
       launchRun: runActivity('launchRun', z.tuple([runArgs]), runReport),
+    },
+  },
+  'test-run': {
+    args: z.tuple([testArgs]),
+    signals: {
+      event: z.tuple([today<TestRunSignals['event']>()(z.strictObject({ eventId: id }))]),
+      cancelled: z.tuple([today<TestRunSignals['cancelled']>()(z.strictObject({ cause: z.literal('person') }))]),
+      retry: z.tuple([today<TestRunSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      advanceTestRun: testActivity('advanceTestRun', z.tuple([testArgs]), testDecision),
+      deliverSend: testActivity('deliverSend', z.tuple([z.strictObject({ organizationId: id, sendId: id })]), outcome),
+      callAppForTest: testActivity(
+        'callAppForTest',
+        z.tuple([z.strictObject({ organizationId: id, stepRunId: id })]),
+        outcome,
+      ),
     },
   },
   'webhook-batch': {

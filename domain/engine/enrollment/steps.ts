@@ -166,7 +166,7 @@ export function candidateFor(asking: Asking, graph: Graph, step: EngineStep): Ca
  * Picks a variant by weight, or the one that has won. Without a winner the same contact always gets the same one;
  * variants of no step belong to the first email.
  */
-function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
+export function variantFor(graph: Graph, step: EngineStep, enrollmentId: string): string | null {
   const firstEmail = graph.steps.find(({ kind }) => kind === 'email');
   const pool = graph.variants.filter(
     ({ step_id: of }) => of === step.id || (of === null && step.id === firstEmail?.id),

@@ -6,6 +6,7 @@ import type { Tx } from '../../kernel/transact.ts';
 import type { RefusalClass } from '../../mail/inbound/refusal.ts';
 import { effectiveSettings } from '../../records/outreach-settings.ts';
 import { settleDirectSend } from '../../records/direct-sends.ts';
+import { isTestEmail } from '../../records/test-runs.ts';
 import { suppress } from './suppress.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, recordEngagement, subjectPayload, type Subject } from './subject.ts';
@@ -153,9 +154,10 @@ export async function recordComplaint(tx: Tx, subject: Subject, complaint: Compl
 /**
  * Records an opt-out: the contact is unsubscribed in the whole workspace and leaves every campaign; the address is
  * suppressed where auto_suppress_on_unsubscribe says so, and always after a reply that asks for it. Doing it again
- * changes nothing, unless the contact was subscribed anew in between.
+ * changes nothing, unless the contact was subscribed anew in between. An opt-out from the email of a test run changes nothing.
  */
 export async function recordSendUnsubscribe(tx: Tx, who: OptOut, source: UnsubscribeSource): Promise<void> {
+  if (who.sendId && (await isTestEmail(tx.org, who.sendId))) return;
   const subject = (who.sendId ? await lockSubject(tx, who.sendId) : undefined) ?? {
     send: null,
     isDirect: false,

@@ -4,6 +4,7 @@ import { newId } from '../../../lib/ids.ts';
 import { lockLeadsOfSend } from '../control/lock.ts';
 import type { EventData } from '../../kernel/event-payloads.ts';
 import type { Tx } from '../../kernel/transact.ts';
+import { isTestEmail } from '../../records/test-runs.ts';
 
 /** Whom and what a reply, bounce, complaint or opt-out is about. Parts that were deleted meanwhile are null. */
 export interface Subject {
@@ -34,7 +35,7 @@ export type LockedSend = Columns<
 
 /**
  * The email with everything it belongs to; enrollments and send are locked, in the order every writer takes them.
- * Undefined when there is no such email in the organization.
+ * Undefined when there is no such email in the organization, and for the email of a test run, of which nothing follows.
  */
 export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | undefined> {
   await lockLeadsOfSend(tx, sendId);
@@ -44,7 +45,7 @@ export async function lockSubject(tx: Tx, sendId: string): Promise<Subject | und
      from sends where organization_id = :org and id = :id for update`,
     { id: sendId },
   );
-  if (!send) return undefined;
+  if (!send || (send.enrollment_id === null && (await isTestEmail(tx.org, sendId)))) return undefined;
   return {
     send,
     isDirect: send.is_direct,

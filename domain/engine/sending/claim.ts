@@ -13,6 +13,7 @@ import { atOnce, transact, type Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
+import { lockTestRunOf, settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
 import {
   accessExpired,
@@ -27,6 +28,7 @@ import {
 } from './claimed.ts';
 import { claimDirect } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
+import { readTestEmail } from './test-email.ts';
 
 export type { Claim, ClaimedSend } from './claimed.ts';
 
@@ -47,8 +49,10 @@ export async function claimSend(
   acquire: (host: string) => boolean = () => true,
 ): Promise<Claim> {
   return transact(ctx, async (tx) => {
-    const row = await lockAndRead(tx, sendId);
-    if (!row) return { kind: 'gone', outcome: 'released' };
+    const stored = await lockAndRead(tx, sendId);
+    if (!stored) return { kind: 'gone', outcome: 'released' };
+    const test = stored.enrollment ? undefined : await readTestEmail(tx, sendId);
+    const row = test ? { ...stored, ...test } : stored;
     const { send, enrollment, campaign, step, contact, mailbox } = row;
     if (send.state === 'sending') {
       const left = await leftByOther(ctx, tx, row);
@@ -67,6 +71,8 @@ export async function claimSend(
     const refusal = refusalOf(tx, row, settings);
     if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
       await releaseReservedSends(tx, { sendId });
+      if (test && refusal === 'suppressed')
+        await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail: 'the address is suppressed' });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
     if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
@@ -78,13 +84,19 @@ export async function claimSend(
     const host = `${target.host}:${target.port}`;
     if (!acquire(host)) return { kind: 'host_full', host };
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+    if (built.errors.length > 0 && test) {
+      await releaseReservedSends(tx, { sendId });
+      const detail = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+      await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
+      return { kind: 'gone', outcome: 'composition_failed' };
+    }
     if (built.errors.length > 0) {
       await blockComposition(
         tx,
         {
           sendId,
           stepRunId: send.step_run_id,
-          enrollmentId: enrollment.id,
+          enrollmentId: test ? null : enrollment.id,
           contactId: contact.id,
           campaignId: campaign.id,
           step: { id: step.id, name: step.name },
@@ -110,10 +122,10 @@ export async function claimSend(
       mailbox: { ...sealed(row)!, save_to_sent: mailbox.save_to_sent },
       envelope: { from: envelope.from || mailbox.email, to: envelope.to as string[] },
       isDirect: false,
-      enrollmentId: enrollment.id,
+      enrollmentId: test ? null : enrollment.id,
       facts: sentFacts({
         id: sendId,
-        campaign_id: campaign.id,
+        campaign_id: send.campaign_id,
         step_id: step.id,
         contact_id: contact.id,
         recipient: contact.email,
@@ -124,7 +136,7 @@ export async function claimSend(
   });
 }
 
-/** Locks the enrollment, or the direct send, before the send, in the order every other writer takes them. */
+/** Locks the enrollment, the direct send or the test run before the send, in the order every other writer takes them. */
 async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined> {
   const lock = tx.org.sql(
     `select e.id from enrollments e where e.organization_id = :org
@@ -134,6 +146,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
   const lockDirect = tx.org.sql(`select id from direct_sends where organization_id = :org and id = :send for update`, {
     send: sendId,
   });
+  const lockTest = lockTestRunOf(tx, sendId);
   const read = tx.org.sql<ClaimRow>(
     `select to_jsonb(s) as send, to_jsonb(e) as enrollment, to_jsonb(c) as campaign, to_jsonb(st) as step, to_jsonb(v) as variant,
        to_jsonb(ct) as contact, to_jsonb(m) - 'credentials' as mailbox, m.credentials, t.sealed as tokens, t.access_expires_at,
@@ -153,7 +166,7 @@ async function lockAndRead(tx: Tx, sendId: string): Promise<ClaimRow | undefined
     { send: sendId, now: tx.now },
   );
   // Sent together; each begins when the one before has its lock.
-  const [, , [row]] = await Promise.all([lock, lockDirect, read]);
+  const [, , , [row]] = await Promise.all([lock, lockDirect, lockTest, read]);
   return row;
 }
 

@@ -11,6 +11,7 @@ import { addDeadLetter, FAILED_DIRECT_EMAIL, FAILED_EMAIL, UNCERTAIN_EMAIL } fro
 import { lockDirectSend, settleDirectSend } from '../../records/direct-sends.ts';
 import type { RefusalClass } from '../../mail/inbound/refusal.ts';
 import { recordCopyBounce } from '../outcomes/effects.ts';
+import { isTestEmailWanted, lockTestRunOf, settleTestEmail } from '../../records/test-runs.ts';
 
 /** A claimed send: only the holder of the token may settle it. */
 export interface Hold {
@@ -154,6 +155,8 @@ export async function settleDelivered(
     );
     if (!row) return false;
     if (await settleDirect(tx, row, state, answer, refused)) return true;
+    const detail = state === 'uncertain' ? answer.response : null;
+    if (await settleTestEmail(tx, row.id, { state: 'completed', outcome: state, detail })) return true;
     if (state === 'sent') tx.emit('campaign.email_sent', { ...sentFacts(row), sent_at: tx.now.toISOString() });
     else await listUncertain(tx, row, answer.response);
     return true;
@@ -244,7 +247,7 @@ export async function settleDeferred(ctx: Ctx, hold: Hold, reason: string): Prom
     await unclaim(tx, row, { error_code: 'deferred', error_detail: reason.slice(0, 500) });
     if (row.step_run_id)
       await tx.org.table('step_runs').where({ id: row.step_run_id }).update({ attempts: row.attempts });
-    if (isWanted(row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
+    if (await isWanted(tx, row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + wait)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });
@@ -268,7 +271,8 @@ export async function settleWaiting(
       error_code: 'unreachable',
       error_detail: reason.slice(0, 500),
     });
-    if (isWanted(row)) await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
+    if (await isWanted(tx, row))
+      await moveSlot(tx, row.id, await freeSlot(tx, row, new Date(tx.now.getTime() + waitMs)));
     else await releaseReservedSends(tx, { sendId: row.id });
     return 'deferred';
   });
@@ -308,14 +312,17 @@ export async function settleBounced(
         .where({ id: row.step_run_id })
         .update({ state: 'failed', outcome: 'bounced', detail: response.slice(0, 500), completed_at: tx.now });
     if (row.direct_state) await settleDirectSend(tx, row.id, { state: 'bounced', code: 'refused', reason: response });
+    const detail = response.slice(0, 500);
+    if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'bounced', detail })) return true;
     await bounce(tx, row);
     return true;
   });
 }
 
 /** Whether an email that could not leave is still to be sent. */
-function isWanted({ lead_state: lead, direct_state: direct }: HeldRow): boolean {
-  return lead === 'active' || direct === 'queued';
+async function isWanted(tx: Tx, row: HeldRow): Promise<boolean> {
+  if (row.lead_state === 'active' || row.direct_state === 'queued') return true;
+  return row.enrollment_id === null && row.direct_state === null && (await isTestEmailWanted(tx.org, row.id));
 }
 
 async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
@@ -325,6 +332,7 @@ async function lockEnrollment(tx: Tx, hold: Hold): Promise<boolean> {
     { id: hold.sendId },
   );
   if (row) return true;
+  await lockTestRunOf(tx, hold.sendId);
   await lockDirectSend(tx, hold.sendId);
   // The campaign was deleted while the email was in a worker's hands, or there is none: the send stays on record by itself.
   const [alone] = await tx.org.sql(
@@ -363,6 +371,7 @@ async function fail(tx: Tx, row: HeldRow, code: string, reason: string, deadLett
       .where({ id: row.step_run_id })
       .update({ state: 'failed', outcome: 'failed', detail: reason.slice(0, 500), completed_at: tx.now });
   await settleDirectSend(tx, row.id, { state: 'failed', code, reason });
+  if (await settleTestEmail(tx, row.id, { state: 'failed', outcome: 'failed', detail: reason })) return;
   if (deadLetterLimit !== null) {
     await addDeadLetter(tx, {
       taskId: row.id,

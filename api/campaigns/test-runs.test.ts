@@ -1,0 +1,155 @@
+import test from 'ava';
+import { newId } from '../../lib/ids.ts';
+import { openDesk } from '../../test/harness/campaign-desk.ts';
+import { createApiKey } from '../../test/harness/factories.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+async function ready(body: object = {}) {
+  const desk = await openDesk(world);
+  const mailbox = await desk.mailbox();
+  const campaign = await desk.campaign({ steps: [{ subject: 'Hello', body_plain: 'Hi' }], ...body });
+  const path = `/campaigns/${campaign.id}`;
+  return {
+    desk,
+    mailbox,
+    id: campaign.id as string,
+    path,
+    start: (input: object) => desk.call('POST', `${path}/test`, input),
+  };
+}
+
+test('a test starts for a contact or an address, in the outbox with its row, and creates a contact only for a new address', async (t) => {
+  const { desk, mailbox, id, start } = await ready();
+  const contact = await desk.contact({ email: 'kim@prospect.example' });
+  const first = await start({ prospect_email: 'Kim@Prospect.example ' });
+  t.is(first.status, 202, first.text);
+  t.like(first.body, {
+    contact_id: contact,
+    prospect_email: 'kim@prospect.example',
+    email_account_id: mailbox,
+    campaign_id: id,
+  });
+  const second = await start({ contact_id: contact, prospect_email: 'tester@ours.example', mailbox_id: mailbox });
+  t.like(second.body, {
+    contact_id: contact,
+    prospect_email: 'tester@ours.example',
+    state: 'running',
+    steps: [],
+    app_variables: {},
+  });
+  const third = await start({ prospect_email: 'new@prospect.example' });
+  t.like(await world.deps.db('contacts').where({ id: third.body.contact_id }).first(), {
+    email: 'new@prospect.example',
+  });
+  const begun = new Set((await desk.outbox('test-run/')).map(({ workflow_id }) => workflow_id));
+  for (const { body } of [first, second, third]) t.true(begun.has(`test-run/${body.id}`));
+  t.is((await desk.row(id)).status, 'draft');
+});
+
+test('what a test needs is asked for, and what it may not do refused', async (t) => {
+  const { desk, mailbox, id, path, start } = await ready();
+  const nobody = await start({});
+  t.deepEqual([nobody.status, nobody.body.problems[0].path], [400, 'body.prospect_email']);
+  t.is((await start({ contact_id: newId() })).status, 404);
+  t.deepEqual((await start({ prospect_email: 'a@x.example', mailbox_id: newId() })).body.problems, [
+    { path: 'body.mailbox_id', message: 'is not an active mailbox of this workspace' },
+  ]);
+  const wrong = await start({ prospect_email: 'nobody', max_wait_seconds: 0 });
+  t.deepEqual(wrong.body.problems.map((problem: { path: string }) => problem.path).sort(), [
+    'body.max_wait_seconds',
+    'body.prospect_email',
+  ]);
+  await desk.call('POST', '/suppressions', { entries: [{ value: 'gone@x.example' }, { value: 'closed.example' }] });
+  await desk.contact({ email: 'out@x.example', subscribed: false });
+  for (const address of ['gone@x.example', 'a@closed.example', 'out@x.example'])
+    t.is((await start({ prospect_email: address })).status, 409, address);
+  t.is((await desk.call('POST', `/campaigns/${newId()}/test`, { prospect_email: 'a@x.example' })).status, 404);
+  const empty = await desk.campaign({ name: 'Empty' });
+  t.is(
+    (await desk.call('POST', `/campaigns/${empty.id}/test`, { prospect_email: 'a@x.example' })).body.code,
+    'campaign_invalid',
+  );
+  const other = await desk.mailbox();
+  const { apiKey: token } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
+    allowedMailboxes: [other],
+  });
+  t.is(
+    (
+      await call(world, 'POST', `/v1${path}/test`, {
+        token,
+        body: { prospect_email: 'a@x.example', mailbox_id: mailbox },
+      })
+    ).status,
+    403,
+  );
+  t.is(
+    (
+      await call(world, 'POST', `/v1${path}/test`, {
+        token,
+        body: { prospect_email: 'a@x.example', mailbox_id: other },
+      })
+    ).status,
+    202,
+  );
+  await world.deps
+    .db('mailboxes')
+    .where({ organization_id: desk.tenant.organizationId })
+    .update({ status: 'inactive' });
+  t.is((await start({ prospect_email: 'a@x.example' })).body.code, 'campaign_no_mailbox');
+  t.is((await world.deps.db('test_runs').where({ campaign_id: id })).length, 1);
+});
+
+test('ten tests of a campaign are open at once; a cancelled one makes room', async (t) => {
+  const { desk, path, start } = await ready();
+  const ids: string[] = [];
+  for (let n = 0; n < 10; n += 1) ids.push((await start({ prospect_email: `p${n}@x.example` })).body.id);
+  t.is((await start({ prospect_email: 'more@x.example' })).status, 409);
+  t.like((await desk.call('POST', `${path}/test-runs/${ids[0]}/cancel`)).body, { id: ids[0], state: 'cancelled' });
+  t.is((await start({ prospect_email: 'more@x.example' })).status, 202);
+});
+
+test('test runs are listed newest first by pages; a run of another campaign is not found', async (t) => {
+  const { desk, path, start } = await ready();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await start({ prospect_email: `p${n}@x.example` })).body.id);
+  const first = await desk.call('GET', `${path}/test-runs?limit=2`);
+  t.deepEqual(
+    first.body.data.map(({ id }: { id: string }) => id),
+    [ids[2], ids[1]],
+  );
+  t.true(first.body.pagination.has_more);
+  const second = await desk.call('GET', `${path}/test-runs?limit=2&cursor=${first.body.pagination.next_cursor}`);
+  t.deepEqual(
+    second.body.data.map(({ id }: { id: string }) => id),
+    [ids[0]],
+  );
+  t.is((await desk.call('GET', `${path}/test-runs?limit=101`)).status, 400);
+  const other = await desk.campaign({ name: 'Other' });
+  t.is(
+    (await desk.call('GET', `/campaigns/${other.id}/test-runs?cursor=${first.body.pagination.next_cursor}`)).status,
+    400,
+  );
+  t.like((await desk.call('GET', `${path}/test-runs/${ids[0]}`)).body, { id: ids[0], state: 'running' });
+  for (const [method, suffix] of [
+    ['GET', ''],
+    ['POST', '/cancel'],
+  ] as const)
+    for (const id of [ids[0], newId(), 'x']) {
+      const answer = await desk.call(method, `/campaigns/${other.id}/test-runs/${id}${suffix}`);
+      t.deepEqual([answer.status, answer.body.code], [404, 'event_run_not_found']);
+      t.truthy(answer.body.fix);
+    }
+});
+
+test('a run that has finished is not cancelled', async (t) => {
+  const { desk, path, start } = await ready();
+  const { id } = (await start({ prospect_email: 'a@x.example' })).body;
+  await world.deps.db('test_runs').where({ id }).update({ state: 'completed' });
+  t.is((await desk.call('POST', `${path}/test-runs/${id}/cancel`)).status, 409);
+});

@@ -1,0 +1,46 @@
+import { AppError } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { releaseReservedSends } from '../engine/control/release.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact } from '../kernel/transact.ts';
+import { lockTestRun, OPEN_TEST_RUN, signalCancelled } from '../records/test-runs.ts';
+import { testRunNotFound, viewTestRun, type TestRunView } from './read.ts';
+
+/**
+ * Ends a test run where it stands. An email that a worker is handing over at this moment still leaves. One that was cancelled
+ * before stays as it is.
+ * @throws AppError not_found for the campaign, event_run_not_found for the run, conflict when it has finished
+ */
+export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
+  return transact(ctx, async (tx) => {
+    const campaign = await findCampaign(tx.org, campaignId);
+    const run = isUuid(id) ? await lockTestRun(tx, id) : undefined;
+    if (run?.campaign_id !== campaign.id) throw testRunNotFound();
+    if (run.state === 'completed' || run.state === 'failed')
+      throw new AppError('conflict', `The test run has ${run.state}`, { fix: 'There is nothing left to cancel.' });
+    if (run.state === 'cancelled') return viewTestRun(tx.org, campaign.id, id);
+    const [step] = await tx.org.sql<{ id: string }>(
+      `update test_run_steps set state = 'skipped', outcome = 'cancelled', completed_at = :now
+       where organization_id = :org and test_run_id = :id and state in ('running', 'waiting') returning id`,
+      { id, now: tx.now },
+    );
+    if (step) await releaseReservedSends(tx, { sendId: step.id });
+    await tx.org.table('test_runs').where({ id }).whereIn('state', OPEN_TEST_RUN).update({
+      state: 'cancelled',
+      waiting_for: null,
+      waiting_until: null,
+      blocked_reason: null,
+      updated_at: tx.now,
+      completed_at: tx.now,
+    });
+    signalCancelled(tx, id);
+    tx.audit({
+      action: 'test_cancelled',
+      entityType: 'campaign',
+      entityId: campaign.id,
+      metadata: { test_run_id: id },
+    });
+    return viewTestRun(tx.org, campaign.id, id);
+  });
+}

@@ -1,0 +1,84 @@
+import type { Columns } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import type { TestRunRow, TestStepRow } from '../records/test-runs.ts';
+
+/** A test run as answers show it. */
+export interface TestRunView extends TestRunRow {
+  /** In the order in which the prospect met them. */
+  steps: TestStepRow[];
+  /** Steps of the campaign as it is now. */
+  step_count: number;
+}
+
+/** 404 of a test run that does not exist, or is another campaign's. */
+export function testRunNotFound(): AppError {
+  return new AppError('event_run_not_found', 'Test run not found', {
+    fix: 'GET /v1/campaigns/:id/test-runs lists the test runs of a campaign.',
+  });
+}
+
+/**
+ * The test runs of a campaign, newest first.
+ * @throws AppError not_found, bad_request for a cursor of another list
+ */
+export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRequest): Promise<Page<TestRunView>> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  const after = decodeIdCursor('test_runs', campaign.id, request.cursor);
+  const rows = await org.sql<TestRunRow>(
+    `select * from test_runs where organization_id = :org and campaign_id = :campaign and (cast(:after as uuid) is null or id < cast(:after as uuid))
+     order by id desc limit :limit`,
+    { campaign: campaign.id, after: after ?? null, limit: request.limit + 1 },
+  );
+  const page = pageOf(rows, request.limit, (last) => encodeCursor('test_runs', campaign.id, [last.id]));
+  return { ...page, rows: await withSteps(org, campaign.id, page.rows) };
+}
+
+/**
+ * One test run of a campaign.
+ * @throws AppError not_found for the campaign, event_run_not_found for the run
+ */
+export async function getTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
+  const org = reader(ctx);
+  const campaign = await findCampaign(org, campaignId);
+  return viewTestRun(org, campaign.id, id);
+}
+
+/** {@link getTestRun} of a campaign that was found. */
+export async function viewTestRun(org: OrgScope, campaignId: string, id: string): Promise<TestRunView> {
+  const run = isUuid(id)
+    ? await org.sql<TestRunRow>(
+        'select * from test_runs where organization_id = :org and campaign_id = :campaign and id = :id',
+        { campaign: campaignId, id },
+      )
+    : [];
+  const [view] = await withSteps(org, campaignId, run);
+  if (!view) throw testRunNotFound();
+  return view;
+}
+
+async function withSteps(org: OrgScope, campaignId: string, runs: readonly TestRunRow[]): Promise<TestRunView[]> {
+  if (runs.length === 0) return [];
+  const steps = await org.sql<TestStepRow>(
+    'select * from test_run_steps where organization_id = :org and test_run_id = any(:ids::uuid[]) order by test_run_id, seq',
+    { ids: runs.map(({ id }) => id) },
+  );
+  const [counted] = await org.sql<{ steps: number }>(
+    'select count(*)::int as steps from campaign_steps where organization_id = :org and campaign_id = :campaign',
+    { campaign: campaignId },
+  );
+  return runs.map((run) => ({
+    ...run,
+    steps: steps.filter(({ test_run_id: of }) => of === run.id),
+    step_count: counted!.steps,
+  }));
+}
+
+/** The contact a test is about. */
+export type Prospect = Columns<'contacts', 'id' | 'email'>;

@@ -1,0 +1,285 @@
+import test from 'ava';
+import { json } from '../../db/connection.ts';
+import { createAppConnection } from '../../domain/app-connections/connections.ts';
+import { newId } from '../../lib/ids.ts';
+import {
+  createCampaign,
+  createContact,
+  createMailbox,
+  enroll,
+  type StepSpec,
+  type Tenant,
+} from '../harness/factories.ts';
+import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { startReceiver, type Receiver } from '../harness/receiver.ts';
+import { call, createWorld, type Answer, type World } from '../harness/world.ts';
+
+let world: World;
+let mail: MailWorld;
+let app: Receiver;
+let engine: Engine;
+test.before(async () => {
+  [world, mail, app] = await Promise.all([
+    createWorld({ env: { ROW_SECURITY: 'true' } }),
+    startMailWorld(),
+    startReceiver(),
+  ]);
+  engine = await startEngine(world);
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await Promise.all([mail?.stop(), app?.stop()]);
+  await world?.close();
+});
+
+interface Bench {
+  tenant: Tenant;
+  campaignId: string;
+  stepIds: string[];
+  mailboxId: string;
+  connectionId: string;
+  start(body: object): Promise<Answer>;
+  get(runId: string): Promise<any>;
+  over(runId: string): Promise<any>;
+}
+
+/** A draft in a workspace of its own, with a mailbox and an app. */
+async function bench(
+  steps: (connectionId: string) => StepSpec[],
+  fields: Record<string, unknown> = {},
+): Promise<Bench> {
+  const tenant = await world.tenant();
+  const email = `${newId()}@sender.example.com`;
+  const box = await mail.addMailbox({ email, password: 'secret' });
+  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email, { smtp: box.smtp, imap: box.imap });
+  const { connection } = await createAppConnection(world.system(tenant.organizationId), {
+    name: 'App',
+    baseUrl: app.url,
+  });
+  const campaign = await createCampaign(world.deps, tenant.organizationId, steps(connection.id), {
+    status: 'draft',
+    ...fields,
+  });
+  const path = `/v1/campaigns/${campaign.campaignId}`;
+  const get = async (runId: string) =>
+    (await call(world, 'GET', `${path}/test-runs/${runId}`, { token: tenant.apiKey })).body;
+  return {
+    tenant,
+    ...campaign,
+    mailboxId,
+    connectionId: connection.id,
+    start: (body) => call(world, 'POST', `${path}/test`, { token: tenant.apiKey, body }),
+    get,
+    over: (runId) =>
+      eventually(async () => {
+        const run = await get(runId);
+        return run.completed_at === undefined ? undefined : run;
+      }),
+  };
+}
+
+const text = (raw: Buffer) => raw.toString().replace(/=\r\n/g, '');
+
+test.serial(
+  'a prospect goes through email, app, event and follow-up; nothing of it counts for the campaign',
+  async (t) => {
+    app.respond({ status: 200, body: { url: 'https://demo.example/7' } });
+    app.clear();
+    const given = await bench((connection) => [
+      { name: 'Opening', subject: 'Hello {{.FirstName}}', body_plain: 'Hi {{.FirstName}}, we write to {{.Email}}.' },
+      {
+        name: 'Demo',
+        kind: 'action',
+        action: {
+          type: 'app_action',
+          app_connection_id: connection,
+          path: '/demo',
+          output_key: 'demo',
+          inputs: { who: '{{.FirstName}}' },
+        },
+      },
+      {
+        name: 'Paid',
+        kind: 'wait',
+        action: {
+          type: 'wait_for_event',
+          wait_event_name: 'order.paid',
+          timeout_minutes: 600,
+          on_timeout: 'stop',
+          output_key: 'order',
+        },
+      },
+      { name: 'Tag', kind: 'action', action: { type: 'notify', message: 'x' } },
+      { name: 'Thanks', body_plain: 'Your demo: {{.App.demo.url}}, order {{.App.order.number}}.', wait_after: 3 },
+    ]);
+    const { tenant, campaignId } = given;
+    const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId, {
+      first_name: 'Kim',
+      email: 'kim@prospect.example',
+    });
+    const to = `${newId()}@tester.example`;
+    const started = await given.start({ contact_id: contactId, prospect_email: to, max_wait_seconds: 1 });
+    t.is(started.status, 202, started.text);
+    t.like(started.body, { state: 'running', contact_id: contactId, prospect_email: to, step_count: 5, steps: [] });
+
+    const first = await mail.waitFor(({ envelope }) => envelope.to.includes(to), 20_000);
+    t.true(text(first.raw).includes(`Hi Kim, we write to ${to}.`));
+    const [request] = await app.received(1);
+    t.like(request!.json, { run_mode: 'test', inputs: { who: 'Kim' }, contact: { id: contactId, email: to } });
+    t.is(request!.headers['x-service-event'], 'app.action');
+
+    // All waits were shortened to a second; a run with waits as they are shows the event.
+    const over = await given.over(started.body.id);
+    t.is(over.state, 'completed');
+    t.deepEqual(
+      over.steps.map(({ name, state, outcome }: any) => [name, state, outcome]),
+      [
+        ['Opening', 'completed', 'sent'],
+        ['Demo', 'completed', 'success'],
+        ['Paid', 'completed', 'timeout'],
+        ['Tag', 'completed', 'done'],
+        ['Thanks', 'completed', 'sent'],
+      ],
+    );
+
+    const second = (await given.start({ contact_id: contactId, prospect_email: to })).body;
+    const waiting = await eventually(async () => {
+      const run = await given.get(second.id);
+      return run.state === 'waiting_for_event' && run;
+    });
+    t.like(waiting, { waiting_event: 'order.paid', app_variables: { demo: { url: 'https://demo.example/7' } } });
+    t.truthy(waiting.waiting_until);
+    const published = await call(world, 'POST', '/v1/events', {
+      token: tenant.apiKey,
+      headers: { 'Idempotency-Key': newId() },
+      body: { name: 'order.paid', contact_id: contactId, data: { number: 'A-1' } },
+    });
+    t.like(published.body, { matched_waits: 1 });
+    t.deepEqual(published.body.matched_runs, [
+      {
+        run_id: second.id,
+        campaign_id: campaignId,
+        step_id: given.stepIds[2],
+        contact_id: contactId,
+        state: 'resumed',
+        mode: 'test',
+      },
+    ]);
+    const followUp = await eventually(async () => {
+      const run = await given.get(second.id);
+      return run.steps.length === 5 && run;
+    });
+    t.like(followUp.steps[3], { name: 'Tag', state: 'completed', detail: 'not carried out in a test' });
+    t.like(followUp.app_variables, { order: { number: 'A-1' } });
+    // Three days from now, as the step says; a person may end the test instead.
+    const path = `/v1/campaigns/${campaignId}/test-runs/${second.id}/cancel`;
+    t.like((await call(world, 'POST', path, { token: tenant.apiKey })).body, { state: 'cancelled' });
+    t.is((await call(world, 'POST', path, { token: tenant.apiKey })).status, 200);
+
+    const org = tenant.organizationId;
+    t.deepEqual(await world.deps.db('enrollments').where({ campaign_id: campaignId }), []);
+    t.deepEqual(await world.deps.db('sends').where({ campaign_id: campaignId }), []);
+    t.deepEqual(await world.deps.db('sends').whereNotNull('contact_id').where({ organization_id: org }), []);
+    t.deepEqual(await world.deps.db('daily_counters').where({ scope_id: campaignId }), []);
+    t.like(await world.deps.db('daily_counters').where({ scope: 'mailbox', scope_id: given.mailboxId }).first(), {
+      count: 3,
+    });
+    const events = await world.deps.db('domain_events').where({ organization_id: org }).pluck('type');
+    t.deepEqual(
+      events.filter((type: string) => type.startsWith('campaign.')),
+      [],
+    );
+  },
+);
+
+test.serial('a follow-up replies in the conversation, and the link of the footer suppresses nobody', async (t) => {
+  const given = await bench(
+    () => [
+      { subject: 'Hello', body_plain: 'Hi' },
+      { body_plain: 'Again', wait_after: 2 },
+    ],
+    { unsubscribe_header: true },
+  );
+  const to = `${newId()}@tester.example`;
+  const { body } = await given.start({ prospect_email: to, max_wait_seconds: 1 });
+  const over = await given.over(body.id);
+  t.is(over.state, 'completed');
+  const letters = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
+  t.is(letters.length, 2);
+  const id = /^Message-ID: (.+)$/im.exec(letters[0]!)![1]!.trim();
+  t.true(letters[1]!.includes(`In-Reply-To: ${id}`));
+  const link = /^List-Unsubscribe: <([^>]+)>/im.exec(letters[0]!.replace(/\r\n\s/g, ''))![1]!;
+  const { optOut, findOptOut } = await import('../../domain/tracking/opt-out.ts');
+  const found = await findOptOut(world.deps, link.split('/').at(-1)!);
+  await optOut(world.deps, found!, 'one_click', newId());
+  const org = given.tenant.organizationId;
+  t.deepEqual(await world.deps.db('suppressions').where({ organization_id: org }), []);
+  t.true((await world.deps.db('contacts').where({ organization_id: org, email: to }).first()).subscribed);
+});
+
+test.serial('a refused recipient, a broken template and a failing app end the test, and nothing else', async (t) => {
+  const refused = `${newId()}@tester.example`;
+  mail.script(refused, { kind: 'reject', code: 550, message: '5.1.1 no such user' });
+  const plain = await bench(() => [{ name: 'Opening', subject: 'Hello', body_plain: 'Hi' }]);
+  const bounced = await plain.over((await plain.start({ prospect_email: refused })).body.id);
+  t.like(bounced, { state: 'failed', error: { code: 'run_failed' } });
+  t.like(bounced.steps[0], { state: 'failed', outcome: 'bounced' });
+  t.true(bounced.error.fix !== '');
+  const org = plain.tenant.organizationId;
+  t.deepEqual(await world.deps.db('suppressions').where({ organization_id: org }), []);
+  t.deepEqual(await world.deps.db('dead_letters').where({ organization_id: org }), []);
+
+  app.respond(500);
+  const action = (connection: string) => ({
+    name: 'Ask',
+    kind: 'action' as const,
+    action: { type: 'app_action', app_connection_id: connection, path: '/x', output_key: 'x', inputs: {} },
+  });
+  const failing = await bench((connection) => [action(connection), { subject: 'Hello', body_plain: 'Hi' }]);
+  const to = `${newId()}@tester.example`;
+  const failed = await failing.over((await failing.start({ prospect_email: to })).body.id);
+  t.like(failed, { state: 'failed', error: { code: 'run_failed' } });
+  t.like(failed.steps[0], { state: 'failed', outcome: 'error', error: { code: 'app_action_failed' } });
+  t.deepEqual(
+    mail.messages.filter(({ envelope }) => envelope.to.includes(to)),
+    [],
+  );
+
+  const routed = await bench((connection) => [action(connection), { subject: 'Sorry', body_plain: 'Hi' }]);
+  await world.deps
+    .db('campaign_steps')
+    .where({ id: routed.stepIds[0] })
+    .update({
+      conditions: json({
+        branches: [{ to: routed.stepIds[1], when: [{ field: 'node_outcome', operator: 'equals', value: 'error' }] }],
+      }),
+    });
+  const answered = await routed.over((await routed.start({ prospect_email: to })).body.id);
+  t.deepEqual(
+    answered.steps.map(({ state }: any) => state),
+    ['completed', 'completed'],
+  );
+});
+
+test.serial(
+  'a refusal that passes is tried again at a later slot, and a lead of the campaign is left alone',
+  async (t) => {
+    const to = `${newId()}@tester.example`;
+    mail.script(to, { kind: 'defer', times: 1, code: 451, message: 'later' });
+    const given = await bench(() => [{ subject: 'Hello', body_plain: 'Hi' }]);
+    const lead = await createContact(world.deps.db, world.deps.clock.now(), given.tenant.organizationId, { email: to });
+    await enroll(world.deps, given.tenant.organizationId, given.campaignId, [lead]);
+    const { body } = await given.start({ contact_id: lead });
+    const send = await eventually(async () => {
+      const row = await world.deps.db('sends').where({ recipient: to, error_code: 'deferred' }).first();
+      return row?.state === 'reserved' && row;
+    });
+    t.true(send.slot_at > new Date());
+    t.like(await world.deps.db('enrollments').where({ campaign_id: given.campaignId }).first(), { state: 'pending' });
+    const path = `/v1/campaigns/${given.campaignId}/test-runs/${body.id}/cancel`;
+    t.is((await call(world, 'POST', path, { token: given.tenant.apiKey })).status, 200);
+    t.deepEqual(await world.deps.db('sends').where({ recipient: to }), [], 'its slot is given back');
+    await eventually(async () => (await world.deps.workflows.isOpen(`test-run/${body.id}`)) === false);
+  },
+);
