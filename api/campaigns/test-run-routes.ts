@@ -125,7 +125,7 @@ export const testRunRoutes = [
     description: 'The steps that the prospect has met, what came of each, and what the run waits for.',
     params: runParams,
     success: { status: 200, body: testRun },
-    errors: ['not_found', 'event_run_not_found'],
+    errors: ['event_run_not_found'],
     handler: async (ctx, { params }) => present(await getTestRun(ctx, params.id, params.runId)),
   }),
   route({
@@ -137,7 +137,7 @@ export const testRunRoutes = [
     description: 'An email that is being handed over at this moment still leaves.',
     params: runParams,
     success: { status: 200, body: testRun },
-    errors: ['not_found', 'event_run_not_found', 'conflict'],
+    errors: ['event_run_not_found', 'conflict'],
     handler: async (ctx, { params }) => present(await cancelTestRun(ctx, params.id, params.runId)),
   }),
 ];

@@ -1,6 +1,5 @@
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { findCampaign } from '../engine/campaign/find.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
@@ -10,16 +9,15 @@ import { testRunNotFound, viewTestRun, type TestRunView } from './read.ts';
 /**
  * Ends a test run where it stands. An email that a worker is handing over at this moment still leaves. One that was cancelled
  * before stays as it is.
- * @throws AppError not_found for the campaign, event_run_not_found for the run, conflict when it has finished
+ * @throws AppError event_run_not_found when the campaign has no such run, conflict when it has finished
  */
 export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
   return transact(ctx, async (tx) => {
-    const campaign = await findCampaign(tx.org, campaignId);
     const run = isUuid(id) ? await lockTestRun(tx, id) : undefined;
-    if (run?.campaign_id !== campaign.id) throw testRunNotFound();
+    if (run?.campaign_id !== campaignId.toLowerCase()) throw testRunNotFound();
     if (run.state === 'completed' || run.state === 'failed')
       throw new AppError('conflict', `The test run has ${run.state}`, { fix: 'There is nothing left to cancel.' });
-    if (run.state === 'cancelled') return viewTestRun(tx.org, campaign.id, id);
+    if (run.state === 'cancelled') return viewTestRun(tx.org, run.campaign_id, id);
     const [step] = await tx.org.sql<{ id: string }>(
       `update test_run_steps set state = 'skipped', outcome = 'cancelled', completed_at = :now
        where organization_id = :org and test_run_id = :id and state in ('running', 'waiting') returning id`,
@@ -38,9 +36,9 @@ export async function cancelTestRun(ctx: Ctx, campaignId: string, id: string): P
     tx.audit({
       action: 'test_cancelled',
       entityType: 'campaign',
-      entityId: campaign.id,
+      entityId: run.campaign_id,
       metadata: { test_run_id: id },
     });
-    return viewTestRun(tx.org, campaign.id, id);
+    return viewTestRun(tx.org, run.campaign_id, id);
   });
 }

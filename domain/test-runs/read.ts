@@ -42,22 +42,21 @@ export async function listTestRuns(ctx: Ctx, campaignId: string, request: PageRe
 
 /**
  * One test run of a campaign.
- * @throws AppError not_found for the campaign, event_run_not_found for the run
+ * @throws AppError event_run_not_found when the campaign has no such run, or does not exist
  */
-export async function getTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
-  const org = reader(ctx);
-  const campaign = await findCampaign(org, campaignId);
-  return viewTestRun(org, campaign.id, id);
+export function getTestRun(ctx: Ctx, campaignId: string, id: string): Promise<TestRunView> {
+  return viewTestRun(reader(ctx), campaignId, id);
 }
 
-/** {@link getTestRun} of a campaign that was found. */
+/** {@link getTestRun} within a transaction. */
 export async function viewTestRun(org: OrgScope, campaignId: string, id: string): Promise<TestRunView> {
-  const run = isUuid(id)
-    ? await org.sql<TestRunRow>(
-        'select * from test_runs where organization_id = :org and campaign_id = :campaign and id = :id',
-        { campaign: campaignId, id },
-      )
-    : [];
+  const run =
+    isUuid(id) && isUuid(campaignId)
+      ? await org.sql<TestRunRow>(
+          'select * from test_runs where organization_id = :org and campaign_id = :campaign and id = :id',
+          { campaign: campaignId, id },
+        )
+      : [];
   const [view] = await withSteps(org, campaignId, run);
   if (!view) throw testRunNotFound();
   return view;

@@ -38,12 +38,12 @@ const MAX_OPEN = 10;
  *   key may not use; conflict with ten tests under way, or for an address that must not be mailed
  */
 export async function startCampaignTest(ctx: Ctx, campaignId: string, request: TestRequest): Promise<TestRunView> {
-  if (request.prospectEmail === undefined && request.contactId === undefined)
-    throw badRequest('A test needs a prospect', [
-      { path: 'body.prospect_email', message: 'or contact_id is needed: emails go to a real address' },
-    ]);
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
+    if (request.prospectEmail === undefined && request.contactId === undefined)
+      throw badRequest('A test needs a prospect', [
+        { path: 'body.prospect_email', message: 'or contact_id is needed: emails go to a real address' },
+      ]);
     await assertRoom(tx, campaign);
     const prospect = await findProspect({ ...ctx, trx: tx.trx }, tx, request);
     const email = request.prospectEmail ?? prospect.email;
