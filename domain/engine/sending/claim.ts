@@ -96,7 +96,7 @@ export async function claimSend(
         {
           sendId,
           stepRunId: send.step_run_id,
-          enrollmentId: test ? null : enrollment.id,
+          enrollmentId: enrollment.id,
           contactId: contact.id,
           campaignId: campaign.id,
           step: { id: step.id, name: step.name },
