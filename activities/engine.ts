@@ -3,11 +3,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { orBlock } from './blocking.ts';
 import { callApp } from '../domain/app-connections/call.ts';
 import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
-import { callAppForTest } from '../domain/app-connections/test-call.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../domain/engine/enrollment/launch.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
-import { advanceTestRun } from '../domain/test-runs/advance.ts';
 import { deliverSend } from '../domain/engine/sending/deliver.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
@@ -15,7 +13,6 @@ import type { TargetLimits } from '../lib/target-limits.ts';
 import type { CampaignActivities } from '../workflows/campaign/contract.ts';
 import type { DirectSendActivities } from '../workflows/direct-send/contract.ts';
 import type { EnrollmentActivities } from '../workflows/enrollment/contract.ts';
-import type { TestRunActivities } from '../workflows/test-run/contract.ts';
 
 export interface EngineParts {
   smtp: SmtpSender;
@@ -28,13 +25,13 @@ export interface EngineParts {
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
-const HEARTBEAT_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 
 /** Activities of campaign, enrollment and direct send runs. Each calls one verb and says which errors Temporal retries, and when. */
 export function createEngineActivities(
   deps: Deps,
   { smtp, metrics, appCalls, copies }: EngineParts,
-): EnrollmentActivities & CampaignActivities & DirectSendActivities & TestRunActivities {
+): EnrollmentActivities & CampaignActivities & DirectSendActivities {
   const ctxOf = (organizationId: string) => {
     const { workflowExecution, activityType } = activityInfo();
     return systemCtx(deps, organizationId, `${workflowExecution?.workflowId ?? ''}/${activityType}`);
@@ -45,9 +42,6 @@ export function createEngineActivities(
 
     advanceDirectSend: ({ organizationId, directSendId }) =>
       orBlock(deps, organizationId, () => advanceDirectSend(ctxOf(organizationId), directSendId)),
-
-    advanceTestRun: ({ organizationId, testRunId }) =>
-      orBlock(deps, organizationId, () => advanceTestRun(ctxOf(organizationId), testRunId)),
 
     async deliverSend({ organizationId, sendId }) {
       const context = Context.current();
@@ -89,19 +83,6 @@ export function createEngineActivities(
       return { outcome: result.outcome };
     },
 
-    async callAppForTest({ organizationId, stepRunId }) {
-      const context = Context.current();
-      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      const result = await orBlock(deps, organizationId, () =>
-        callAppForTest(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
-      );
-      if (result.outcome === 'busy') {
-        metrics.targetBusy.inc({ resource: 'apps' });
-        throw notYet('app_busy', 'the app has as many calls under way as it may', result.retryInMs);
-      }
-      return { outcome: result.outcome };
-    },
-
     async runLauncher({ organizationId, campaignId }) {
       const context = Context.current();
       const ctx = ctxOf(organizationId);
@@ -124,6 +105,6 @@ export function createEngineActivities(
 }
 
 /** A failure that asks Temporal to retry after `delayMs`; it is not counted as a failure. */
-function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
+export function notYet(type: string, message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({ type, message, category: 'BENIGN', nextRetryDelay: delayMs });
 }

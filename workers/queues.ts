@@ -4,6 +4,7 @@ import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createRunActivities } from '../activities/run.ts';
+import { createTestRunActivities } from '../activities/test-runs.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import { createDeliveryEngine } from '../domain/delivery/engine.ts';
@@ -146,12 +147,15 @@ async function createActivities(
     maxHostSessions: config.SMTP_HOST_SESSIONS,
   });
   const deliveries = await createDeliveryEngine(deps, metrics);
+  const apps = { total: config.WORKER_APPS_SLOTS, perTarget: config.APP_CONNECTION_CONCURRENCY };
+  const appCalls = new TargetLimits(apps);
   const engine = createEngineActivities(deps, {
     smtp,
     metrics,
-    appCalls: new TargetLimits({ total: config.WORKER_APPS_SLOTS, perTarget: config.APP_CONNECTION_CONCURRENCY }),
+    appCalls,
     copies: new TargetLimits(mail),
   });
+  const tests = createTestRunActivities(deps, { metrics, appCalls });
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
   const maintenance = createMaintenanceActivities(deps);
@@ -160,9 +164,9 @@ async function createActivities(
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
-    workflows: { ...engine, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
+    workflows: { ...engine, ...tests, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
     mail: { deliverSend: engine.deliverSend },
-    apps: { callApp: engine.callApp, callAppForTest: engine.callAppForTest, ...verify },
+    apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...verify },
     webhooks,
     batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },
     interactive: mailboxes,

@@ -70,9 +70,8 @@ export async function claimSend(
     });
     const refusal = refusalOf(tx, row, settings);
     if (refusal || !enrollment || !campaign || !step || !contact || !mailbox) {
+      if (test && refusal === 'suppressed') return failTest(tx, sendId, 'the address is suppressed');
       await releaseReservedSends(tx, { sendId });
-      if (test && refusal === 'suppressed')
-        await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail: 'the address is suppressed' });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
     if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
@@ -84,13 +83,9 @@ export async function claimSend(
     const host = `${target.host}:${target.port}`;
     if (!acquire(host)) return { kind: 'host_full', host };
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
-    if (built.errors.length > 0 && test) {
-      await releaseReservedSends(tx, { sendId });
-      const detail = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
-      await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
-      return { kind: 'gone', outcome: 'composition_failed' };
-    }
     if (built.errors.length > 0) {
+      const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+      if (test) return failTest(tx, sendId, faults);
       await blockComposition(
         tx,
         {
@@ -102,7 +97,7 @@ export async function claimSend(
           step: { id: step.id, name: step.name },
           again: send.again,
         },
-        built.errors.map((error) => `${error.field}: ${error.message}`).join('; '),
+        faults,
       );
       return { kind: 'gone', outcome: 'blocked' };
     }
@@ -134,6 +129,13 @@ export async function claimSend(
       }),
     };
   });
+}
+
+/** The email of a test run that cannot leave, and never will: its step has failed. */
+async function failTest(tx: Tx, sendId: string, detail: string): Promise<Claim> {
+  await releaseReservedSends(tx, { sendId });
+  await settleTestEmail(tx, sendId, { state: 'failed', outcome: 'failed', detail });
+  return { kind: 'gone', outcome: 'failed' };
 }
 
 /** Locks the enrollment, the direct send or the test run before the send, in the order every other writer takes them. */
