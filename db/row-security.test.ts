@@ -35,6 +35,8 @@ test.before(async () => {
   await database.db.destroy();
   db = connectRaw({ url: database.url, max: 4, prepared: true, rowSecurity: true });
   await fillSchema(db, ROWS);
+  // What a trigger refuses says nothing of the policy behind it.
+  await db.raw('alter table run_events disable trigger run_events_append_only');
   [mine, theirs] = (await db('organizations').orderBy('id').limit(2).pluck('id')) as [string, string];
   // Their organization is no reference, so they were filled with ids of none.
   for (const table of [
