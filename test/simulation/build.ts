@@ -66,6 +66,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
       id: campaigns[index]!.id,
       status: 'active',
       had_leads: true,
+      started_at: now,
       // A campaign whose leads have all finished waits for those who have not arrived yet.
       continuous: true,
       control_epoch: 1,

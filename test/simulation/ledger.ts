@@ -121,6 +121,18 @@ export class Ledger {
     );
   }
 
+  /** When an email falls due for who finished the step before it at a moment, by its days as they are edited meanwhile. */
+  dueAfter(campaign: number, place: number, at: number): number {
+    const dueBy = (rules: CampaignSpec): number => {
+      const step = rules.steps[place]!;
+      return at + (step.kind === 'email' ? step.waitDays : 0) * DAY;
+    };
+    let due = dueBy(this.rulesAt(campaign, at));
+    for (const change of this.#rules[campaign]!)
+      if (change.at > at && change.at < due) due = Math.max(change.at, dueBy(change.value));
+    return due;
+  }
+
   /** When a lead's first email falls due (epoch ms), where no event comes before it. */
   firstDue(lead: number): number | null {
     const { at, campaign } = this.spec.leads[lead]!;

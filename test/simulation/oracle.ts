@@ -253,7 +253,10 @@ class Course {
     let from = at;
     for (let place = step; place < rules.steps.length; place += 1) {
       const next = rules.steps[place]!;
-      from = this.#after(next, lead, from);
+      from =
+        next.kind === 'email'
+          ? this.#ledger.dueAfter(this.#spec.leads[lead]!.campaign, place, from)
+          : this.#after(next, lead, from);
       if (next.kind !== 'email') continue;
       return next.ifOpened && this.#ledger.openedAt(lead) > from ? undefined : { step: place + 1, from };
     }
@@ -261,12 +264,10 @@ class Course {
   }
 
   /** When a lead that comes to a step is through with what it waits for there. */
-  #after(step: StepSpec | null, lead: number, at: number): number {
+  #after(step: Exclude<StepSpec, { kind: 'email' }> | null, lead: number, at: number): number {
     switch (step?.kind) {
       case undefined:
         return at;
-      case 'email':
-        return at + step.waitDays * DAY;
       case 'wait':
         return at + step.minutes * MINUTE;
       case 'event': {

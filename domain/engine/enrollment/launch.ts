@@ -133,7 +133,8 @@ async function freeRefused(tx: Tx, campaign: CampaignView): Promise<boolean> {
        where organization_id = :org and campaign_id = :campaign and state = 'pending' and launch_after > :now
        order by launch_after limit :page for update skip locked
      ), freed as (
-       update enrollments e set launch_after = 'epoch' from refused where e.id = refused.id returning 1
+       -- As an array they are looked up one by one, however many they seem beside all leads.
+       update enrollments e set launch_after = 'epoch' where e.id = any(array(select id from refused)) returning 1
      )
      select count(*)::int as n from freed`,
     { campaign: campaign.id, now: tx.now, page: FREE_PAGE },

@@ -1,4 +1,3 @@
-import type { Columns } from '../../../db/rows.ts';
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
 import { DAY_MS, HOUR_MS, nextUtcMidnight } from '../../../lib/clock.ts';
@@ -123,7 +122,7 @@ export async function allocate(
   const dayEnds = startOfNextDay(campaign.timezone, opening);
   const on: SeatDay = { day: dayKey(schedule, opening), from: opening.getTime(), until: dayEnds.getTime() };
   // The campaign's row before its slots and mailboxes, as every verb of the campaign and its launcher take them.
-  const level = await rampToday(tx, campaign, on.day);
+  const level = await rampToday(tx, campaign, on);
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
   // Sent together; what is read second is read under the lock.
   const [, decided] = await Promise.all([
@@ -150,7 +149,10 @@ export async function allocate(
   const answers: Allocation[] = [];
   for (const [index, candidate] of candidates.entries())
     answers.push(await place(round, candidate, candidates.length - index));
-  if (round.slots.length > 0) await store(round);
+  if (round.slots.length > 0) {
+    await store(round);
+    if (campaign.ramp_enabled && on.from > tx.now.getTime()) await raiseRamp(tx, campaign, on.day);
+  }
   return answers;
 }
 
@@ -490,22 +492,32 @@ function freeTime(tx: Tx, seat: Seat): string {
 }
 
 /**
- * The ramp level of a sending day; the first to ask on a new day raises it. Others may hold an older view of the
+ * The ramp level of a sending day; the first to ask while its window is open raises it, or the first who gets a slot of it
+ * before ({@link raiseRamp}): a day whose window an edit moves away before it has opened is none. Others may hold an older view of the
  * campaign.
  */
-async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<number> {
+async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
   // A day before the latest can come back when the timezone is edited; it raises nothing.
-  if (!campaign.ramp_enabled || (campaign.ramp_day !== null && campaign.ramp_day >= day)) return campaign.ramp_level;
+  if (!campaign.ramp_enabled || (campaign.ramp_day !== null && campaign.ramp_day >= on.day)) return campaign.ramp_level;
+  const open = on.from <= tx.now.getTime();
+  if (open) await raiseRamp(tx, campaign, on.day);
+  // Who may raise it later has the row before the mailboxes, too.
+  const [row] = await tx.org.sql<{ level: number }>(
+    `select case when ramp_day >= :day::date then ramp_level else ${RAISED} end as level from campaigns
+     where organization_id = :org and id = :id ${open ? '' : 'for no key update'}` as `${string}:org${string}`,
+    { id: campaign.id, day: on.day },
+  );
+  return row!.level;
+}
+
+const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
+
+async function raiseRamp(tx: Tx, campaign: CampaignInEffect['campaign'], day: string): Promise<void> {
   await tx.org.sql(
-    `update campaigns set ramp_day = :day, ramp_level = case when ramp_day is null then ramp_start else ramp_level + ramp_increment end
+    `update campaigns set ramp_day = :day, ramp_level = ${RAISED}
      where organization_id = :org and id = :id and (ramp_day is null or ramp_day < :day::date)`,
     { id: campaign.id, day },
   );
-  const [row] = await tx.org.sql<Columns<'campaigns', 'ramp_level'>>(
-    `select ramp_level from campaigns where organization_id = :org and id = :id`,
-    { id: campaign.id },
-  );
-  return row!.ramp_level;
 }
 
 /** Draws in 0 to 1 that depend on the send alone: asking again draws the same. */
