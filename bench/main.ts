@@ -20,6 +20,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   reactions: () => import('./reactions.ts'),
   reconcile: () => import('./reconcile.ts'),
   migrations: () => import('./migrations.ts'),
+  runs: () => import('./runs.ts'),
   'row-security': () => import('./row-security.ts'),
 };
 

@@ -1,5 +1,16 @@
-import { defineSignal, proxyActivities, proxyLocalActivities, setHandler, sleep } from '@temporalio/workflow';
-import type { BareActivities, BareArgs } from './contract.ts';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  defineSignal,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { BareActivities, BareArgs, BareRunArgs } from './contract.ts';
+
+const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
 
 const { decide } = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '30s' });
 const { deliver } = proxyActivities<BareActivities>({
@@ -21,4 +32,13 @@ export async function bare({ organizationId, enrollmentId, timers }: BareArgs): 
   }
   await decide({ organizationId, enrollmentId });
   return 'completed';
+}
+
+/** A run that is launched at once with nothing in it: the one activity that checks and launches, and the state that operators see. */
+export async function bareRun({ organizationId, runId }: BareRunArgs): Promise<string> {
+  setHandler(defineSignal('decided'), () => {});
+  await deliver({ organizationId, sendId: runId });
+  setCurrentDetails('active');
+  upsertSearchAttributes([{ key: stateAttribute, value: 'active' }]);
+  return 'active';
 }

@@ -15,3 +15,9 @@ export interface BareArgs {
   /** One entry per email step: whether it waits for a timer first. */
   timers: boolean[];
 }
+
+/** Arguments of an agent's run. */
+export interface BareRunArgs {
+  organizationId: string;
+  runId: string;
+}
