@@ -34,7 +34,12 @@ const SETTINGS = {
   IMAP_POLL_MS: '2000',
   SMTP_UNREACHABLE_RETRY_MS: '3000',
   SHUTDOWN_GRACE_MS: '10000',
+  // Nobody reads the owner's mail here.
+  AUTH_LOGIN_CODE: 'off',
 };
+
+/** Who signs in on the page of an approval. */
+const OWNER = { email: 'demo@northlight.example', password: 'a lamp for every desk' };
 
 const options = readOptions();
 const interruption = new AbortController();
@@ -75,6 +80,7 @@ async function main(): Promise<number> {
       apiUrl: stack.urls.api,
       databaseUrl: stack.env.PRIMARY_DB!,
       sessionToken,
+      owner: OWNER,
       world,
       app,
       leads: options.leads,
@@ -119,7 +125,9 @@ async function bootstrap(env: Record<string, string>): Promise<string> {
       'deploy/heron.ts',
       'bootstrap',
       '--email',
-      'demo@northlight.example',
+      OWNER.email,
+      '--password',
+      OWNER.password,
       '--organization',
       'Northlight',
     ],

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { DemoApp } from './app.ts';
 import { CHECKS, type Facts } from './check.ts';
+import { runAgent } from './agent.ts';
 import { startDiary } from './diary.ts';
 import { bringToLife } from './life.ts';
 import { cast, ROLES } from './people.ts';
@@ -16,6 +17,8 @@ export interface RunOptions {
   apiUrl: string;
   databaseUrl: string;
   sessionToken: string;
+  /** The person of that session, as they sign in. */
+  owner: { email: string; password: string };
   world: World;
   app: DemoApp;
   leads: number;
@@ -81,9 +84,14 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
     const trouble = await runTrouble(prepared, world, say, signal);
     write();
     for (const [name, differences] of trouble) tell(name, differences);
+    write();
+    say('Chapter three: an agent.');
+    const agent = await runAgent(prepared, options, world, say, signal);
+    write();
+    for (const [name, differences] of agent) tell(name, differences);
     // An absent mail server may be logged as an error; it is shown, and does not count as a fault.
     for (const complaint of options.complaints.slice(logged)) write(`        logged: ${complaint}`);
-    return { prepared, passed: isSound && trouble.every(([, differences]) => differences.length === 0) };
+    return { prepared, passed: isSound && [...trouble, ...agent].every(([, differences]) => differences.length === 0) };
   } finally {
     life.stop();
     await record.close();

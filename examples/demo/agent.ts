@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createApi, type Api } from './api.ts';
+import { MARKS } from './campaign.ts';
+import { signIn, type Browser } from './browser.ts';
+import type { Prepared } from './setup.ts';
+import type { Result } from './trouble.ts';
+import type { World } from './world.ts';
+
+/** What the agent's key may do: look, and ask for runs. It cannot decide. */
+const RIGHTS = ['READ_EMAILS', 'READ_CAMPAIGNS', 'READ_CONTACTS', 'READ_RUNS', 'WRITE_RUNS', 'EXECUTE_RUNS'];
+const READERS = ['ada@engines.example', 'grace@compilers.example', 'mary@stars.example'];
+const PATIENCE_MS = 60_000;
+
+export interface AgentOptions {
+  apiUrl: string;
+  /** Of the owner, who makes the key and approves. */
+  sessionToken: string;
+  owner: { email: string; password: string };
+}
+
+interface Run {
+  id: string;
+  state: string;
+  campaign_id: string;
+  approval_url?: string;
+}
+
+/**
+ * The third chapter: an agent with a key of its own prepares a run through MCP, a person approves it on the page its link leads to, and it
+ * goes out.
+ */
+export async function runAgent(
+  { api }: Pick<Prepared, 'api'>,
+  { apiUrl, sessionToken, owner }: AgentOptions,
+  world: World,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Result[]> {
+  const before = world.letters.length;
+  const agent = await connect(apiUrl, await createKey(createApi(apiUrl, sessionToken)));
+  try {
+    const { tools } = await agent.listTools();
+    say(`an agent connects through MCP, and is offered ${tools.length} tools`);
+    const created = await use<Run>(agent, 'create_run', {
+      ...request(await chooseSender(api)),
+      idempotency_key: 'demo',
+    });
+    const read = () => use<Run>(agent, 'get_run', { run_id: created.id });
+    const waiting = await until('the approval', signal, async () => {
+      const run = await read();
+      return run.state === 'awaiting_approval' && run;
+    });
+    say(`its run to ${READERS.length} people is checked, and waits for a person at ${waiting.approval_url}`);
+    await sleep(1_000, undefined, { signal });
+    const early = world.letters.length - before;
+
+    const person = await signIn(apiUrl, new URL(waiting.approval_url!).pathname, owner);
+    const shown = READERS.filter((address) => person.page.includes(address));
+    await approve(person);
+    say('the owner has signed in, seen what would be sent, and approved it');
+    const launched = await until('the launch', signal, async () => {
+      const run = await read();
+      return run.state === 'active' && run;
+    });
+    const arrived = () => world.letters.slice(before).map(({ to }) => to);
+    await until('every letter', signal, async () => arrived().length >= READERS.length);
+    say(`${arrived().length} letters have arrived; the run is ${launched.state}`);
+    return [
+      ['nothing left before a person had approved it', early === 0 ? [] : [`${early} letters`]],
+      ['the page named everybody it would write to', missing(shown)],
+      ['everybody got the letter once', [...missing(arrived()), ...arrived().slice(READERS.length)]],
+      ['the agent cannot approve anything itself', await offersDecision(tools.map(({ name }) => name))],
+    ];
+  } finally {
+    await agent.close();
+  }
+}
+
+async function createKey(session: Api): Promise<string> {
+  const { permissions } = await session.get<{ permissions: { name: string; value: number }[] }>(
+    '/api-keys/permissions',
+  );
+  const mask = permissions.filter(({ name }) => RIGHTS.includes(name)).reduce((sum, { value }) => sum + value, 0);
+  const { secret } = await session.send<{ secret: string }>('POST', '/api-keys', {
+    name: 'Agent',
+    permissions: mask,
+    rate_limit_per_minute: 600,
+  });
+  return secret;
+}
+
+async function connect(apiUrl: string, key: string): Promise<Client> {
+  const client = new Client({ name: 'demo-agent', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', apiUrl), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  });
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+}
+
+async function use<T>(agent: Client, name: string, args: Record<string, unknown>): Promise<T> {
+  const { isError, structuredContent, content } = await agent.callTool({ name, arguments: args });
+  if (isError) throw new Error(`${name}: ${JSON.stringify(content)}`);
+  return structuredContent as T;
+}
+
+/** A mailbox that may send: one of the others reached its limit in the chapter before. */
+async function chooseSender(api: Api): Promise<string> {
+  const mailboxes = await api.all<{ id: string; hold: unknown }>('/emails?limit=50');
+  return mailboxes.findLast(({ hold }) => !hold)!.id;
+}
+
+function request(mailboxId: string): Record<string, unknown> {
+  return {
+    name: 'Lamps, prepared by an agent',
+    intent: 'launch',
+    senders: { mode: 'explicit', mailbox_ids: [mailboxId] },
+    daily_limit: 50,
+    schedule: { mode: 'explicit', timezone: 'UTC', days: 127, start_time: '00:00', end_time: '23:59' },
+    stop_on_reply: true,
+    opt_out_enabled: true,
+    leads: READERS.map((email) => ({ email, first_name: email.split('@')[0] })),
+    steps: [
+      {
+        name: 'hello',
+        variants: [{ subject: 'A lamp for {{.FirstName}}', body_plain: `Hello {{.FirstName}}.\n\n${MARKS.hello}?` }],
+      },
+    ],
+  };
+}
+
+async function approve(person: Browser): Promise<void> {
+  await person.submit('decision', { decision: 'approved', reason: 'Looks good' });
+  if (!person.page.includes('Approved')) throw new Error('the page does not say that it is approved');
+}
+
+function missing(addresses: readonly string[]): string[] {
+  return READERS.filter((address) => !addresses.includes(address)).map((address) => `missing: ${address}`);
+}
+
+async function offersDecision(tools: readonly string[]): Promise<string[]> {
+  return tools.filter((name) => /approv|decid/.test(name)).map((name) => `it is offered ${name}`);
+}
+
+async function until<T>(what: string, signal: AbortSignal, ask: () => Promise<T | false>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== false) return answer;
+    if (Date.now() > deadline) throw new Error(`no sign of ${what} after ${PATIENCE_MS / 1000} seconds`);
+    await sleep(250, undefined, { signal });
+  }
+}
