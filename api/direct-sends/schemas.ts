@@ -15,7 +15,7 @@ const attachment = z.strictObject({
     .string()
     .min(1)
     .max(255)
-    .regex(/^[^\p{Cc}/\\]+$/u, 'A name without a path'),
+    .refine((text) => !/[\p{Cc}/\\]/u.test(text), 'A name without a path'),
   content_type: z
     .string()
     .max(127)

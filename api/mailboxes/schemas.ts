@@ -29,7 +29,7 @@ const mailService = z
       .string()
       .min(1)
       .max(1000)
-      .regex(/^[^\r\n\0]*$/, 'Contains a line break'),
+      .refine((text) => !/[\r\n\0]/.test(text), 'Contains a line break'),
     security: z
       .enum(['tls', 'starttls', 'none'])
       .meta({ description: 'tls from the first byte, starttls required, or none' }),

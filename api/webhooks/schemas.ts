@@ -27,7 +27,7 @@ export const endpointBody = z.strictObject({
     .string()
     .trim()
     .max(MAX_DESCRIPTION)
-    .regex(/^[^\0]*$/, 'Contains a NUL character')
+    .refine((text) => !text.includes('\0'), 'Contains a NUL character')
     .default(''),
   event_types: z.array(eventType).max(200).default([]).meta({ description: 'Empty: every event that is not firehose' }),
   enabled: z.boolean().default(true),
