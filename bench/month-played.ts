@@ -25,7 +25,12 @@ export async function run(context: BenchContext): Promise<BenchResult> {
   const spec = drawMonth(1, size);
   const { deps } = context.assembly;
   let outcome: Outcome | undefined;
-  const playedMs = await timed(async () => (outcome = await playWorld(deps, spec)));
+  const playedMs = await timed(
+    async () =>
+      (outcome = await playWorld(deps, spec, undefined, (day, emails) =>
+        context.log(`day ${day} of ${DAYS} is over, ${emails} emails`),
+      )),
+  );
   const { letters, faults, turns } = outcome!;
   context.log(`${letters.length} emails in ${(playedMs / 1000).toFixed(0)} s, ${faults.length} faults`);
   let could = 0;

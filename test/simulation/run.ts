@@ -28,6 +28,7 @@ import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter } from './ledger.ts';
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 /** An open so soon (ms) after its email is taken for a machine's. */
 const OPENED_MS = 60_000;
 /** Turns of one actor at one moment after which it is taken to spin. */
@@ -63,13 +64,14 @@ export async function playWorld(
   base: TestDeps,
   spec: WorldSpec,
   look?: (ctx: Ctx, built: Built) => Promise<void>,
+  progress?: (day: number, emails: number) => void,
 ): Promise<Outcome> {
   const clock = new ManualClock(new Date(spec.from));
   const deps: TestDeps = { ...base, clock };
   const built = await buildWorld(deps, spec);
   await look?.(systemCtx(deps, built.organizationId, 'simulation'), built);
   const simulation = new Simulation(deps, clock, spec, built);
-  await simulation.play();
+  await simulation.play(progress);
   return simulation.outcome();
 }
 
@@ -125,7 +127,8 @@ class Simulation {
     };
   }
 
-  async play(): Promise<void> {
+  /** @param progress learns of every day that is over, counted from 1, and of the emails until then */
+  async play(progress?: (day: number, emails: number) => void): Promise<void> {
     const { db } = this.#deps;
     const own = new Set(this.#built.campaigns.map(({ id }) => id));
     const concerns = (id: unknown): boolean => typeof id === 'string' && own.has(id.split('/')[1] ?? '');
@@ -134,10 +137,11 @@ class Simulation {
         this.#intended = bindings.some((list) => Array.isArray(list) && list.some(concerns));
     };
     db.on('query', notice);
-    await this.#playOn().finally(() => db.removeListener('query', notice));
+    await this.#playOn(progress).finally(() => db.removeListener('query', notice));
   }
 
-  async #playOn(): Promise<void> {
+  async #playOn(progress?: (day: number, emails: number) => void): Promise<void> {
+    let daysOver = 0;
     const { rows } = await this.#deps.db.raw('select coalesce(max(id), 0) as id from outbox');
     this.#relayed = rows[0].id;
     let hour = Math.floor(this.#spec.from / HOUR);
@@ -160,6 +164,8 @@ class Simulation {
         active = false;
       }
       if (at >= this.#spec.until) break;
+      const day = Math.floor((at - this.#spec.from) / DAY);
+      if (day > daysOver) progress?.((daysOver = day), this.#ledger.letters.length);
       hour = Math.floor(at / HOUR);
       active = true;
       this.#clock.set(new Date(Math.max(at, this.#clock.now().getTime())));
