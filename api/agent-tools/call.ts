@@ -7,6 +7,9 @@ import type { Invoke, RouteAnswer } from '../http/route.ts';
 import { AGENT_TOOLS } from './catalogue.ts';
 import { asArgumentError, asArgumentProblem, IDEMPOTENCY_KEY, ownProblems, toRequest, type AgentTool } from './tool.ts';
 
+/** In every answer of a route that waits for a person. */
+const AWAITING = '"awaiting_approval"';
+
 const BY_NAME = new Map(AGENT_TOOLS.map((tool) => [tool.name, tool]));
 
 /** The tools a caller may call, in the catalogue's order. */
@@ -28,6 +31,8 @@ export function findTool(name: string): AgentTool {
 export interface ToolAnswer {
   status: number;
   text: string;
+  /** What it was asked for waits for a person. */
+  waits: boolean;
 }
 
 /**
@@ -80,7 +85,8 @@ export async function callProblems(
 
 function read({ status, body }: RouteAnswer): ToolAnswer {
   if (!Buffer.isBuffer(body)) throw new Error('the route of a tool answers with a stream');
-  return { status, text: body.toString('utf8') };
+  const text = body.toString('utf8');
+  return { status, text, waits: text.includes(AWAITING) && JSON.parse(text).result === 'awaiting_approval' };
 }
 
 /** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { route, type AnyRoute } from '../http/route.ts';
+import { Awaiting, route, type AnyRoute } from '../http/route.ts';
 import { callProblems, callTool, findTool, toolsFor, withKey } from './call.ts';
 import type { AgentTool } from './tool.ts';
 
@@ -21,6 +21,10 @@ const tool = z.strictObject({
   read_only: z.boolean(),
   destructive: z.boolean().meta({ description: 'Can overwrite, or do what cannot be undone' }),
   idempotent: z.boolean().meta({ description: 'Called again with the same arguments it changes nothing more' }),
+});
+
+const called = z.strictObject({
+  result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }),
 });
 
 function present(known: AgentTool): z.input<typeof tool> {
@@ -63,7 +67,8 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
     summary: 'Call a tool',
     description:
       'Runs the endpoint behind the tool with all its rules; its errors come back unchanged, with the paths of `problems` naming arguments. ' +
-      'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header.',
+      'Writes take `idempotency_key` among the arguments, or the Idempotency-Key header. ' +
+      '202 when what the tool was asked for waits for a person: `result` has the `approval_id` and the `approval_url`.',
     bodyLimit: CALL_LIMIT,
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()) }),
@@ -71,21 +76,21 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
       args ? callProblems(ctx, findTool(name!), args, ARGUMENTS) : [],
     success: {
       status: 200,
-      body: z.strictObject({
-        result: z.unknown().meta({ description: 'The answer of the endpoint behind the tool; null where it has none' }),
-      }),
+      body: called,
     },
+    awaiting: called,
     errors: ['not_found', 'conflict'],
     handler: async (ctx, { params, body, headers, invoke }) => {
       const known = findTool(params.name);
-      const { text } = await callTool(
+      const { text, waits } = await callTool(
         ctx,
         invoke,
         known,
         withKey(known, body.arguments, headers['idempotency-key']),
         ARGUMENTS,
       );
-      return { result: text === '' ? null : JSON.parse(text) };
+      const answer = { result: text === '' ? null : JSON.parse(text) };
+      return waits ? new Awaiting(answer) : answer;
     },
   }),
 ];

@@ -1,5 +1,6 @@
-import { decideApproval } from '../../domain/approvals/decide.ts';
+import { decide } from '../../domain/campaigns/start.ts';
 import { listApprovals } from '../../domain/approvals/list.ts';
+import { START_REFUSALS } from '../campaigns/refusals.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, paged, presentPage } from '../http/schemas.ts';
 import { presentApproval } from './present.ts';
@@ -32,12 +33,12 @@ export const approvalRoutes: readonly AnyRoute[] = [
     summary: 'Approve or deny, once and within 30 minutes',
     description:
       'What was approved is checked once more and then carried out; if it has changed since it was asked for, it is not, and needs another approval. ' +
-      '409 when it was decided before or its time has passed.',
+      '409 when it was decided before or its time has passed. An approved start of a campaign happens before this answers; what refuses a start then refuses the approval, which stays open.',
     params: idParams,
     body: schemas.decisionBody,
     success: { status: 200, body: schemas.approval },
-    errors: ['conflict'],
+    errors: ['conflict', ...START_REFUSALS],
     handler: async (ctx, { params, body }) =>
-      presentApproval({ config: ctx.config, now: ctx.clock.now() }, await decideApproval(ctx, params.id, body)),
+      presentApproval({ config: ctx.config, now: ctx.clock.now() }, await decide(ctx, params.id, body)),
   }),
 ];

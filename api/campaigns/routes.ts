@@ -12,9 +12,10 @@ import { checkTrackingDomain, markTrackingDomain } from '../../domain/campaigns/
 import { findCampaign } from '../../domain/engine/campaign/find.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { settingProblems } from '../../domain/records/outreach-settings.ts';
-import { campaignEditProblems, updateCampaign } from '../../domain/campaigns/update.ts';
+import { campaignEditProblems, editCampaign } from '../../domain/campaigns/update.ts';
 import { z } from 'zod';
-import { route } from '../http/route.ts';
+import { heldAnswer, presentHeld } from '../approvals/held.ts';
+import { Awaiting, route } from '../http/route.ts';
 import { idParams, iso, pageQuery, presentPage } from '../http/schemas.ts';
 import { campaignCheckRoutes } from './check-routes.ts';
 import { campaignLeadRoutes } from './lead-routes.ts';
@@ -38,6 +39,7 @@ import {
   trackingDomain,
   writtenCampaign,
 } from './schemas.ts';
+import { START_REFUSALS } from './refusals.ts';
 import { campaignStepRoutes } from './step-routes.ts';
 import { testRunRoutes } from './test-run-routes.ts';
 
@@ -45,14 +47,6 @@ const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
 const write = { area, scope: ['WRITE_CAMPAIGNS'], permission: 'manage_campaigns' } as const;
 const send = { area, scope: ['SEND_CAMPAIGNS'], permission: 'send_campaigns' } as const;
-const START_REFUSALS = [
-  'campaign_invalid',
-  'empty_step_body',
-  'campaign_no_mailbox',
-  'no_leads',
-  'leads_undeliverable',
-  'list_bounce_risk',
-] as const;
 
 /** Campaigns: settings, statuses, activity. */
 export const campaignRoutes = [
@@ -136,7 +130,8 @@ export const campaignRoutes = [
     summary: 'Change a campaign',
     description:
       'Fields left out stay. A changed schedule of an active campaign moves its next send at once. ' +
-      '`status` takes `active` and `paused` and needs the right to send.',
+      '`status` takes `active` and `paused` and needs the right to send; with `active` a key or application answers 202 where its policy does not let it start the campaign: ' +
+      'the other changes are made, and the start waits for a person.',
     params: idParams,
     body: updateCampaignSchema,
     furtherProblems: async (ctx, body, { id }) =>
@@ -146,7 +141,11 @@ export const campaignRoutes = [
     prepare: async (ctx, { params, body }) => {
       if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
     },
-    handler: async (ctx, { params, body }) => presentCampaign(await updateCampaign(ctx, params.id, body), ctx),
+    awaiting: heldAnswer,
+    handler: async (ctx, { params, body }) => {
+      const { campaign: row, held } = await editCampaign(ctx, params.id, body);
+      return held ? new Awaiting(presentHeld(ctx.config, held)) : presentCampaign(row, ctx);
+    },
   }),
   route({
     ...write,
@@ -207,15 +206,17 @@ export const campaignRoutes = [
     path: '/campaigns/:id/start',
     summary: 'Start or resume a campaign; real mail leaves',
     description:
-      'Checks the campaign as `validate` does, then lets leads begin. A paused campaign goes on where it stood.',
+      'Checks the campaign as `validate` does, then lets leads begin. A paused campaign goes on where it stood. A key or application starts it within its policy; ' +
+      'otherwise the answer is 202 with the link at which a person sees everything that would be sent, and decides within 30 minutes. An approved campaign starts at once.',
     params: idParams,
     body: startBody,
     success: { status: 200, body: started },
+    awaiting: heldAnswer,
     errors: START_REFUSALS,
     prepare: (ctx, { params }) => parkIfUndeliverable(ctx, params.id),
     handler: async (ctx, { params, body }) => {
-      await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
-      return { status: 'started' as const };
+      const held = await startCampaign(ctx, params.id, { acknowledgeListRisk: body.acknowledge_list_risk });
+      return held ? new Awaiting(presentHeld(ctx.config, held)) : { status: 'started' as const };
     },
   }),
   route({

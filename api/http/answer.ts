@@ -1,21 +1,24 @@
 import type { Ctx } from '../../domain/kernel/context.ts';
 import type { GuardParts } from './guard-parts.ts';
-import type { AnyRoute, RouteAnswer, StreamReply } from './route.ts';
+import { Awaiting, type AnyRoute, type RouteAnswer, type StreamReply } from './route.ts';
 
 /**
  * The bytes that go out for what a handler has returned.
  * @throws Error (a 500) with strictResponses, when it does not fit the schema of the route's answer
  */
 export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unknown): RouteAnswer {
-  const schema = spec.success.body;
+  const isAwaiting = result instanceof Awaiting;
+  const schema = isAwaiting ? spec.awaiting : spec.success.body;
+  const status = isAwaiting ? 202 : spec.success.status;
   if (schema === 'stream') {
     const reply = result as StreamReply;
-    const { status = spec.success.status, contentType, headers, cookies = [], stream } = reply;
-    return { status, headers: { 'Content-Type': contentType, ...headers }, body: stream, cookies };
+    const { status: own = status, contentType, headers, cookies = [], stream } = reply;
+    return { status: own, headers: { 'Content-Type': contentType, ...headers }, body: stream, cookies };
   }
-  if (!schema) return { status: spec.success.status, headers: {}, body: Buffer.alloc(0) };
+  if (!schema) return { status, headers: {}, body: Buffer.alloc(0) };
+  const body = isAwaiting ? result.body : result;
   if (parts.strictResponses || dueForCheck(spec)) {
-    const checked = schema.safeParse(result);
+    const checked = schema.safeParse(body);
     if (!checked.success) {
       if (parts.strictResponses)
         throw new Error(`${spec.operationId}: answer does not fit its schema: ${checked.error.message}`);
@@ -26,9 +29,9 @@ export function answer(spec: AnyRoute, parts: GuardParts, ctx: Ctx, result: unkn
     }
   }
   return {
-    status: spec.success.status,
+    status,
     headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    body: Buffer.from(JSON.stringify(result)),
+    body: Buffer.from(JSON.stringify(body)),
   };
 }
 

@@ -159,6 +159,11 @@ function responses(spec: AnyRoute, { response }: OperationExample): object {
         : {}),
     },
   };
+  if (spec.awaiting)
+    out[202] = {
+      description: 'Nothing has happened yet: a person decides',
+      content: { 'application/json': { schema: toSchema(spec.awaiting, 'output') } },
+    };
   const codes = new Set<ErrorCode>([
     ...(spec.scope === 'public' ? (['bad_request', 'internal_error', 'service_unavailable'] as ErrorCode[]) : COMMON),
     ...(spec.errors ?? []),

@@ -66,6 +66,15 @@ export interface StreamReply {
   cookies?: readonly string[];
 }
 
+/** An answer of a handler that waits for a person: 202 with what `awaiting` of the route declares. */
+export class Awaiting<Body = unknown> {
+  readonly body: Body;
+
+  constructor(body: Body) {
+    this.body = body;
+  }
+}
+
 type Out<S> = S extends z.ZodType ? z.input<S> : S extends 'stream' ? StreamReply : void;
 
 /** An answer in the OpenAPI document that is no envelope. */
@@ -141,6 +150,8 @@ export interface RouteSpec<
     /** JSON Schema of a streamed body that is JSON; any text unless said. */
     schema?: object;
   };
+  /** Body of the 202 with which it answers an {@link Awaiting}: what was asked for waits for a person. */
+  awaiting?: z.ZodType;
   /** What a route that speaks a protocol of its own, or to people, answers beyond `success` and `errors`. */
   otherAnswers?: Readonly<Record<number, OtherAnswer>>;
   /** Cache-Control of every answer, errors too. */
@@ -155,7 +166,7 @@ export interface RouteSpec<
    * Calls the verb and presents what it returns. The verb opens the transaction of a write (`transact`); with an
    * Idempotency-Key the guard has opened it already, and the stored answer commits with it.
    */
-  handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R>>;
+  handler: (ctx: Ctx, input: RouteInput<z.output<P>, z.output<Q>, z.output<B>, Prepared>) => Promise<Out<R> | Awaiting>;
 }
 
 /** A route without its type parameters, as the router and the walking test suites use it. */

@@ -12,6 +12,7 @@ import {
   type KeyOptions,
   type Tenant,
 } from '../../test/harness/factories.ts';
+import { allowEverything } from '../../test/harness/approvals.ts';
 import { connectMcp, type McpProgram } from '../../test/harness/mcp.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
@@ -226,6 +227,10 @@ test('a campaign from draft to start, by tools alone', async (t) => {
     valid: true,
     problems: [],
   });
+  const held = await done('start_campaign', { campaign_id: draft.id });
+  t.like(held, { result: 'awaiting_approval', reasons: [{ code: 'no_policy' }] });
+  t.regex(held.approval_url, new RegExp(`/approvals/${held.approval_id}$`));
+  await allowEverything(world.deps, tenant);
   t.deepEqual(await done('start_campaign', { campaign_id: draft.id }), { status: 'started' });
   t.is((await rest(tenant, 'GET', `/campaigns/${draft.id}`)).body.status, 'active');
   t.is((await done('search_leads', { campaign_id: draft.id })).data.length, 3);

@@ -1,10 +1,16 @@
 import { CAMPAIGN_STATUSES, type CampaignRow } from '../../db/models/campaign.ts';
 import { AppError } from '../../lib/errors.ts';
+import { authorizeAction } from '../approvals/authorize.ts';
+import { decideApproval, executeApproval, type Decision } from '../approvals/decide.ts';
+import { withdrawApproval } from '../approvals/expire.ts';
+import { holdForApproval } from '../approvals/hold.ts';
+import { findApproval, type ApprovalRow } from '../approvals/view.ts';
 import { may, type Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
+import { launchContent } from './launch-content.ts';
 import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 export interface StartOptions {
@@ -44,15 +50,83 @@ export async function parkIfUndeliverable(ctx: Ctx, campaignId: string): Promise
 }
 
 /**
- * Starts or resumes a campaign. One whose leads have all finished becomes continuous and waits for more.
+ * Starts or resumes a campaign. One whose leads have all finished becomes continuous and waits for more. A key or application does it
+ * only within its policy; otherwise the start waits for a person, with everything that would be sent.
+ * @returns the approval that it waits for; null when the campaign was started
  * @throws AppError not_found, bad_request when it is active, forbidden for mailboxes the key may not use, and the
  *   refusals of {@link launchRefusal}
  */
-export async function startCampaign(ctx: Ctx, campaignId: string, options: StartOptions = {}): Promise<void> {
-  await transact(ctx, async (tx) => startLocked(tx, await lockCampaign(tx, campaignId), options));
+export async function startCampaign(
+  ctx: Ctx,
+  campaignId: string,
+  options: StartOptions = {},
+): Promise<ApprovalRow | null> {
+  return transact(ctx, async (tx) => startOrHold(ctx, tx, await lockCampaign(tx, campaignId), options));
 }
 
 /** {@link startCampaign} for a campaign the caller has locked. */
+export async function startOrHold(
+  { config }: Pick<Ctx, 'config'>,
+  tx: Tx,
+  campaign: CampaignRow,
+  options: StartOptions,
+): Promise<ApprovalRow | null> {
+  const subject = { type: 'campaign', id: campaign.id } as const;
+  const isPerson = tx.actor.kind === 'session' || tx.actor.kind === 'system';
+  if (!isPerson && campaign.status !== 'active') {
+    await assertPoolAllowed(tx, campaign);
+    const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
+    if (refusal) throw refusal;
+    const content = await startContent(tx, campaign, config, options);
+    const authorization = await authorizeAction(tx, tx.actor, {
+      capability: 'campaign.launch',
+      mailboxIds: content.senders.map((sender) => sender.mailbox_id),
+      recipients: content.recipients.count + campaign.cc.length + campaign.bcc.length,
+    });
+    if (authorization.decision === 'awaiting_approval') {
+      const { reasons } = authorization;
+      const held = { requester: tx.actor, capability: 'campaign.launch', subject, reasons, content } as const;
+      return holdForApproval(tx, config, held);
+    }
+  }
+  await startLocked(tx, campaign, options);
+  await withdrawApproval(tx, subject, 'The campaign was started meanwhile');
+  return null;
+}
+
+/** What an approver of a start decides on; an accepted list risk is part of it. */
+async function startContent(
+  tx: Tx,
+  campaign: CampaignRow,
+  config: Ctx['config'],
+  { acknowledgeListRisk }: StartOptions,
+): Promise<ApprovalRow['payload']> {
+  const content = await launchContent(tx.org, campaign, config);
+  return acknowledgeListRisk ? { ...content, details: { ...content.details, list_risk_accepted: true } } : content;
+}
+
+/**
+ * A person's decision on an approval (POST /approvals/:id/decision). An approved start of a campaign happens in the same transaction,
+ * after all checks of a start: when they refuse, the decision is not taken either. Other subjects' workflows are signalled.
+ * @returns the approval, executed where its campaign was started; expired when the campaign has changed since it was asked for
+ * @throws AppError as {@link decideApproval}, and the refusals of {@link launchRefusal}
+ */
+export async function decide(ctx: Ctx, id: string, decision: Decision): Promise<ApprovalRow> {
+  return transact(ctx, async (tx) => {
+    const found = await findApproval(tx.org, id);
+    // Before the approval, as every start takes the two locks.
+    const campaign =
+      found.subject_type === 'campaign' && found.status === 'pending' ? await lockCampaign(tx, found.subject_id) : null;
+    const decided = await decideApproval({ ...ctx, trx: tx.trx }, id, decision);
+    if (!campaign || decided.status !== 'approved') return decided;
+    const options = { acknowledgeListRisk: decided.payload.details?.list_risk_accepted === true };
+    const content = await startContent(tx, campaign, ctx.config, options);
+    if ((await executeApproval(tx, id, content)) === 'executed') await startLocked(tx, campaign, options);
+    return findApproval(tx.org, id);
+  });
+}
+
+/** Starts a campaign that the caller has locked, for whoever may do so. */
 export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
   await assertPoolAllowed(tx, campaign);
   const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });

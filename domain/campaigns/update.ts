@@ -3,6 +3,7 @@ import { Campaigns } from '../../db/models/campaign.ts';
 import { type Problem, refuseProblems } from '../../lib/errors.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { signalLauncher } from '../engine/control/signals.ts';
+import type { ApprovalRow } from '../approvals/view.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
@@ -10,7 +11,7 @@ import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed, hasSender } from '../engine/campaign/sender-pool.ts';
-import { assertMaySend, startLocked, stopLocked } from './start.ts';
+import { assertMaySend, startOrHold, stopLocked } from './start.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
@@ -34,6 +35,15 @@ const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
  *   send, or a pool with mailboxes that the key may not use
  */
 export async function updateCampaign(ctx: Ctx, campaignId: string, input: UpdateCampaign): Promise<CampaignRow> {
+  return (await editCampaign(ctx, campaignId, input)).campaign;
+}
+
+/** {@link updateCampaign}, with the approval that a start by a key or application waits for; the other changes are made all the same. */
+export async function editCampaign(
+  ctx: Ctx,
+  campaignId: string,
+  input: UpdateCampaign,
+): Promise<{ campaign: CampaignRow; held: ApprovalRow | null }> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     const { name, status, email_tags: tags, folders, ...settings } = input;
@@ -61,9 +71,11 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
       tx.audit({ action: 'update', entityType: 'campaign', entityId: campaign.id, changes });
       await logCampaign(tx, campaign.id, 'campaign_updated', 'Settings were changed', { fields: Object.keys(changes) });
     }
-    if (status && status !== campaign.status) await moveTo(tx, { ...campaign, ...columns } as CampaignRow, status);
+    let held: ApprovalRow | null = null;
+    if (status && status !== campaign.status)
+      held = await moveTo(ctx, tx, { ...campaign, ...columns } as CampaignRow, status);
     else if (campaign.status === 'active') await applyToRuns(tx, campaign.id, Object.keys(changes));
-    return (await tx.org.query(Campaigns).findById(campaign.id))!;
+    return { campaign: (await tx.org.query(Campaigns).findById(campaign.id))!, held };
   });
 }
 
@@ -87,10 +99,11 @@ function statusProblems(campaign: CampaignRow, status: string | undefined): Prob
   return [{ path: 'body.status', message: 'can be set to active or paused only' }];
 }
 
-async function moveTo(tx: Tx, campaign: CampaignRow, status: string): Promise<void> {
+async function moveTo(ctx: Ctx, tx: Tx, campaign: CampaignRow, status: string): Promise<ApprovalRow | null> {
   assertMaySend(tx.actor);
-  if (status === 'active') await startLocked(tx, campaign, {});
-  else await stopLocked(tx, campaign);
+  if (status === 'active') return startOrHold(ctx, tx, campaign, {});
+  await stopLocked(tx, campaign);
+  return null;
 }
 
 /** Applies an edit of an active campaign to contacts in flight. */

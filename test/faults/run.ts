@@ -198,7 +198,7 @@ async function pauseOnce(
   await insist(() => stopCampaign(ctx, campaignId), 'paused');
   options.log('the campaign was stopped');
   await sleep(random.between(1_000, 4_000));
-  await insist(() => startCampaign(ctx, campaignId), 'active');
+  await insist(async () => void (await startCampaign(ctx, campaignId)), 'active');
   options.log('the campaign was started again');
 }
 

@@ -40,6 +40,16 @@ export async function createPolicy(
   return id;
 }
 
+/** Lets a tenant's key do everything by itself with all mailboxes that the workspace has now. */
+export async function allowEverything(
+  deps: TestDeps,
+  tenant: Pick<Tenant, 'organizationId' | 'apiKeyId'>,
+): Promise<void> {
+  const mailbox_ids = await deps.db('mailboxes').where({ organization_id: tenant.organizationId }).pluck('id');
+  const changed = await deps.db('agent_policies').where({ api_key_id: tenant.apiKeyId }).update({ mailbox_ids });
+  if (changed === 0) await createPolicy(deps, tenant, { mailbox_ids });
+}
+
 /** A policy for a key and a mailbox, as POST /agent-policies takes it. */
 export function policyBody(apiKeyId: string, mailboxId: string) {
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readProfile } from '../../../domain/auth/profile.ts';
-import { decideApproval } from '../../../domain/approvals/decide.ts';
+import { decide } from '../../../domain/campaigns/start.ts';
 import { approvalPlace } from '../../../domain/approvals/place.ts';
 import { findApproval, type ApprovalRow } from '../../../domain/approvals/view.ts';
 import { may } from '../../../domain/kernel/actor.ts';
@@ -54,7 +54,7 @@ export const approvalPageRoutes: readonly AnyRoute[] = [
     back: path,
     act: async (visit, { decision, reason }, id) => {
       if (!visit.signedIn) return signInPage(visit, { request: approvalRequest(id) });
-      await decideApproval(visit.ctx, id, { decision, reason: reason.trim() });
+      await decide(visit.ctx, id, { decision, reason: reason.trim() });
       return redirect(path(id));
     },
   }),

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { approvalUrl } from '../../domain/approvals/link.ts';
+import type { ApprovalRow } from '../../domain/approvals/view.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { iso, timestamp, uuid } from '../http/schemas.ts';
+
+/** The body of a 202 of an action that waits for a person. */
+export const heldAnswer = z.strictObject({
+  result: z.literal('awaiting_approval'),
+  reasons: z
+    .array(z.strictObject({ code: z.string(), message: z.string() }))
+    .meta({ description: 'Why it waits for a person' }),
+  approval_id: uuid,
+  approval_url: z.string().meta({ format: 'uri', description: 'Where a person signs in, sees it and decides' }),
+  approval_expires_at: timestamp,
+});
+
+/** An action that waits, as its caller is answered. */
+export function presentHeld(config: Pick<Config, 'APP_URL'>, approval: ApprovalRow): z.input<typeof heldAnswer> {
+  return {
+    result: 'awaiting_approval',
+    reasons: approval.reasons.map(({ code, message }) => ({ code, message })),
+    approval_id: approval.id,
+    approval_url: approvalUrl(config, approval.id),
+    approval_expires_at: iso(approval.expires_at),
+  };
+}
