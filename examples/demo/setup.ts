@@ -47,9 +47,11 @@ export interface SetupOptions {
 
 /** Prepares a campaign with nothing but the REST API. */
 export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: SetupOptions): Promise<Prepared> {
-  const apiKey = await createKey(createApi(apiUrl, sessionToken));
+  const person = createApi(apiUrl, sessionToken);
+  const { id: apiKeyId, secret: apiKey } = await createKey(person);
   const api = createApi(apiUrl, apiKey);
   const mailboxIds = await connectMailboxes(api, world, say);
+  await createPolicy(person, apiKeyId, mailboxIds);
   const appConnectionId = await connectApp(api, app, say);
   await suppressSome(api, say);
   const job = await importLeads(api, say);
@@ -63,16 +65,29 @@ export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: 
   return { api, apiKey, campaignId, job, addresses: chosen.map(({ email }) => email) };
 }
 
-async function createKey(api: Api): Promise<string> {
+async function createKey(api: Api): Promise<{ id: string; secret: string }> {
   const { permissions } = await api.get<{ permissions: { value: number }[] }>('/api-keys/permissions');
   // Every permission there is. A key of a real shop would have WRITE_EVENTS and nothing else.
   const everything = permissions.reduce((mask, { value }) => mask + value, 0);
-  const { secret } = await api.send<{ secret: string }>('POST', '/api-keys', {
+  return api.send('POST', '/api-keys', {
     name: 'Demo',
     permissions: everything,
     rate_limit_per_minute: REQUESTS_PER_MINUTE,
   });
-  return secret;
+}
+
+/** Lets the key start campaigns without a person, today and with these mailboxes. */
+async function createPolicy(person: Api, apiKeyId: string, mailboxIds: readonly string[]): Promise<void> {
+  await person.send('POST', '/agent-policies', {
+    api_key_id: apiKeyId,
+    name: 'Demo',
+    capabilities: ['campaign.launch'],
+    mailbox_ids: mailboxIds,
+    max_recipients_per_run: 1000,
+    max_recipients_per_day: 1000,
+    max_actions_per_day: 10,
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
 }
 
 async function connectMailboxes(api: Api, world: World, say: SetupOptions['say']): Promise<string[]> {
