@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verifySignature } from '../../lib/signature.ts';
+import { isFromHeron } from '../app/verify.ts';
 
 /** One call of an app_action step, as the app saw it. */
 export interface AppCall {
@@ -41,7 +41,7 @@ export async function startApp(): Promise<DemoApp> {
     const raw = await readBody(request);
     const header = (name: string): string => String(request.headers[name] ?? '');
     // First of all: is it Heron who asks? The signature covers the very bytes of the body.
-    if (!secret || !verifySignature(header('x-service-signature'), secret, raw, { now: new Date() })) {
+    if (!secret || !isFromHeron(header('x-service-signature'), secret, raw)) {
       refused += 1;
       return reply(response, 401, { error: 'bad signature' });
     }
