@@ -17,7 +17,7 @@ interface Case {
   /** Contacts of the leads; one sound lead unless said. */
   leads?: Record<string, unknown>[];
   /** Changes rows once they are there. */
-  then?: (stepIds: string[]) => Promise<unknown>;
+  change?: (stepIds: string[]) => Promise<unknown>;
 }
 
 const email: StepSpec = { subject: 'Hello', body_plain: 'Hi' };
@@ -52,7 +52,7 @@ const CASES: Record<string, Case> = {
   step_no_connection: {
     steps: [email, { kind: 'action', action: { type: 'notify', message: '' } }],
     // As it is stored when the connection goes in another way than by the API.
-    then: ([, step]) =>
+    change: ([, step]) =>
       world.deps
         .db('campaign_steps')
         .where({ id: step })
@@ -60,11 +60,11 @@ const CASES: Record<string, Case> = {
           action: json({ type: 'app_action', app_connection_id: null, path: '/x', output_key: 'x', inputs: {} }),
         }),
   },
-  step_unreachable: { steps: [email, email], then: ([first]) => branches(first!, []) },
+  step_unreachable: { steps: [email, email], change: ([first]) => branches(first!, []) },
   wait_unbounded: { steps: [email, waitFor({ timeout_minutes: null }), email] },
   wait_timeout_unrouted: {
     steps: [email, waitFor({}), email],
-    then: ([, wait, last]) =>
+    change: ([, wait, last]) =>
       branches(wait!, [{ to: last, when: [{ field: 'node_outcome', operator: 'equals', value: 'event' }] }]),
   },
 };
@@ -81,7 +81,7 @@ for (const [code, given] of Object.entries(CASES))
       had_leads: false,
       ...given.fields,
     });
-    await given.then?.(stepIds);
+    await given.change?.(stepIds);
     const contacts: string[] = [];
     for (const lead of given.leads ?? [{}]) contacts.push(await createContact(deps.db, deps.clock.now(), org, lead));
     if (contacts.length > 0) await enroll(deps, org, campaignId, contacts);

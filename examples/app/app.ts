@@ -10,7 +10,7 @@ import { isFromHeron } from './verify.ts';
 interface Action {
   run_mode: 'live' | 'test';
   contact: { email: string; first_name: string };
-  inputs: Record<string, unknown>;
+  inputs: { topic?: string };
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -31,7 +31,7 @@ export function startApp(secret: () => string, port = 0): Promise<Server> {
       const { contact, inputs, run_mode: mode } = JSON.parse(raw.toString()) as Action;
       const answer = answers.get(id) ?? {
         demo_url: `https://app.example.com/demo/${mode === 'test' ? 'sandbox-' : ''}${id}`,
-        greeting: `Hello ${contact.first_name || contact.email}, ${String(inputs.topic ?? 'welcome')}`,
+        greeting: `Hello ${contact.first_name || contact.email}, ${inputs.topic ?? 'welcome'}`,
       };
       answers.set(id, answer);
       return reply(200, answer);
