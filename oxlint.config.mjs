@@ -74,6 +74,7 @@ const AREAS = {
   'test-runs': ['contacts'],
   tracking: [],
   unibox: [],
+  warmup: ['mailboxes'],
   webhooks: [],
 };
 

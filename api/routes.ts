@@ -28,6 +28,7 @@ import { labelRoutes } from './labels/routes.ts';
 import { segmentRoutes } from './segments/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
 import { appWebhooksRoutes } from './webhooks/app-routes.ts';
+import { warmupRoutes } from './warmup/routes.ts';
 import { webhooksRoutes } from './webhooks/routes.ts';
 import type { AnyRoute } from './http/route.ts';
 
@@ -55,6 +56,7 @@ export const routes: readonly AnyRoute[] = [
   ...deliverabilityRoutes,
   ...mailboxRoutes,
   ...consentPageRoutes,
+  ...warmupRoutes,
   ...uniboxRoutes,
   ...agentPolicyRoutes,
   ...approvalRoutes,

@@ -84,6 +84,8 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'mailbox_consents.actor': { type: 'StoredActor' },
   'mailbox_tokens.sealed': { note: 'Both tokens, sealed under `mailbox_tokens/<mailbox>`.' },
   'mailbox_tokens.send_as': { type: 'SendAsAddress[]' },
+  'warmup_mails.slot_day': { note: 'UTC day of slot_at, whose cap it counts against.' },
+  'warmup_rules.sender_match_value': { note: 'Lower-case, trimmed; empty where the type is any.' },
   'mailboxes.email': { note: 'Lower-case.' },
   'mailboxes.smtp': { type: 'StoredMailService' },
   'mailboxes.imap': { type: 'StoredMailService' },

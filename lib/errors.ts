@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   mailbox_worker_unreachable: 503,
   mailbox_send_as_unsupported: 400,
   mailbox_send_as_unknown: 400,
+  warmup_enable_failed: 400,
   contact_email_taken: 409,
   invalid_lead_status: 400,
   invalid_engagement: 400,

@@ -5,6 +5,7 @@ import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createRunActivities } from '../activities/run.ts';
 import { createTestRunActivities } from '../activities/test-runs.ts';
+import { createWarmupActivities } from '../activities/warmup.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import { createDeliveryEngine } from '../domain/delivery/engine.ts';
@@ -159,13 +160,14 @@ async function createActivities(
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
   const maintenance = createMaintenanceActivities(deps);
+  const warmup = createWarmupActivities(deps, { smtp });
   const runs = createRunActivities(deps);
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
     workflows: { ...engine, ...tests, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
-    mail: { deliverSend: engine.deliverSend },
+    mail: { ...warmup, deliverSend: engine.deliverSend },
     apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...verify },
     webhooks,
     batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },

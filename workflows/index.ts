@@ -7,6 +7,7 @@ export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
 export { run } from './run/workflow.ts';
 export { testRun } from './test-run/workflow.ts';
+export { warmup } from './warmup/workflow.ts';
 export { webhookBatch } from './webhook-batch/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';
 export { webhookEndpoint } from './webhook-endpoint/workflow.ts';

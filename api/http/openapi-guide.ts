@@ -67,6 +67,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'The accounts that emails leave from and replies arrive in. Connecting one signs in to its SMTP and IMAP servers first. Each has a daily cap and a minimum gap.',
       },
       {
+        name: 'warmup-routing',
+        title: 'Warmup routing',
+        description:
+          'Mailboxes that are warmed exchange emails with each other. These rules say which pairs are preferred, avoided or excluded.',
+      },
+      {
         name: 'campaigns',
         title: 'Campaigns',
         description:

@@ -27,6 +27,7 @@ import * as directSends from './0054_direct_sends.ts';
 import * as preflight from './0056_preflight.ts';
 import * as testRuns from './0057_test_runs.ts';
 import * as mailboxConsents from './0058_mailbox_consents.ts';
+import * as warmup from './0059_warmup.ts';
 
 export interface Migration {
   name: string;
@@ -62,6 +63,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0056_preflight', ...preflight },
   { name: '0057_test_runs', ...testRuns },
   { name: '0058_mailbox_consents', ...mailboxConsents },
+  { name: '0059_warmup', ...warmup },
 ];
 
 /**

@@ -9,6 +9,7 @@ import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
+import { warmupWorkflow } from '../../workflows/warmup/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
@@ -118,6 +119,27 @@ async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<
 }
 
 const FAMILIES: readonly Family[] = [
+  {
+    taskType: 'warmup',
+    owns: (workflowId) => warmupWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { mailboxId } = warmupWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('warmup_standings')
+        .where({ mailbox_id: mailboxId })
+        .update({ run_blocked: reason });
+      return changed > 0 ? mailboxId : undefined;
+    },
+    async retry(tx, mailboxId, cause) {
+      const changed = await tx.org
+        .table('warmup_standings')
+        .where({ mailbox_id: mailboxId })
+        .update({ run_blocked: null });
+      const args = { organizationId: tx.org.organizationId, mailboxId };
+      if (changed > 0) tx.intend(signal(warmupWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
   {
     taskType: 'enrollment_run',
     owns: (workflowId) => enrollmentWorkflow.partsOf(workflowId) !== undefined,

@@ -11,6 +11,7 @@ import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts'
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { runWorkflow, type RunArgs } from '../../workflows/run/contract.ts';
 import { testRunWorkflow, type TestRunArgs } from '../../workflows/test-run/contract.ts';
+import { warmupWorkflow, type WarmupArgs } from '../../workflows/warmup/contract.ts';
 import { webhookBatchWorkflow, type WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
@@ -126,6 +127,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "runId"
      from runs
      where state in ('queued', 'preflighting', 'awaiting_approval', 'launching')`,
+  ),
+  family<WarmupArgs>(
+    warmupWorkflow,
+    `select id as position, organization_id as "organizationId", id as "mailboxId"
+     from mailboxes
+     where warmup is not null`,
   ),
   family<WebhookBatchArgs>(
     webhookBatchWorkflow,

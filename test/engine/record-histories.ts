@@ -11,6 +11,7 @@ import { signalControl } from '../../domain/engine/control/signals.ts';
 import { startImport } from '../../domain/imports/start.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { dialServers } from '../../domain/mailboxes/check.ts';
+import { pauseWarmup, resumeWarmup, startWarmup, stopWarmup } from '../../domain/warmup/standing.ts';
 import { enqueueRedelivery } from '../../domain/webhooks/enqueue-redelivery.ts';
 import { syncApplicationEndpoints } from '../../domain/webhooks/managed.ts';
 import { newId } from '../../lib/ids.ts';
@@ -236,6 +237,44 @@ async function recordWebhooks(): Promise<void> {
   await receiver.stop();
 }
 
+/** A warmup that sends an email at its time, is paused, goes on, and is stopped. */
+async function recordWarmup(): Promise<void> {
+  const tenant = await world.tenant();
+  const { db, clock } = world.deps;
+  const ids: string[] = [];
+  for (const email of ['ada@warm.example.com', 'bob@warm.example.com']) {
+    const box = await mail.addMailbox({ email, password: 'secret' });
+    const always = { warmup_days: 127, warmup_start_time: '00:00', warmup_end_time: '00:00', min_wait_time: 0 };
+    ids.push(await createMailbox(world.deps, tenant.organizationId, email, box, always));
+  }
+  const [mailboxId, partnerId] = ids as [string, string];
+  const now = clock.now();
+  const standing = { organization_id: tenant.organizationId, planned_day: now.toISOString().slice(0, 10) };
+  await db('warmup_standings').insert(ids.map((mailbox_id) => ({ mailbox_id, ...standing })));
+  await db('mailboxes').where({ id: partnerId }).update({ warmup: now });
+  const slot = new Date(now.getTime() + 4_000);
+  const id = newId();
+  await db('warmup_mails').insert({
+    id,
+    organization_id: tenant.organizationId,
+    mailbox_id: mailboxId,
+    partner_id: partnerId,
+    slot_at: slot,
+    slot_day: slot.toISOString().slice(0, 10),
+    created_at: now,
+  });
+  const ctx = world.system(tenant.organizationId);
+  await startWarmup(ctx, mailboxId);
+  await eventually(async () => (await db('warmup_mails').where({ id }).first()).state === 'sent');
+  await pauseWarmup(ctx, mailboxId);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await resumeWarmup(ctx, mailboxId);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await stopWarmup(ctx, mailboxId);
+  await engine.temporal.workflow.getHandle(`warmup/${mailboxId}`).result();
+  await save('warmup', 'sent-paused-stopped', `warmup/${mailboxId}`);
+}
+
 /** The id of the only batch of this task queue so far, once it has ended. */
 function completedBatch(): Promise<string> {
   return eventually(async () => {
@@ -252,6 +291,7 @@ const recorders = {
   import: recordImport,
   webhookVerify: recordWebhookVerify,
   webhooks: recordWebhooks,
+  warmup: recordWarmup,
 };
 
 try {

@@ -163,6 +163,19 @@ const REACHING: Record<string, Make> = {
   'suppressions.add': () => ({
     body: { entries: [{ value: freshEmail(), reason: 'asked to' }, { value: 'gone.example' }] },
   }),
+  ...Object.fromEntries(
+    (['warmup.start', 'warmup.pause', 'warmup.resume'] as const).map((operation): [string, Make] => [
+      operation,
+      async ({ world, params }) => {
+        const warmup = operation === 'warmup.start' ? null : world.deps.clock.now();
+        await world.deps
+          .db('mailboxes')
+          .where({ id: params.id })
+          .update({ warmup, imap: JSON.stringify(mail()) });
+        return {};
+      },
+    ]),
+  ),
   'mailboxes.startConsent': () => ({ body: { provider: 'gmail' } }),
   'mailboxes.connect': () => ({
     body: {

@@ -72,6 +72,7 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['batches: more during a turn is ignored', '(more, ()=>{ again = true; })', '(more, () => {})'],
   ['launcher: a hint during the last turn is ignored', "report.kind === 'done' && !hinted", "report.kind === 'done'"],
   ['launcher: does not wait', "report.kind === 'wait'", "report.kind === 'never'"],
+  ['warmup: activity renamed', 'return await warmupTurn(args)', 'return await runLauncher(args)'],
   ['import: a failure is not recorded', 'await abandonImport(', 'void (async () => {})('],
   ['run: launches without the checks', 'await take(preflightRun)', 'await take(launchRun)'],
   ['run: does not wait for a decision', "case 'awaiting_approval':", "case 'neverAwaited':"],

@@ -110,6 +110,8 @@ export const ROWS: Record<string, Factory> = {
     );
     return session;
   },
+  '/warmup/routing/:id': async (place) =>
+    insert(place, 'warmup_rules', { name: 'Any', sender_match_type: 'any', recipient_match_type: 'any' }),
   '/app-connections/:id': async (place) => {
     const id = newId();
     const secret = place.world.deps.keyring.seal('ss_app_secret', `app_connections/${id}`);

@@ -16,6 +16,7 @@ import type {
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
 import type { RunActivities, RunArgs, RunReport, RunSignals } from '../../workflows/run/contract.ts';
+import type { WarmupActivities, WarmupArgs, WarmupSignals } from '../../workflows/warmup/contract.ts';
 import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import type {
   WebhookDeliveryActivities,
@@ -86,6 +87,7 @@ const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() =
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
 const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
 const enrollmentArgs = today<EnrollmentArgs>()(z.strictObject({ organizationId: id, campaignId: id, contactId: id }));
+const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
 const side = z.union([
   z.strictObject({ ok: z.literal(true) }),
@@ -194,6 +196,25 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         z.tuple([campaignArgs]),
         z.discriminatedUnion('kind', [
           z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), launched: z.int(), why }),
+          z.strictObject({ kind: z.literal('done'), why }),
+        ]),
+      ),
+    },
+  },
+  warmup: {
+    args: z.tuple([warmupArgs]),
+    signals: {
+      changed: z.tuple([
+        today<WarmupSignals['changed']>()(z.strictObject({ cause: z.enum(['start', 'pause', 'resume', 'stop']) })),
+      ]),
+      retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
+    },
+    activities: {
+      warmupTurn: activity<WarmupActivities>()(
+        'warmupTurn',
+        z.tuple([warmupArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('wait'), wakeAt: time.nullable(), why }),
           z.strictObject({ kind: z.literal('done'), why }),
         ]),
       ),

@@ -2,6 +2,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { startFolderAt, recordFolderRead, readFolderProgress } from '../../domain/mailboxes/sync-state.ts';
+import { recordWarmup } from '../../domain/warmup/record.ts';
 import { postponeUnreadable, unreadableDue } from '../../domain/mailboxes/unreadable.ts';
 import {
   recordInbound,
@@ -39,7 +40,9 @@ export interface FolderParts {
   record: <T>(work: () => Promise<T>) => Promise<T>;
   /** Runs commands, and ends the connection when the server stays silent in the middle of them. */
   ask: <T>(work: () => Promise<T>) => Promise<T>;
-  onMessage: (kind: InboundKind | 'duplicate' | 'unreadable') => void;
+  onMessage: (kind: InboundKind | 'duplicate' | 'unreadable' | 'warmup') => void;
+  /** Warmup emails of the open folder that are still to be marked as read, and taken out of spam. */
+  tend: number[];
   signal: AbortSignal;
 }
 
@@ -50,6 +53,31 @@ export interface FolderParts {
  * @returns whether there is more to read
  */
 export async function syncFolder(parts: FolderParts, folder: string): Promise<boolean> {
+  parts.tend.length = 0;
+  const more = await readFolder(parts, folder);
+  if (parts.tend.length > 0) await tendWarmup(parts, folder);
+  return more;
+}
+
+/**
+ * Does with warmup emails what a person does who wants them: they are read, and taken out of spam. A server that refuses is left alone:
+ * where they landed has been recorded.
+ */
+async function tendWarmup({ client, ask, tend, ctx, mailbox }: FolderParts, folder: string): Promise<void> {
+  const uids = tend.join(',');
+  try {
+    await ask(async () => {
+      await client.mailboxOpen(folder);
+      await client.messageFlagsAdd(uids, ['\\Seen'], { uid: true });
+      if (folder !== 'INBOX') await client.messageMove(uids, 'INBOX', { uid: true });
+    });
+  } catch (error) {
+    if (!client.usable) throw error;
+    ctx.log.warn({ err: error, mailboxId: mailbox.id }, 'warmup emails could not be marked as read');
+  }
+}
+
+async function readFolder(parts: FolderParts, folder: string): Promise<boolean> {
   const { ctx, client, mailbox, signal } = parts;
   const box = await parts.ask(() => client.mailboxOpen(folder, { readOnly: true }));
   const uidValidity = Number(box.uidValidity);
@@ -189,6 +217,10 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
   };
   try {
     const { source } = message;
+    if (await parts.record(() => recordWarmup(ctx, mailbox, source, location))) {
+      parts.tend.push(at.uid);
+      return parts.onMessage('warmup');
+    }
     parts.onMessage((await parts.record(() => recordInbound(ctx, mailbox, source, location))) ?? 'duplicate');
   } catch (error) {
     if (isPassing(error)) throw error;

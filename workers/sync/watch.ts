@@ -99,6 +99,7 @@ async function watch(parts: WatchParts, ctx: Ctx, lease: SyncLease, signal: Abor
       record: parts.record,
       ask,
       onMessage: parts.onMessage,
+      tend: [],
       signal,
     };
     while (!signal.aborted) {

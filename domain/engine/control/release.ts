@@ -92,6 +92,9 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
   const taken = await tx.org.sql<Columns<'sends', 'slot_at'>>(
     `select slot_at from sends where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and id <> :id
        and slot_at > cast(:from as timestamptz) - :gap * interval '1 millisecond'
+     union all
+     select slot_at from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending')
+       and slot_at > cast(:from as timestamptz) - :gap * interval '1 millisecond'
      order by slot_at`,
     { mailbox: email.mailbox_id, id: email.id, from, gap: mailbox.gap },
   );

@@ -355,7 +355,7 @@ function factsOf({ id, message, messageId, threadId, location }: Inbound): NonNu
 }
 
 /** Everything up to this message is dealt with, if its uids still count. */
-async function advanceFolder(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
+export async function advanceFolder(tx: Tx, mailboxId: string, location: MessageLocation): Promise<void> {
   await tx.org.sql(
     `update mailbox_sync set last_uid = greatest(last_uid, :uid), last_synced_at = :now
      where organization_id = :org and mailbox_id = :mailbox and folder = :folder and uid_validity = :validity`,

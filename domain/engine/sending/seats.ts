@@ -12,6 +12,11 @@ const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.hold_unti
 /** When a resting mailbox comes back: the later of what sending and what reading is held for. */
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
+/** Emails a mailbox may send on a UTC day, warmup included: fewer while much of its warmup mail lands in spam, but one at least. */
+const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
+    select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
+    from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
+
 /** A locked mailbox with everything that decides when it may send. */
 export interface Seat {
   id: string;
@@ -255,12 +260,16 @@ export async function readSeats(
 ): Promise<Seat[]> {
   if (ids.length === 0) return [];
   const rows = await org.sql<SeatRow>(
-    `select m.id, ${FAMILY} as family, m.campaign_limit as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
+    `select m.id, ${FAMILY} as family, ${CAP} as cap, greatest(coalesce(c.weight, 1), 1) as weight, m.min_wait_time as gap_seconds,
        greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
          -- One that may have left, or that the server refused, keeps its distance too.
-         (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced'))) as last_sent_at,
-       (select array_agg(extract(epoch from s.slot_at)::float8 * 1000) from sends s
-        where s.mailbox_id = m.id and s.state in ('reserved', 'sending')) as taken,
+         (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced')),
+         (select max(coalesce(w.sent_at, w.claimed_at)) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
+            and w.state <> 'sending')) as last_sent_at,
+       (select array_agg(extract(epoch from t.slot_at)::float8 * 1000) from (
+          select s.slot_at from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
+          union all
+          select w.slot_at from warmup_mails w where w.mailbox_id = m.id and w.state in ('reserved', 'sending')) t) as taken,
        (select jsonb_object_agg(d.day, d.count) from daily_counters d
         where d.scope_id = m.id and d.scope = 'mailbox' and d.day between :first::date and :last::date) as used,
        (select count(*)::int from sends s where s.campaign_id = :campaign and s.slot_day = :day::date and s.mailbox_id = m.id) as given

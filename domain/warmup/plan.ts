@@ -1,0 +1,174 @@
+import { randomInt } from 'node:crypto';
+import type { Columns } from '../../db/rows.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { countDaily } from '../engine/campaign/counters.ts';
+import { freeFrom, readSeats, takeSlot, utcDay, type Seat } from '../engine/sending/seats.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { compileSchedule, spansBetween, type CompiledSchedule } from '../records/schedule/windows.ts';
+import { drawPartners, readPool, type Pool } from './pool.ts';
+import { dailyTarget, type HealthState, type Ramp } from './ramp.ts';
+import { matchedOf } from './routing.ts';
+
+/** Mailboxes planned in one transaction. */
+const CHUNK = 250;
+/** Warmup takes at most this share of a mailbox's cap of the day; the rest is left to campaigns. */
+const SHARE = 0.5;
+/** Times that are looked at around a drawn one, so that the gap of the mailbox is kept, grow at random by up to this (ms). */
+const SPREAD_MS = 4 * MINUTE_MS;
+const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
+
+interface PlanRow extends Ramp, Window {
+  id: string;
+  email: string;
+  provider: string;
+  host: string;
+  health_state: HealthState;
+}
+
+/** When a mailbox exchanges warmup emails. */
+export type Window = Columns<'mailboxes', 'timezone' | 'warmup_days' | 'warmup_start_time' | 'warmup_end_time'>;
+
+/**
+ * Plans the rest of the present UTC day for mailboxes of the workspace that have no plan for it, in chunks, until the given one has. Several
+ * processes may plan at once: each takes mailboxes that no other has locked.
+ * @returns mailboxes planned
+ */
+export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
+  await release(ctx);
+  const pool = await readPool(reader(ctx), ctx.clock.now());
+  let planned = 0;
+  for (;;) {
+    const done = await transact(ctx, (tx) => planChunk(tx, pool, mailboxId));
+    planned += done.length;
+    if (done.length === 0 || (mailboxId !== undefined && done.includes(mailboxId))) return planned;
+  }
+}
+
+/** Quarantines and blocks that are over become throttled, from which a mailbox goes on. */
+async function release(ctx: Ctx): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const rows = await tx.org.sql<Columns<'warmup_standings', 'mailbox_id'> & { was: HealthState }>(
+      `with over as (
+         select mailbox_id, health_state from warmup_standings
+         where organization_id = :org and health_state in ('quarantined', 'blocked') and blocked_until <= :now for update)
+       update warmup_standings s set health_state = 'throttled', reason = null
+       from over where s.mailbox_id = over.mailbox_id returning s.mailbox_id, over.health_state as was`,
+      { now: tx.now },
+    );
+    for (const { mailbox_id: id, was } of rows)
+      tx.emit('warmup.health_changed', { email_account_id: id, health_state: 'throttled', previous_state: was });
+  });
+}
+
+/** Plans one chunk, the given mailbox in the first; returns whom it planned. */
+async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Promise<string[]> {
+  const from = tx.now.getTime();
+  const day = utcDay(from);
+  const until = (Math.floor(from / DAY_MS) + 1) * DAY_MS;
+  // The lock under which the allocator of campaigns gives slots of these mailboxes as well.
+  const rows = await tx.org.sql<PlanRow>(
+    `select m.id, m.email, m.provider, m.smtp ->> 'host' as host, s.health_state, m.warmup, m.warmup_paused_at, m.warmup_base, m.warmup_max,
+       m.warmup_increase, m.timezone, m.warmup_days, m.warmup_start_time, m.warmup_end_time
+     from warmup_standings s join mailboxes m on m.id = s.mailbox_id
+     where s.organization_id = :org and (s.planned_day is null or s.planned_day < cast(:day as date))
+       and m.warmup is not null and m.warmup_paused_at is null and m.status = 'active'
+     order by m.id = :first desc, m.id limit :chunk for no key update of m, s skip locked`,
+    { day, chunk: CHUNK, first: mailboxId ?? null },
+  );
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const seats = new Map(
+    (await readSeats(tx.org, NO_CAMPAIGN, ids, { day, from, until })).map((seat) => [seat.id, seat] as const),
+  );
+  const mails = rows.flatMap((row) => planMailbox(tx, pool, row, seats.get(row.id)!, { day, from, until }));
+  await insertMails(tx, mails);
+  await countDaily(
+    tx.org,
+    mails.map(({ mailbox_id: scopeId }) => ({ scope: 'mailbox', scopeId, day, by: 1 })),
+  );
+  await tx.org.sql(
+    `update warmup_standings set planned_day = cast(:day as date) where organization_id = :org and mailbox_id = any(:ids::uuid[])`,
+    { day, ids },
+  );
+  return ids;
+}
+
+/** An email of a plan. */
+export interface PlannedMail {
+  id: string;
+  mailbox_id: string;
+  partner_id: string;
+  answers: string | null;
+  slot_at: Date;
+}
+
+function planMailbox(
+  tx: Tx,
+  pool: Pool,
+  row: PlanRow,
+  seat: Seat,
+  on: { day: string; from: number; until: number },
+): PlannedMail[] {
+  const wanted = Math.min(dailyTarget(row, row.health_state, tx.now), Math.floor(seat.cap * SHARE));
+  if (wanted === 0) return [];
+  const spans = [...spansBetween(openingHours(row), on.from, on.until)];
+  const open = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (open === 0) return [];
+  // A plan that begins in the middle of the day's hours is as much shorter.
+  const whole = [...spansBetween(openingHours(row), on.until - DAY_MS, on.until)].reduce(
+    (sum, { from, to }) => sum + to - from,
+    0,
+  );
+  const count = Math.max(1, Math.round(wanted * Math.min(1, open / whole)));
+  const partners = drawPartners(pool, { id: row.id, matched: matchedOf(row) }, count);
+  return partners.flatMap((partner) => {
+    const at = freeFrom(seat, momentIn(spans, randomInt(Math.max(1, Math.floor(open)))), randomInt(SPREAD_MS));
+    if (!spans.some(({ from, to }) => at >= from && at < to)) return [];
+    takeSlot(seat, at);
+    return { id: newId(), mailbox_id: row.id, partner_id: partner, answers: null, slot_at: new Date(at) };
+  });
+}
+
+/** The hours of a mailbox, ready for arithmetic. */
+export function openingHours(row: Window): CompiledSchedule {
+  return compileSchedule({
+    timezone: row.timezone,
+    days: row.warmup_days,
+    startTime: row.warmup_start_time,
+    endTime: row.warmup_end_time,
+    windows: null,
+    startDate: null,
+    endDate: null,
+  });
+}
+
+/** The moment (epoch ms) that lies so far (ms) into the open time. */
+function momentIn(spans: readonly { from: number; to: number }[], into: number): number {
+  let left = into;
+  for (const { from, to } of spans) {
+    if (left < to - from) return from + left;
+    left -= to - from;
+  }
+  return spans.at(-1)!.to - 1;
+}
+
+/** Stores emails with their slots; the caller counts them. */
+export async function insertMails(tx: Tx, mails: readonly PlannedMail[]): Promise<void> {
+  if (mails.length === 0) return;
+  await tx.org.sql(
+    `insert into warmup_mails (id, organization_id, mailbox_id, partner_id, answers, slot_at, slot_day, created_at)
+     select t.id, :org, t.mailbox, t.partner, t.answers, t.slot, (t.slot at time zone 'utc')::date, :now
+     from unnest(:ids::uuid[], :mailboxes::uuid[], :partners::uuid[], :answers::uuid[], :slots::timestamptz[]) as t(id, mailbox, partner, answers, slot)
+     on conflict (answers) do nothing`,
+    {
+      now: tx.now,
+      ids: mails.map(({ id }) => id),
+      mailboxes: mails.map((mail) => mail.mailbox_id),
+      partners: mails.map((mail) => mail.partner_id),
+      answers: mails.map(({ answers }) => answers),
+      slots: mails.map((mail) => mail.slot_at),
+    },
+  );
+}

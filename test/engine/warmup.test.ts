@@ -1,0 +1,396 @@
+import test from 'ava';
+import { atOnce, transact } from '../../domain/kernel/transact.ts';
+import { readSeats, utcDay } from '../../domain/engine/sending/seats.ts';
+import { deliverWarmup } from '../../domain/warmup/deliver.ts';
+import { evaluateHealth, healthOf } from '../../domain/warmup/health.ts';
+import { planDay } from '../../domain/warmup/plan.ts';
+import { recordWarmup } from '../../domain/warmup/record.ts';
+import { warmupTurn } from '../../domain/warmup/turn.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { createSmtpSender, type SmtpSender } from '../../lib/smtp/index.ts';
+import { startSync } from '../../workers/sync.ts';
+import { eventually, startEngine } from '../harness/engine.ts';
+import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { call, createWorld, type World } from '../harness/world.ts';
+
+const ALWAYS = {
+  warmup_days: 127,
+  warmup_start_time: '00:00',
+  warmup_end_time: '00:00',
+  warmup_reply_rate: 100,
+  min_wait_time: 0,
+};
+const SERVER = { host: '127.0.0.1', port: 1 };
+
+let world: World;
+let mail: MailWorld;
+let smtp: SmtpSender;
+test.before(async () => {
+  world = await createWorld({ env: { WORKER_ROLES: 'temporal,relay' } });
+  mail = await startMailWorld();
+  smtp = createSmtpSender({ allowPrivate: true });
+});
+test.after.always(async () => {
+  await smtp?.close();
+  await mail?.stop();
+  await world?.close();
+});
+
+let count = 0;
+
+/** A mailbox of the mail world that is being warmed. */
+async function warmed(at: World, tenant: Tenant, fields: Record<string, unknown> = {}) {
+  const box = await mail.addMailbox({ email: `warm${(count += 1)}@ours.test`, password: 'secret' });
+  const id = await createMailbox(at.deps, tenant.organizationId, box.email, box, {
+    ...ALWAYS,
+    warmup: at.deps.clock.now(),
+    ...fields,
+  });
+  await at.deps
+    .db('warmup_standings')
+    .insert({ mailbox_id: id, organization_id: tenant.organizationId, planned_day: utcDay(Date.now()) });
+  return { id, box };
+}
+
+/** An email between two mailboxes whose time has come. */
+async function due(tenant: Tenant, from: string, to: string, fields: Record<string, unknown> = {}): Promise<string> {
+  const id = newId();
+  const now = world.deps.clock.now();
+  await world.deps.db('warmup_mails').insert({
+    id,
+    organization_id: tenant.organizationId,
+    mailbox_id: from,
+    partner_id: to,
+    slot_at: now,
+    slot_day: utcDay(now.getTime()),
+    created_at: now,
+    ...fields,
+  });
+  return id;
+}
+
+const mailRow = (id: string) => world.deps.db('warmup_mails').where({ id }).first();
+const eventTypes = async (tenant: Tenant) =>
+  (await world.deps.db('domain_events').where({ organization_id: tenant.organizationId }).orderBy('id')).map(
+    ({ type }) => type as string,
+  );
+const deliver = async (tenant: Tenant, id: string) =>
+  deliverWarmup(world.system(tenant.organizationId), smtp, await mailRow(id));
+
+test('a day is planned within hours, cap and gap, beside the slots of campaigns, by the rules of routing', async (t) => {
+  const clock = new ManualClock(new Date('2026-05-04T00:00:00Z'));
+  const played = await createWorld({ clock });
+  t.teardown(() => played.close());
+  const tenant = await played.tenant();
+  const { db } = played.deps;
+  const ids: string[] = [];
+  for (let i = 0; i < 12; i += 1) {
+    const email = `a${i}@${i < 2 ? 'shut.test' : 'open.test'}`;
+    ids.push(
+      await createMailbox(
+        played.deps,
+        tenant.organizationId,
+        email,
+        { smtp: SERVER, imap: SERVER },
+        {
+          warmup: new Date(clock.now().getTime() - 30 * DAY_MS),
+          min_wait_time: 600,
+          campaign_limit: 30,
+          warmup_max: 20,
+          warmup_days: 31,
+          warmup_start_time: '09:00',
+          warmup_end_time: '17:00',
+        },
+      ),
+    );
+    await db('warmup_standings').insert({ mailbox_id: ids[i], organization_id: tenant.organizationId });
+  }
+  await db('warmup_rules').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    name: 'shut',
+    sender_match_type: 'any',
+    recipient_match_type: 'domain',
+    recipient_match_value: 'shut.test',
+    weight: 0,
+    created_at: clock.now(),
+    updated_at: clock.now(),
+  });
+  const { campaignId, stepIds } = await createCampaign(played.deps, tenant.organizationId, [{ subject: 'Hi' }]);
+  const [enrollment] = await enroll(played.deps, tenant.organizationId, campaignId, [
+    await createContact(db, clock.now(), tenant.organizationId),
+  ]);
+  const noon = new Date('2026-05-04T12:00:00Z');
+  await db('sends').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    campaign_id: campaignId,
+    enrollment_id: enrollment,
+    step_id: stepIds[0],
+    mailbox_id: ids[5],
+    state: 'reserved',
+    slot_at: noon,
+    slot_day: '2026-05-04',
+    recipient: '',
+    created_at: noon,
+    updated_at: noon,
+  });
+  t.is(await planDay(played.system(tenant.organizationId)), 12);
+  t.is(await planDay(played.system(tenant.organizationId)), 0);
+  const mails = await db('warmup_mails').orderBy('slot_at');
+  t.true(mails.length > 100, String(mails.length));
+  for (const id of ids) {
+    const own = mails.filter(({ mailbox_id: from }) => from === id);
+    t.true(own.length <= 15);
+    const times = [...own.map(({ slot_at: at }) => at.getTime()), ...(id === ids[5] ? [noon.getTime()] : [])].sort(
+      (a, b) => a - b,
+    );
+    for (const [index, at] of times.entries()) if (index > 0) t.true(at - times[index - 1]! >= 600_000);
+    for (const { slot_at: at } of own)
+      t.true(at >= new Date('2026-05-04T09:00:00Z') && at < new Date('2026-05-04T17:00:00Z'));
+    t.true(own.every(({ partner_id: to }) => to !== id && to !== ids[0] && to !== ids[1]));
+    const counter = await db('daily_counters').where({ scope_id: id, scope: 'mailbox' }).first();
+    t.is(counter?.count ?? 0, own.length);
+  }
+  // Saturday is not among the days.
+  clock.set(new Date('2026-05-09T06:00:00Z'));
+  await planDay(played.system(tenant.organizationId));
+  t.is((await db('warmup_mails').where('slot_at', '>', new Date('2026-05-05'))).length, 0);
+});
+
+test('emails are exchanged over SMTP and IMAP: read, replied to, and no message of the inbox', async (t) => {
+  const tenant = await world.tenant();
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  const sync = await startSync(world.deps, { sweepMs: 100 });
+  t.teardown(() => sync.stop());
+  const first = await due(tenant, ada.id, bob.id);
+  const report = await warmupTurn(world.system(tenant.organizationId), smtp, ada.id);
+  t.is(report.kind, 'wait');
+  t.like(await mailRow(first), { state: 'sent' });
+  await eventually(async () => (await mailRow(first)).landed === 'inbox');
+  await eventually(async () => bob.box.messages('INBOX').every(({ flags }) => flags.includes('\\Seen')));
+
+  const reply = await eventually(async () => world.deps.db('warmup_mails').where({ answers: first }).first());
+  t.like(reply, { mailbox_id: bob.id, partner_id: ada.id, state: 'reserved' });
+  t.true(reply.slot_at.getTime() >= Date.now() + 3 * MINUTE_MS);
+  await world.deps
+    .db('warmup_mails')
+    .where({ id: reply.id })
+    .update({ slot_at: new Date(), slot_day: utcDay(Date.now()) });
+  await deliver(tenant, reply.id);
+  await eventually(async () => (await mailRow(reply.id)).landed === 'inbox');
+  const [sent, answer] = mail.messages.filter(({ envelope }) =>
+    [ada.box.email, bob.box.email].includes(envelope.to[0]!),
+  );
+  const parsed = await answer!.parsed();
+  t.is(parsed.inReplyTo, (await sent!.parsed()).messageId);
+  t.regex(parsed.subject!, /^Re: /);
+  // A reply is not replied to, and none of it is in the inbox of the workspace.
+  t.is((await world.deps.db('warmup_mails').where({ organization_id: tenant.organizationId })).length, 2);
+  t.deepEqual(await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }), []);
+  const types = await eventTypes(tenant);
+  t.is(types.filter((type) => type === 'warmup.email_sent').length, 2);
+  t.false(types.some((type) => type.startsWith('inbox.') || type.startsWith('campaign.')));
+});
+
+test('an email whose answer was lost is never sent again; that it has landed settles it', async (t) => {
+  const tenant = await world.tenant();
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  mail.script(bob.box.email, { kind: 'drop' });
+  const id = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, id);
+  t.like(await mailRow(id), { state: 'uncertain' });
+  await warmupTurn(world.system(tenant.organizationId), smtp, ada.id);
+  const taken = () => mail.messages.filter(({ envelope }) => envelope.to[0] === bob.box.email);
+  t.is(taken().length, 1);
+  await recordWarmup(world.system(tenant.organizationId), bob, taken()[0]!.raw, {
+    folder: 'INBOX',
+    uidValidity: 1,
+    uid: 1,
+    receivedAt: new Date(),
+  });
+  t.like(await mailRow(id), { state: 'sent', landed: 'inbox' });
+
+  const old = new Date(Date.now() - 10 * MINUTE_MS);
+  const begun = await due(tenant, ada.id, bob.id, {
+    state: 'sending',
+    claimed_at: old,
+    claim_token: newId(),
+    handover: 'begun',
+  });
+  const pending = await due(tenant, ada.id, bob.id, {
+    state: 'sending',
+    claimed_at: old,
+    claim_token: newId(),
+    handover: 'pending',
+  });
+  await deliver(tenant, begun);
+  await deliver(tenant, pending);
+  t.like(await mailRow(begun), { state: 'uncertain' });
+  t.like(await mailRow(pending), { state: 'reserved' });
+});
+
+test('a rule of weight 0 keeps planned emails and replies from leaving, and so does a partner who has left', async (t) => {
+  const tenant = await world.tenant();
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  const first = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, first);
+  await world.deps.db('warmup_rules').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    name: 'none',
+    sender_match_type: 'any',
+    recipient_match_type: 'tld',
+    recipient_match_value: 'test',
+    weight: 0,
+    created_at: new Date(),
+    updated_at: new Date(),
+  });
+  const { raw } = mail.messages.find(({ envelope }) => envelope.to[0] === bob.box.email)!;
+  await recordWarmup(world.system(tenant.organizationId), bob, raw, {
+    folder: 'INBOX',
+    uidValidity: 1,
+    uid: 1,
+    receivedAt: new Date(),
+  });
+  t.is(await world.deps.db('warmup_mails').where({ answers: first }).first(), undefined);
+  const excluded = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, excluded);
+  t.like(await mailRow(excluded), { state: 'failed', error: 'excluded' });
+  await world.deps.db('warmup_rules').where({ organization_id: tenant.organizationId }).delete();
+  await world.deps.db('mailboxes').where({ id: bob.id }).update({ warmup_paused_at: new Date() });
+  const left = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, left);
+  t.like(await mailRow(left), { state: 'failed', error: 'partner_left' });
+});
+
+test('an email keeps the gap to campaign emails that have just left, and the cap of the day', async (t) => {
+  const tenant = await world.tenant();
+  const [ada, bob] = [await warmed(world, tenant, { min_wait_time: 60 }), await warmed(world, tenant)];
+  const { campaignId, stepIds } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi' }]);
+  const [enrollment] = await enroll(world.deps, tenant.organizationId, campaignId, [
+    await createContact(world.deps.db, new Date(), tenant.organizationId),
+  ]);
+  const now = new Date();
+  await world.deps.db('sends').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    campaign_id: campaignId,
+    enrollment_id: enrollment,
+    step_id: stepIds[0],
+    mailbox_id: ada.id,
+    state: 'sent',
+    slot_at: now,
+    sent_at: now,
+    slot_day: utcDay(now.getTime()),
+    recipient: '',
+    created_at: now,
+    updated_at: now,
+  });
+  const id = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, id);
+  const moved = await mailRow(id);
+  t.true(moved.state === 'reserved' ? moved.slot_at.getTime() >= now.getTime() + 60_000 : moved.error === 'no_room');
+  await world.deps.db('mailboxes').where({ id: ada.id }).update({ min_wait_time: 0, campaign_limit: 3 });
+  await world.deps.db('daily_counters').insert({
+    organization_id: tenant.organizationId,
+    scope: 'mailbox',
+    scope_id: ada.id,
+    day: utcDay(Date.now()),
+    count: 4,
+  });
+  const over = await due(tenant, ada.id, bob.id);
+  await deliver(tenant, over);
+  t.like(await mailRow(over), { state: 'failed', error: 'no_room' });
+});
+
+test('health follows from where emails land; it throttles campaigns, and quarantine is over in time', async (t) => {
+  t.deepEqual(
+    [
+      [0, 3],
+      [3, 3],
+      [1, 20],
+      [3, 20],
+      [6, 20],
+      [10, 20],
+      [14, 20],
+    ].map(([spam, all]) => healthOf(spam!, all!).state),
+    ['healthy', 'healthy', 'healthy', 'watch', 'throttled', 'quarantined', 'blocked'],
+  );
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const [ada, bob] = [await warmed(world, tenant, { campaign_limit: 40 }), await warmed(world, tenant)];
+  const land = (landed: string) => due(tenant, ada.id, bob.id, { state: 'sent', landed, landed_at: new Date() });
+  const cap = async () =>
+    (await readSeats(atOnce(ctx), { id: newId() }, [ada.id], { day: '2026-05-04', from: 0, until: 0 }))[0]!.cap;
+  const judge = () => transact(ctx, (tx) => evaluateHealth(tx, ada.id));
+  for (let i = 0; i < 6; i += 1) await land('inbox');
+  for (let i = 0; i < 3; i += 1) await land('spam');
+  await judge();
+  t.is(await cap(), 20);
+  for (let i = 0; i < 4; i += 1) await land('spam');
+  await judge();
+  t.is(await cap(), 10);
+  const standing = () => call(world, 'GET', `/v1/emails/${ada.id}/warmup`, { token: tenant.apiKey });
+  t.like((await standing()).body, {
+    status: 'blocked',
+    health_state: 'quarantined',
+    daily_target: 0,
+    blocked_reason: '7 of 13 warmup emails landed in spam',
+  });
+  const types = await eventTypes(tenant);
+  t.deepEqual(
+    types.filter((type) => type.startsWith('warmup.')),
+    ['warmup.health_changed', 'warmup.health_changed', 'warmup.quarantined'],
+  );
+  await world.deps
+    .db('warmup_standings')
+    .where({ mailbox_id: ada.id })
+    .update({ blocked_until: new Date(Date.now() - 1000) });
+  await planDay(ctx);
+  t.like((await standing()).body, { health_state: 'throttled' });
+
+  const spam = await due(tenant, bob.id, ada.id);
+  await deliver(tenant, spam);
+  const { raw } = mail.messages.find(({ envelope }) => envelope.to[0] === ada.box.email)!;
+  await recordWarmup(ctx, ada, raw, { folder: 'Junk', uidValidity: 1, uid: 1, receivedAt: new Date() });
+  t.like(await mailRow(spam), { landed: 'spam' });
+  await recordWarmup(ctx, ada, raw, { folder: 'INBOX', uidValidity: 1, uid: 9, receivedAt: new Date() });
+  t.like(await mailRow(spam), { landed: 'spam' });
+  t.true((await eventTypes(tenant)).includes('warmup.placement_in_spam'));
+});
+
+test('a started warmup runs: its workflow sends at the time, waits while it is paused, and ends when it is stopped', async (t) => {
+  const played = await createWorld({ env: { WORKER_ROLES: 'temporal,relay' } });
+  const engine = await startEngine(played);
+  t.teardown(async () => {
+    await engine.stop();
+    await played.close();
+  });
+  const tenant = await played.tenant();
+  const act = (id: string, action: string) =>
+    call(played, 'POST', `/v1/emails/${id}/warmup/${action}`, { token: tenant.apiKey });
+  const [ada, bob] = [await warmed(played, tenant), await warmed(played, tenant)];
+  await played.deps.db('mailboxes').where({ id: ada.id }).update({ warmup: null });
+  const now = new Date();
+  const id = newId();
+  await played.deps.db('warmup_mails').insert({
+    id,
+    organization_id: tenant.organizationId,
+    mailbox_id: ada.id,
+    partner_id: bob.id,
+    slot_at: now,
+    slot_day: utcDay(now.getTime()),
+    created_at: now,
+  });
+  t.is((await act(ada.id, 'start')).status, 200);
+  await eventually(async () => (await played.deps.db('warmup_mails').where({ id }).first()).state === 'sent');
+  const run = engine.temporal.workflow.getHandle(`warmup/${ada.id}`);
+  await act(ada.id, 'pause');
+  t.is((await played.deps.db('warmup_mails').where({ mailbox_id: ada.id, state: 'reserved' })).length, 0);
+  await act(ada.id, 'stop');
+  t.is(await run.result(), 'warmup is off');
+});
