@@ -4,6 +4,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
 import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
+import { indexMessages } from '../domain/unibox/index-messages.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 
 /** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
@@ -32,6 +33,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
       if (retried > 0) deps.log.warn({ retried }, 'blocked runs were retried');
       const ended = await sweepApprovals(deps, (count) => Context.current().heartbeat(count));
       if (ended > 0) deps.log.warn({ ended }, 'approvals were out of time and no run had ended them');
+      const indexed = await indexMessages(deps, (done) => Context.current().heartbeat(done));
+      if (indexed > 0) deps.log.info({ indexed }, 'messages of an earlier release can be searched now');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };
     },
   };

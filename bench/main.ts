@@ -19,6 +19,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   isolation: () => import('./isolation.ts'),
   reactions: () => import('./reactions.ts'),
   reconcile: () => import('./reconcile.ts'),
+  unibox: () => import('./unibox.ts'),
   migrations: () => import('./migrations.ts'),
   runs: () => import('./runs.ts'),
   'row-security': () => import('./row-security.ts'),

@@ -1,7 +1,13 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { maskOf, PRESETS } from '../../lib/permissions.ts';
-import { createApiKey, createCampaign, createMember, type Tenant } from '../../test/harness/factories.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createMailbox,
+  createMember,
+  type Tenant,
+} from '../../test/harness/factories.ts';
 import { connectMcp } from '../../test/harness/mcp.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 import { idempotencyOf } from '../http/route.ts';
@@ -194,4 +200,29 @@ test('arguments become a request, and faults of the request faults of arguments'
     message: /no body\.colour/,
   });
   t.throws(() => defineTool({ ...spec, arguments: { q: 'query.q' } }).inputSchema, { message: /no query\.q/ });
+});
+
+test('an email that waits for a person is 202, with its approval', async (t) => {
+  const { deps } = world;
+  const tenant = await world.tenant();
+  const mailboxId = await createMailbox(deps, tenant.organizationId, 'agent@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const { apiKey } = await createApiKey(deps, tenant.organizationId, tenant.userId, {
+    permissions: maskOf(['SEND_DIRECT_EMAIL', 'WRITE_UNIBOX']),
+  });
+  const args = { mailbox_id: mailboxId, to: ['lea@else.test'], subject: 'Hello', body_plain: 'Hi' };
+  const send = (token: string) =>
+    call(world, 'POST', '/v1/ai/tools/send_email/call', { token, body: { arguments: args } });
+  const held = await send(apiKey);
+  t.is(held.status, 202, held.text);
+  t.like(held.body.result, { result: 'awaiting_approval' });
+  t.truthy(held.body.result.approval_id && held.body.result.approval_url);
+  const cancelled = await call(world, 'POST', '/v1/ai/tools/cancel_email/call', {
+    token: apiKey,
+    body: { arguments: { task_id: held.body.result.task_id } },
+  });
+  t.is(cancelled.status, 200, cancelled.text);
+  const person = await send(tenant.sessionToken);
+  t.like([person.status, person.body.result.result], [200, 'executed']);
 });

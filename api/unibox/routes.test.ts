@@ -1,6 +1,7 @@
 import test from 'ava';
 import { createSentLead } from '../../test/harness/standing-leads.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { indexMessages } from '../../domain/unibox/index-messages.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
@@ -307,4 +308,107 @@ test('bad queries: every fault is named', async (t) => {
   );
   t.deepEqual(await faults('/thread'), ['query.thread_id']);
   t.deepEqual(await faults('/thread?thread_id=a&limit=0&email_id=x'), ['query.email_id', 'query.limit']);
+});
+
+test('search finds conversations by words of any message, in sender, subject and text; pages walk', async (t) => {
+  const { get, mailed, receive, email } = await desk();
+  const lea = await mailed('lea@lead.test');
+  await receive(replyTo(lea.original, 'The zeppelin lands on Tuesday.'));
+  await receive(replyTo(lea.original, 'Never mind.'));
+  for (let i = 0; i < 5; i += 1)
+    await receive(
+      replyTo(stranger(email, `pilot${i}@sky.test`), `Balloon number ${i}`, {
+        subject: 'Offer',
+        from: `pilot${i}@sky.test`,
+      }),
+    );
+  const found = async (q: string) => (await get(`?q=${encodeURIComponent(q)}`)).body.data;
+  const [zeppelin] = await found('ZEPPELIN');
+  t.like(zeppelin, { thread_id: lea.original.messageId, snippet: 'Never mind.', message_count: 2 });
+  t.is((await found('balloon')).length, 5);
+  t.is((await found('sky')).length, 5, 'a part of an address');
+  t.is((await found('pilot3@sky.test')).length, 1);
+  t.is((await found('"balloon number" -3')).length, 4);
+  t.is((await found('zeppelin or balloon')).length, 6);
+  t.is((await found('zeppelin balloon')).length, 0);
+  t.is((await found("'); drop --")).length, 0);
+  const walked: string[] = [];
+  let cursor = '';
+  do {
+    const page = await get(`?q=balloon&limit=2${cursor}`);
+    walked.push(...ids(page));
+    cursor = page.body.pagination.next_cursor ? `&cursor=${page.body.pagination.next_cursor}` : '';
+  } while (cursor);
+  t.deepEqual(
+    walked,
+    (await found('balloon')).map(({ thread_id }: { thread_id: string }) => thread_id),
+  );
+  t.is(new Set(walked).size, 5);
+  t.deepEqual(await (await desk()).get('?q=balloon').then(({ body }) => body.data), [], 'not of another workspace');
+});
+
+test('messages of an earlier release are made searchable', async (t) => {
+  const { get, receive, email, tenant } = await desk();
+  await receive(replyTo(stranger(email), 'An aardvark'));
+  await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }).update({ words: null });
+  t.is((await get('?q=aardvark')).body.data.length, 0);
+  t.true((await indexMessages(world.deps)) >= 1);
+  t.is((await get('?q=aardvark')).body.data.length, 1);
+  t.is(await indexMessages(world.deps), 0);
+});
+
+test('messages are marked, conversations filed and snoozed', async (t) => {
+  const { get, mailed, receive, tenant, mailboxId } = await desk();
+  const other = await desk();
+  const token = tenant.sessionToken;
+  const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });
+  const lea = await mailed('lea@lead.test');
+  const max = await mailed('max@lead.test');
+  await receive(replyTo(lea.original, 'Yes.'));
+  await receive(replyTo(max.original, 'No.'));
+  const foreign = await other.mailed('kim@lead.test');
+  await other.receive(replyTo(foreign.original, 'Mine.'));
+  const [theirs] = (await other.get('')).body.data;
+  const [second, first] = (await get('')).body.data;
+  t.deepEqual((await get('/count')).body, { count: 2 });
+  const marked = await ask('PATCH', '/unibox/seen', { email_ids: [first.id, theirs.id], seen: true });
+  t.like(marked.body, { seen: true, changed: 1 });
+  t.deepEqual((await get('/count')).body, { count: 1 });
+  t.deepEqual((await get(`/count?email_id=${mailboxId}`)).body, { count: 1 });
+  t.deepEqual((await other.get('/count')).body, { count: 1 });
+  t.deepEqual(ids(await get('?unseen=true')), [second.thread_id]);
+  t.is((await ask('PATCH', '/unibox/seen', { email_ids: [first.id], seen: false })).body.changed, 1);
+
+  const label = (await ask('POST', '/categories', { title: 'Hot' })).body;
+  const thread = encodeURIComponent(first.thread_id);
+  const filed = await ask('PUT', '/unibox/thread/labels', { thread_id: first.thread_id, category_ids: [label.id] });
+  t.deepEqual(filed.body.data, [{ id: label.id, title: 'Hot', color: label.color }]);
+  t.deepEqual((await get(`/thread/labels?thread_id=${thread}`)).body, filed.body);
+  t.deepEqual(ids(await get(`?category_ids=${label.id}`)), [first.thread_id]);
+  t.deepEqual((await get('')).body.data[1].labels, filed.body.data);
+  const unknown = await ask('PUT', '/unibox/thread/labels', { thread_id: first.thread_id, category_ids: [newId()] });
+  t.deepEqual(
+    unknown.body.problems.map(({ path }: { path: string }) => path),
+    ['body.category_ids.0'],
+  );
+  t.deepEqual((await get(`/thread/labels?id=${thread}`)).body, filed.body, 'nothing was changed');
+  t.is((await ask('PUT', '/unibox/thread/labels', { thread_id: theirs.thread_id })).status, 404);
+  t.deepEqual((await ask('PUT', '/unibox/thread/labels', { thread_id: first.thread_id })).body.data, []);
+
+  const until = new Date(world.deps.clock.now().getTime() + 3_600_000).toISOString();
+  const put = await ask('POST', '/unibox/snooze', { thread_id: first.thread_id, snoozed_until: until });
+  t.like(put.body, { thread_id: first.thread_id, snoozed_until: until, user_id: tenant.userId });
+  const listed = (query: string) => call(world, 'GET', `/v1/unibox${query}`, { token });
+  t.deepEqual(ids(await listed('')), [second.thread_id]);
+  t.deepEqual(ids(await listed('?snoozed=true')), [first.thread_id]);
+  t.deepEqual((await listed('/snoozes')).body.data, [put.body]);
+  const past = await ask('POST', '/unibox/snooze', {
+    thread_id: first.thread_id,
+    snoozed_until: '2020-01-01T00:00:00Z',
+  });
+  t.is(past.status, 400);
+  t.is((await ask('POST', '/unibox/snooze', { thread_id: theirs.thread_id, snoozed_until: until })).status, 404);
+  for (let times = 0; times < 2; times += 1)
+    t.is((await ask('DELETE', `/unibox/snooze?thread_id=${thread}`)).status, 204);
+  t.is(ids(await listed('')).length, 2);
 });

@@ -1,11 +1,31 @@
 import type { z } from 'zod';
+import { readThreadLabels, replaceThreadLabels, type LabelRow } from '../../domain/unibox/labels.ts';
+import { countUnseen, markSeen } from '../../domain/unibox/seen.ts';
+import { listSnoozes, snoozeThread, unsnoozeThread, type Snooze } from '../../domain/unibox/snooze.ts';
 import { readThread, type ThreadMessage } from '../../domain/unibox/thread.ts';
 import { listThreads, type ThreadRow } from '../../domain/unibox/threads.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { iso, presentPage } from '../http/schemas.ts';
-import { messagePage, threadListQuery, threadPage, threadQuery } from './schemas.ts';
+import {
+  countAnswer,
+  countQuery,
+  labelList,
+  labelsBody,
+  messagePage,
+  seenAnswer,
+  seenBody,
+  snooze,
+  snoozeBody,
+  snoozedQuery,
+  snoozeList,
+  threadIdQuery,
+  threadListQuery,
+  threadPage,
+  threadQuery,
+} from './schemas.ts';
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
+const write = { area: 'unibox', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
 /** Characters of a message shown in a list. */
 const SNIPPET = 200;
 
@@ -77,7 +97,23 @@ function addresses(one: string): string[] {
   return one === '' ? [] : [one];
 }
 
-/** The unified inbox, read: conversations over all mailboxes. */
+function presentLabel({ id, title, color }: LabelRow): z.input<typeof labelList>['data'][number] {
+  return { id, title, color };
+}
+
+function presentSnooze(row: Snooze): z.input<typeof snooze> {
+  const { id, owner_id: user_id, thread_id } = row;
+  return {
+    id,
+    user_id,
+    thread_id,
+    snoozed_until: iso(row.snoozed_until),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** The unified inbox: conversations over all mailboxes, and what a person files, marks and puts off. */
 export const uniboxRoutes: readonly AnyRoute[] = [
   route({
     ...read,
@@ -85,12 +121,16 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     method: 'get',
     path: '/unibox',
     summary: 'Conversations with a received message, newest arrival first',
-    description: 'One row per conversation, shown by the newest message that came in; filters are about that message.',
+    description:
+      'One row per conversation, shown by the newest message that came in; filters are about that message. With `q` the conversations in which something was found, the newest find first.',
     query: threadListQuery,
     success: { status: 200, body: threadPage },
-    handler: async (ctx, { query: { limit, cursor, email_id, email_ids, ...filters } }) => {
+    handler: async (ctx, { query: { limit, cursor, email_id, email_ids, category_ids, ...filters } }) => {
       const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
-      return presentPage(await listThreads(ctx, { limit, cursor }, { ...filters, mailboxIds }), presentThread);
+      return presentPage(
+        await listThreads(ctx, { limit, cursor }, { ...filters, mailboxIds, categoryIds: category_ids }),
+        presentThread,
+      );
     },
   }),
   route({
@@ -109,6 +149,87 @@ export const uniboxRoutes: readonly AnyRoute[] = [
       return presentPage(await readThread(ctx, threadId, { limit, cursor }, email_id ?? email), (message) =>
         presentMessage(threadId, message),
       );
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.count',
+    method: 'get',
+    path: '/unibox/count',
+    summary: 'How many messages nobody has marked as seen',
+    query: countQuery,
+    success: { status: 200, body: countAnswer },
+    handler: async (ctx, { query }) => ({ count: await countUnseen(ctx, query.email_id) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.markSeen',
+    method: 'patch',
+    path: '/unibox/seen',
+    summary: 'Mark messages as seen, or as not seen',
+    description:
+      'At most 500. Ids that the caller may not read are passed over. The marks at the mail provider stay as they are.',
+    body: seenBody,
+    success: { status: 200, body: seenAnswer },
+    handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body.seen) }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.getLabels',
+    method: 'get',
+    path: '/unibox/thread/labels',
+    summary: 'The categories a conversation is filed under',
+    query: threadIdQuery,
+    success: { status: 200, body: labelList },
+    errors: ['not_found'],
+    handler: async (ctx, { query }) => ({
+      data: (await readThreadLabels(ctx, (query.thread_id ?? query.id)!)).map(presentLabel),
+    }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.setLabels',
+    method: 'put',
+    path: '/unibox/thread/labels',
+    summary: 'File a conversation under exactly these categories',
+    body: labelsBody,
+    success: { status: 200, body: labelList },
+    errors: ['not_found'],
+    handler: async (ctx, { body }) => ({
+      data: (await replaceThreadLabels(ctx, body.thread_id, body.category_ids)).map(presentLabel),
+    }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.listSnoozes',
+    method: 'get',
+    path: '/unibox/snoozes',
+    summary: 'Conversations that the caller has snoozed, the next to come back first',
+    success: { status: 200, body: snoozeList },
+    handler: async (ctx) => ({ data: (await listSnoozes(ctx)).map(presentSnooze) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.snooze',
+    method: 'post',
+    path: '/unibox/snooze',
+    summary: 'Hide a conversation from the caller until a moment',
+    description: 'It is left out of lists until then. Snoozed again, the new moment counts.',
+    body: snoozeBody,
+    success: { status: 200, body: snooze },
+    errors: ['not_found'],
+    handler: async (ctx, { body }) => presentSnooze(await snoozeThread(ctx, body.thread_id, body.snoozed_until)),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.unsnooze',
+    method: 'delete',
+    path: '/unibox/snooze',
+    summary: 'Show a snoozed conversation again',
+    query: snoozedQuery,
+    success: { status: 204 },
+    handler: async (ctx, { query }) => {
+      await unsnoozeThread(ctx, query.thread_id);
     },
   }),
 ];

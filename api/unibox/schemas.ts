@@ -1,15 +1,30 @@
 import { z } from 'zod';
 import { INBOUND_KINDS } from '../../domain/engine/outcomes/record-inbound.ts';
-import { paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
+import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_MAILBOXES = 100;
 const text = z.string().min(1).max(200);
 const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 
+const ids = z
+  .string()
+  .transform((list) => list.split(','))
+  .pipe(z.array(z.uuid()).max(MAX_MAILBOXES));
+
 export const threadListQuery = z.strictObject({
   ...pageQuery(100),
   from: text.optional().meta({ description: "Part of the sender's address or name" }),
   subject: text.optional().meta({ description: 'Part of the subject' }),
+  q: text.optional().meta({
+    description:
+      'Words in a message that came in, its subject or its sender; "in quotes" a phrase, `or`, and - before a word that must not occur. Other filters are then about that message',
+  }),
+  category_ids: ids.optional().meta({ description: 'Filed under one of these categories; ids, separated by commas' }),
+  snoozed: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),
   unseen: z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
@@ -21,12 +36,7 @@ export const threadListQuery = z.strictObject({
   since: day.optional(),
   until: day.optional(),
   email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
-  email_ids: z
-    .string()
-    .transform((list) => list.split(','))
-    .pipe(z.array(z.uuid()).max(MAX_MAILBOXES))
-    .optional()
-    .meta({ description: 'Mailbox ids, separated by commas' }),
+  email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
 const about = {
@@ -49,6 +59,9 @@ export const threadPage = paged(
     seen: z.boolean(),
     message_count: z.int().meta({ description: 'Messages that came in' }),
     has_unread: z.boolean(),
+    labels: z
+      .array(z.strictObject({ id: uuid, title: z.string(), color: z.string() }))
+      .meta({ description: 'Categories it is filed under' }),
     ...about,
   }),
 );
@@ -98,3 +111,52 @@ export const messagePage = paged(
     created_at: timestamp,
   }),
 );
+
+const threadId = z.string().min(1).max(2000);
+
+export const threadIdQuery = z
+  .strictObject({
+    thread_id: threadId.optional(),
+    id: threadId.optional().meta({ description: 'The same as thread_id' }),
+  })
+  .superRefine((query, context) => {
+    if (query.thread_id === undefined && query.id === undefined)
+      context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
+  });
+
+export const snoozedQuery = z.strictObject({ thread_id: threadId });
+
+export const labelList = z.strictObject({
+  data: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string() })),
+});
+
+export const labelsBody = z.strictObject({
+  thread_id: threadId,
+  category_ids: z.array(z.uuid()).max(100).default([]).meta({ description: 'All of them; an empty list clears' }),
+});
+
+export const seenBody = z.strictObject({
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  seen: z.boolean().default(true),
+});
+
+export const seenAnswer = z.strictObject({
+  email_ids: z.array(uuid),
+  seen: z.boolean(),
+  changed: z.int().meta({ description: 'How many were not so before' }),
+});
+
+export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'One mailbox' }) });
+export const countAnswer = z.strictObject({ count: z.int() });
+
+export const snoozeBody = z.strictObject({ thread_id: threadId, snoozed_until: inputTimestamp });
+
+export const snooze = z.strictObject({
+  id: uuid,
+  user_id: uuid.meta({ description: 'Whose it is: a person, or a key or application that belongs to none' }),
+  thread_id: z.string(),
+  snoozed_until: timestamp,
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const snoozeList = z.strictObject({ data: z.array(snooze) });

@@ -24,6 +24,7 @@ import * as refused from './0031_refused.ts';
 import * as approvals from './0050_approvals.ts';
 import * as agentRuns from './0052_runs.ts';
 import * as directSends from './0054_direct_sends.ts';
+import * as inboxWork from './0055_inbox_work.ts';
 import * as preflight from './0056_preflight.ts';
 import * as testRuns from './0057_test_runs.ts';
 import * as mailboxConsents from './0058_mailbox_consents.ts';
@@ -60,6 +61,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0050_approvals', ...approvals },
   { name: '0052_runs', ...agentRuns },
   { name: '0054_direct_sends', ...directSends },
+  { name: '0055_inbox_work', ...inboxWork },
   { name: '0056_preflight', ...preflight },
   { name: '0057_test_runs', ...testRuns },
   { name: '0058_mailbox_consents', ...mailboxConsents },

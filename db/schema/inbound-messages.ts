@@ -29,6 +29,7 @@ export interface InboundMessagesRow {
   created_at: Date;
   retry_at: Date | null;
   tries: number;
+  words: unknown | null;
 }
 
 export interface InboundMessagesInsert {
@@ -60,4 +61,5 @@ export interface InboundMessagesInsert {
   created_at: Date;
   retry_at?: Date | null;
   tries?: number;
+  words?: unknown | null;
 }

@@ -68,6 +68,8 @@ import type { SuppressionsRow, SuppressionsInsert } from './suppressions.ts';
 import type { SyncWorkersRow, SyncWorkersInsert } from './sync-workers.ts';
 import type { TestRunStepsRow, TestRunStepsInsert } from './test-run-steps.ts';
 import type { TestRunsRow, TestRunsInsert } from './test-runs.ts';
+import type { ThreadLabelsRow, ThreadLabelsInsert } from './thread-labels.ts';
+import type { ThreadSnoozesRow, ThreadSnoozesInsert } from './thread-snoozes.ts';
 import type { TrackedLinksRow, TrackedLinksInsert } from './tracked-links.ts';
 import type { TrackingDomainsRow, TrackingDomainsInsert } from './tracking-domains.ts';
 import type { UsersRow, UsersInsert } from './users.ts';
@@ -156,6 +158,8 @@ export interface Tables {
   sync_workers: { row: SyncWorkersRow; insert: SyncWorkersInsert };
   test_run_steps: { row: TestRunStepsRow; insert: TestRunStepsInsert };
   test_runs: { row: TestRunsRow; insert: TestRunsInsert };
+  thread_labels: { row: ThreadLabelsRow; insert: ThreadLabelsInsert };
+  thread_snoozes: { row: ThreadSnoozesRow; insert: ThreadSnoozesInsert };
   tracked_links: { row: TrackedLinksRow; insert: TrackedLinksInsert };
   tracking_domains: { row: TrackingDomainsRow; insert: TrackingDomainsInsert };
   users: { row: UsersRow; insert: UsersInsert };

@@ -1,9 +1,10 @@
 /**
  * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
  * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
- * while events are delivered, and the database is compared with the receiver.
+ * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave.
  */
 import { parseArgs } from 'node:util';
+import { runDirectFaults } from './direct-sends.ts';
 import type { Check } from './reconcile.ts';
 import { isClean, runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
@@ -11,6 +12,7 @@ import { runWebhookFaults } from './webhooks.ts';
 const { values } = parseArgs({
   options: {
     webhooks: { type: 'boolean', default: false },
+    direct: { type: 'boolean', default: false },
     seed: { type: 'string' },
     kills: { type: 'string' },
     contacts: { type: 'string', default: '300' },
@@ -42,6 +44,15 @@ if (values.webhooks) {
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   console.log(`\nTo repeat: npm run test:faults -- --webhooks --seed ${seed} --kills ${kills}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.direct) {
+  const emails = contacts;
+  const { checks, folder } = await runDirectFaults({ seed, emails, kills, settleMs: 240_000, log });
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --direct --seed ${seed} --kills ${kills} --contacts ${emails}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 

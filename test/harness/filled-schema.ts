@@ -86,6 +86,8 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
         : `now() - n % 100000 * interval '1 second'`;
     case 'date':
       return `current_date - n % 1000`;
+    case 'tsvector':
+      return `to_tsvector('simple', 'word' || n)`;
     case 'jsonb':
       return `jsonb_build_object('n', n)`;
     case 'bytea':

@@ -40,7 +40,7 @@ test.before(async () => {
 test.after.always(() => world?.close());
 
 /** What is in the vocabulary for areas that do not exist yet. */
-const LATER = /^(warmup|crm|form)\.|^inbox\.email_(updated|deleted)$/;
+const LATER = /^(warmup|crm|form)\.|^inbox\.email_deleted$/;
 
 interface Stage {
   desk: Desk;
@@ -223,6 +223,11 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     const smtp = createFakeSmtp();
     smtp.next = () => ({ kind: 'refused', stage: 'recipient', code: 550, response: '550 5.1.1 gone', permanent: true });
     await deliverSend(s.ctx, { smtp }, id);
+  },
+  'inbox.email_updated': async (s) => {
+    await arrive(s, (original) => replyTo(original, 'Sounds good.'));
+    const { email_id: id } = (await s.told('inbox.email_received')) as { email_id: string };
+    await s.ok('PATCH', '/unibox/seen', { email_ids: [id] }, s.desk.tenant.sessionToken);
   },
   'email_account.connected': (s) => connected(s),
   'email_account.disconnected': async (s) =>

@@ -1,0 +1,58 @@
+import { Labels, type LabelRow } from '../../db/models/label.ts';
+export type { LabelRow } from '../../db/models/label.ts';
+import { notFound, refuseProblems } from '../../lib/errors.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { existingIds, unknownIdProblems } from '../records/references.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { assertThread } from './exists.ts';
+
+/**
+ * The categories a conversation is filed under.
+ * @throws AppError not_found for a conversation without a message the caller may read
+ */
+export async function readThreadLabels(ctx: Ctx, threadId: string): Promise<LabelRow[]> {
+  await assertThread(ctx, threadId);
+  return labelsOf(reader(ctx), threadId);
+}
+
+/**
+ * Files a conversation under exactly these categories.
+ * @throws AppError not_found; bad_request naming ids that are no categories
+ */
+export async function replaceThreadLabels(
+  ctx: Ctx,
+  threadId: string,
+  categoryIds: readonly string[],
+): Promise<LabelRow[]> {
+  return transact(ctx, async (tx) => {
+    await assertThread({ ...ctx, trx: tx.trx }, threadId);
+    const known = await existingIds(tx.org, 'labels', categoryIds, { registry: 'category' });
+    refuseProblems(
+      unknownIdProblems(categoryIds, known, (index) => `body.category_ids.${index}`, 'No category of this workspace'),
+    );
+    await tx.org.table('thread_labels').where({ thread_id: threadId }).delete();
+    if (known.size > 0)
+      await tx.org.insert(
+        'thread_labels',
+        [...known].map((label_id) => ({ thread_id: threadId, label_id, created_at: tx.now })),
+      );
+    await announceThread(tx, threadId);
+    return labelsOf(tx.org, threadId);
+  });
+}
+
+async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {
+  const ids = await org.table('thread_labels').where({ thread_id: threadId }).pluck('label_id');
+  return org.query(Labels).whereIn('id', ids).orderBy(['position', 'id']);
+}
+
+/** Emits that the newest message of a conversation was labelled. */
+async function announceThread(tx: Tx, threadId: string): Promise<void> {
+  const [message] = await tx.org.sql<{ id: string; mailbox_id: string }>(
+    'select id, mailbox_id from inbound_messages where organization_id = :org and thread_id = :thread order by id desc limit 1',
+    { thread: threadId },
+  );
+  if (!message) throw notFound('Thread');
+  tx.emit('inbox.email_updated', { email_id: message.id, email_account_id: message.mailbox_id, change: 'labels' });
+}
