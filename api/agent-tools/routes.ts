@@ -44,11 +44,6 @@ function present(known: AgentTool): z.input<typeof tool> {
   };
 }
 
-/** Whether an email waits for a person: its route says so in its answer. */
-function isHeld(result: unknown): boolean {
-  return typeof result === 'object' && result !== null && 'result' in result && result.result === 'awaiting_approval';
-}
-
 /** Tools for agents over plain HTTP; the MCP endpoint serves the same ones. */
 export const agentToolsRoutes: readonly AnyRoute[] = [
   route({
@@ -95,7 +90,7 @@ export const agentToolsRoutes: readonly AnyRoute[] = [
         ARGUMENTS,
       );
       const answer = { result: text === '' ? null : JSON.parse(text) };
-      return waits || isHeld(answer.result) ? new Awaiting(answer) : answer;
+      return waits ? new Awaiting(answer) : answer;
     },
   }),
 ];

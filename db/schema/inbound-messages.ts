@@ -29,7 +29,7 @@ export interface InboundMessagesRow {
   created_at: Date;
   retry_at: Date | null;
   tries: number;
-  words: unknown | null;
+  words: string | null;
 }
 
 export interface InboundMessagesInsert {
@@ -61,5 +61,5 @@ export interface InboundMessagesInsert {
   created_at: Date;
   retry_at?: Date | null;
   tries?: number;
-  words?: unknown | null;
+  words?: string | null;
 }

@@ -21,6 +21,7 @@ const TYPES = {
   'pg_catalog.numeric': 'number',
   'pg_catalog.date': 'string',
   'pg_catalog.bytea': 'Buffer',
+  'pg_catalog.tsvector': 'string',
 };
 const HEAD = '/** Written by `npm run db:types` from the migrated schema; do not edit. */';
 /** Heron's own record of what was migrated, and knex's lock. */
