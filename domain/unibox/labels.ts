@@ -1,4 +1,4 @@
-import { Labels, type LabelRow } from '../../db/models/label.ts';
+import type { LabelRow } from '../../db/models/label.ts';
 export type { LabelRow } from '../../db/models/label.ts';
 import { notFound, refuseProblems } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -43,8 +43,11 @@ export async function replaceThreadLabels(
 }
 
 async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {
-  const ids = await org.table('thread_labels').where({ thread_id: threadId }).pluck('label_id');
-  return org.query(Labels).whereIn('id', ids).orderBy(['position', 'id']);
+  return org.sql<LabelRow>(
+    `select l.* from labels l join thread_labels k on k.label_id = l.id
+     where k.organization_id = :org and l.organization_id = :org and k.thread_id = :thread order by l.position, l.id`,
+    { thread: threadId },
+  );
 }
 
 /** Emits that the newest message of a conversation was labelled. */
