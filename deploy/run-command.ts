@@ -17,6 +17,8 @@ interface Run {
   id: string;
   state: string;
   approval_url?: string;
+  /** Of one run alone, oldest first. */
+  events?: { state: string }[];
   error_details?: { code?: string; message?: string; fix?: string };
 }
 
@@ -57,8 +59,9 @@ export async function runFile(
   const answer = await api('POST', '/v1/runs', { body, key: command.key ?? newId() });
   if (answer.status !== 202) throw refused(path, answer.body as Refusal, (problem) => read.file.locate(problem));
   const run = answer.body as Run;
+  if (command.wait) return waitFor(api, run.id, say);
   say(`run ${run.id}: ${run.state}`);
-  return command.wait ? waitFor(api, run, say) : run;
+  return run;
 }
 
 async function textOf(path: string): Promise<string> {
@@ -71,16 +74,22 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Asks until the run is launched or has ended; says each state once, and where a person decides. */
-async function waitFor(api: Client, begun: Run, say: (line: string) => void): Promise<Run> {
-  let run = begun;
-  while (PASSING.includes(run.state)) {
+/** Asks until the run is launched or has ended; says each state it goes through, and where a person decides. */
+async function waitFor(api: Client, id: string, say: (line: string) => void): Promise<Run> {
+  let said = 0;
+  for (;;) {
+    const { events = [], ...run } = (await api('GET', `/v1/runs/${id}`)).body as Run;
+    for (const { state } of events.slice(said)) {
+      say(`run ${id}: ${state}`);
+      if (state === 'awaiting_approval' && run.approval_url) say(`a person decides at ${run.approval_url}`);
+    }
+    said = events.length;
+    if (!PASSING.includes(run.state)) return ended(run);
     await sleep(POLL_MS);
-    const before = run.state;
-    run = (await api('GET', `/v1/runs/${run.id}`)).body as Run;
-    if (run.state !== before) say(`run ${run.id}: ${run.state}`);
-    if (run.state !== before && run.approval_url) say(`a person decides at ${run.approval_url}`);
   }
+}
+
+function ended(run: Run): Run {
   if (SUCCESSFUL.includes(run.state)) return run;
   const { message = '', fix = '' } = run.error_details ?? {};
   throw new OperatorError([`run ${run.id} is ${run.state}: ${message}`, fix].filter(Boolean).join('\n  '));

@@ -9,7 +9,7 @@ const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   READ_CAMPAIGNS: ['view_campaigns'],
   WRITE_EMAILS: ['manage_settings', 'manage_campaigns'],
   WARMUP_ROUTING: ['manage_settings'],
-  WRITE_UNIBOX: ['manage_campaigns'],
+  WRITE_UNIBOX: ['manage_campaigns', 'send_campaigns'],
   USE_AI: ['manage_campaigns'],
   WRITE_CAMPAIGNS: ['manage_campaigns', 'manage_settings', 'send_campaigns'],
   SEND_CAMPAIGNS: ['send_campaigns'],

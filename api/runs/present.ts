@@ -8,7 +8,6 @@ import type { run, runEvent } from './schemas.ts';
 
 /** A run as answers carry it. */
 export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.input<typeof run> {
-  const waits = row.state === 'awaiting_approval';
   return {
     id: row.id,
     state: row.state,
@@ -21,10 +20,8 @@ export function presentRun(row: RunRow, { config }: Pick<Ctx, 'config'>): z.inpu
     action_count: row.action_count,
     ...(row.preflight_report ? { preflight_report: row.preflight_report } : {}),
     ...(row.error_details ? { error_details: row.error_details } : {}),
-    ...(row.approval_id ? { approval_id: row.approval_id } : {}),
-    ...(waits
-      ? { approval_url: approvalUrl(config, row.approval_id!), approval_expires_at: iso(row.expires_at!) }
-      : {}),
+    ...(row.approval_id ? { approval_id: row.approval_id, approval_url: approvalUrl(config, row.approval_id) } : {}),
+    ...(row.state === 'awaiting_approval' ? { approval_expires_at: iso(row.expires_at!) } : {}),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     ...(row.blocked_reason ? { blocked_reason: row.blocked_reason } : {}),

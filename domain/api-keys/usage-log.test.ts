@@ -36,15 +36,19 @@ const counted = async (db: RawDb, apiKeyId: string): Promise<number> =>
 test.serial('a batch whose answer was lost after the commit is neither lost nor counted twice', async (t) => {
   const { apiKeyId } = await world.tenant();
   let lost = 0;
-  const db = new Proxy(world.deps.db, {
+  const { client } = world.deps.db;
+  const lossy = new Proxy(client, {
     get: (real, name) =>
-      name !== 'raw' || lost > 0
+      name !== 'query' || lost > 0
         ? Reflect.get(real, name)
-        : async (...call: Parameters<RawDb['raw']>) => {
-            await real.raw(...call);
+        : async (...call: unknown[]) => {
+            await real.query(...call);
             lost += 1;
             throw new Error('connection lost');
           },
+  });
+  const db = new Proxy(world.deps.db, {
+    get: (real, name) => (name === 'client' ? lossy : Reflect.get(real, name)),
   });
   const usage = createUsageLog({ ...world.deps, db });
   for (const userAgent of ['a', 'b', 'c']) usage.record(request(apiKeyId, { userAgent }));

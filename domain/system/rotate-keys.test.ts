@@ -35,6 +35,25 @@ test.serial('after a rotation the new key alone opens everything, and links of s
     mailboxes.push(
       await createMailbox(world.deps, organizationId, `m${n}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
     );
+  const now = new Date();
+  const byConsent = { organization_id: organizationId, id: mailboxes[0]! };
+  await db('mailbox_tokens').insert({
+    mailbox_id: byConsent.id,
+    organization_id: organizationId,
+    sealed: before.seal('token', SEAL_PLACES.mailboxToken(byConsent.id)),
+    access_expires_at: now,
+    refreshed_at: now,
+  });
+  await db('mailbox_consents').insert({
+    ...byConsent,
+    provider: 'gmail',
+    session_hash: 'session',
+    state_hash: 'state',
+    sealed: before.seal('consent', SEAL_PLACES.mailboxConsent(byConsent.id)),
+    actor: '{}',
+    created_at: now,
+    expires_at: now,
+  });
   const endpoint = await createEndpoint(world.deps, organizationId, 'https://receiver.example.com/hook');
   const created = await call(world, 'POST', '/v1/categories', {
     token,
@@ -59,6 +78,8 @@ test.serial('after a rotation the new key alone opens everything, and links of s
     done.map(({ column, resealed, unreadable }) => [column, resealed, unreadable]),
     [
       ['mailboxes.credentials', 205, 0],
+      ['mailbox_tokens.sealed', 1, 0],
+      ['mailbox_consents.sealed', 1, 0],
       ['mailbox_checks.request', 0, 0],
       ['app_connections.secret', 0, 0],
       ['webhook_secrets.sealed', 1, 0],
@@ -73,6 +94,10 @@ test.serial('after a rotation the new key alone opens everything, and links of s
   const after = createKeyring(NEW);
   for (const { id, credentials } of await db('mailboxes').select('id', 'credentials'))
     t.truthy(JSON.parse(after.open(credentials, SEAL_PLACES.mailbox(id)).toString()).smtp_password);
+  const tokens = await db('mailbox_tokens').where({ mailbox_id: byConsent.id }).first();
+  t.is(after.open(tokens.sealed, SEAL_PLACES.mailboxToken(byConsent.id)).toString(), 'token');
+  const consent = await db('mailbox_consents').where({ id: byConsent.id }).first();
+  t.is(after.open(consent.sealed, SEAL_PLACES.mailboxConsent(byConsent.id)).toString(), 'consent');
   const secret = await db('webhook_secrets').where({ endpoint_id: endpoint.id }).first();
   t.is(after.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString(), endpoint.secret);
   world.deps.keyring = after;
