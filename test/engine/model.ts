@@ -313,7 +313,8 @@ export async function createEngineWorld(world: World, clock: ManualClock, attemp
           mustBe ||
           row.state === 'uncertain' ||
           row.state === 'sending' ||
-          (row.state === 'bounced' && row.sent_at !== null);
+          // A report can come for one that was uncertain.
+          (row.state === 'bounced' && (row.sent_at !== null || row.handover !== null));
         if (mustBe && !isTaken)
           throw new Error(`recorded as ${row.state}, but the server never took it: ${JSON.stringify(row)}`);
         if (isTaken && !mayBe)

@@ -117,6 +117,8 @@ const REACHING: Record<string, Make> = {
     await world.deps.db('campaigns').where({ id: params.id }).update({ tracking_domain: 'track.localhost' });
     return {};
   },
+  'campaigns.createStep': () => ({ body: { subject: 'Again', body_plain: 'Text' } }),
+  'campaigns.test': () => ({ body: { prospect_email: freshEmail() } }),
   'campaigns.update': () => ({ body: { name: 'Other', days: 12, end_time: '17:00' } }),
   'campaigns.replaceSenders': ({ mailboxId }) => ({ body: { senders: [{ email_account_id: mailboxId, weight: 3 }] } }),
   'campaigns.addLeads': ({ contactId }) => ({ body: { contact_ids: [contactId] } }),
@@ -168,10 +170,11 @@ const REACHING: Record<string, Make> = {
       operation,
       async ({ world, params }) => {
         const warmup = operation === 'warmup.start' ? null : world.deps.clock.now();
+        const { password: _, ...imap } = mail();
         await world.deps
           .db('mailboxes')
           .where({ id: params.id })
-          .update({ warmup, imap: JSON.stringify(mail()) });
+          .update({ warmup, imap: JSON.stringify(imap) });
         return {};
       },
     ]),
@@ -186,6 +189,18 @@ const REACHING: Record<string, Make> = {
       imap: mail('imap.example.com'),
     },
   }),
+  'emails.send': () => ({ body: written() }),
+  'unibox.compose': ({ mailboxId }) => ({ body: { ...written(), email_account_id: mailboxId } }),
+  'unibox.reply': async (ground) => ({ body: { thread_id: await answeredThread(ground), body_plain: 'Text' } }),
+  'unibox.getLabels': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
+  'unibox.setLabels': async (ground) => ({ body: { thread_id: await answeredThread(ground), category_ids: [] } }),
+  'unibox.snooze': async (ground) => ({
+    body: {
+      thread_id: await answeredThread(ground),
+      snoozed_until: new Date(ground.world.deps.clock.now().getTime() + 3_600_000).toISOString(),
+    },
+  }),
+  'unibox.unsnooze': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
   'unibox.getThread': async (ground) => ({ query: { thread_id: await answeredThread(ground) } }),
   'unibox.list': async (ground) => {
     await answeredThread(ground);
@@ -211,6 +226,10 @@ export async function reachingRequest(spec: AnyRoute, ground: Ground): Promise<R
   if (made && (made.body !== undefined || !spec.body)) return made;
   const isObject = spec.body && (spec.consumes ?? 'json') !== 'raw' && spec.consumes !== 'multipart';
   return { ...made, ...(isObject ? { body: sampleBody(spec) } : {}) };
+}
+
+function written(): object {
+  return { to: [freshEmail()], subject: 'Hi', body_plain: 'Text' };
 }
 
 /** The id of a conversation of two: an email of a campaign, and its answer. */

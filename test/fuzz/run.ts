@@ -85,7 +85,8 @@ async function askOperation(round: Round, spec: AnyRoute): Promise<void> {
   let attempt = await prepareAttempt(round.world, spec);
   const expected = attempt.reaching.status ?? spec.success.status;
   let { status, text: said } = await send(round, spec, { ...attempt, token: await attempt.own(0) });
-  if (status === expected) report.inside.add(spec.operationId);
+  // What waits for a person was understood and checked as far as an agent's request is.
+  if (status === expected || (spec.awaiting && status === 202)) report.inside.add(spec.operationId);
   else report.outside.set(spec.operationId, `${status} instead of ${expected}: ${said.slice(0, 300)}`);
   for (let n = 0; n < PER_ROUND; n += 1) {
     // What it has changed, or used up, it may refuse from now on.

@@ -172,25 +172,35 @@ test('a starting process waits for a database that comes later, not for one that
   const log = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
   const { db, url } = await migratedDatabase(t);
   let refusals = 2;
-  const late = {
-    userParams: {},
-    raw: (sql: string) =>
-      refusals-- > 0 ? Promise.reject(Object.assign(new Error('starting up'), { code: '57P03' })) : db.raw(sql),
-  } as unknown as RawDb;
+  const late = answering(db, () => {
+    if (refusals-- > 0) throw Object.assign(new Error('starting up'), { code: '57P03' });
+  });
   await waitForDatabase(late, url, log);
   t.is(refusals, -1);
   t.is(said.length, 2, 'reported once, however often it is tried, and again when it is there');
-  const refusing = {
-    userParams: {},
-    raw: () => Promise.reject(Object.assign(new Error('password authentication failed'), { code: '28P01' })),
-  } as unknown as RawDb;
+  const refusing = answering(db, () => {
+    throw Object.assign(new Error('password authentication failed'), { code: '28P01' });
+  });
   await t.throwsAsync(waitForDatabase(refusing, url, log), { message: /password authentication failed/ });
-  const away = {
-    userParams: {},
-    raw: () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
-  } as unknown as RawDb;
+  const away = answering(db, () => {
+    throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+  });
   await t.throwsAsync(waitForDatabase(away, url, log, 0), { message: /cannot be used: no/ });
 });
+
+/** A database whose connections are given out only after `before`, which may refuse. */
+function answering(db: RawDb, before: () => void): RawDb {
+  const client = new Proxy(db.client as { acquireConnection(): Promise<unknown> }, {
+    get: (real, name) =>
+      name === 'acquireConnection'
+        ? async () => {
+            before();
+            return real.acquireConnection();
+          }
+        : Reflect.get(real, name),
+  });
+  return new Proxy(db, { get: (real, name) => (name === 'client' ? client : Reflect.get(real, name)) });
+}
 
 test('a process that is asked to stop finishes its open request, and takes no other', async (t) => {
   const { url: PRIMARY_DB, db } = await migratedDatabase(t);
