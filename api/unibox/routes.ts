@@ -1,7 +1,8 @@
 import type { z } from 'zod';
-import { readThreadLabels, replaceThreadLabels, type LabelRow } from '../../domain/unibox/labels.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { categoryProblems, readThreadLabels, replaceThreadLabels, type LabelRow } from '../../domain/unibox/labels.ts';
 import { countUnseen, markSeen } from '../../domain/unibox/seen.ts';
-import { listSnoozes, snoozeThread, unsnoozeThread, type Snooze } from '../../domain/unibox/snooze.ts';
+import { listSnoozes, snoozeProblems, snoozeThread, unsnoozeThread, type Snooze } from '../../domain/unibox/snooze.ts';
 import { readThread, type ThreadMessage } from '../../domain/unibox/thread.ts';
 import { listThreads, type ThreadRow } from '../../domain/unibox/threads.ts';
 import { route, type AnyRoute } from '../http/route.ts';
@@ -193,6 +194,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     path: '/unibox/thread/labels',
     summary: 'File a conversation under exactly these categories',
     body: labelsBody,
+    furtherProblems: (ctx, { category_ids: ids }) => categoryProblems(reader(ctx), ids ?? []),
     success: { status: 200, body: labelList },
     errors: ['not_found'],
     handler: async (ctx, { body }) => ({
@@ -216,6 +218,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     summary: 'Hide a conversation from the caller until a moment',
     description: 'It is left out of lists until then. Snoozed again, the new moment counts.',
     body: snoozeBody,
+    furtherProblems: async (ctx, { snoozed_until: until }) => (until ? snoozeProblems(until, ctx.clock.now()) : []),
     success: { status: 200, body: snooze },
     errors: ['not_found'],
     handler: async (ctx, { body }) => presentSnooze(await snoozeThread(ctx, body.thread_id, body.snoozed_until)),

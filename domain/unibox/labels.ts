@@ -1,6 +1,6 @@
 import type { LabelRow } from '../../db/models/label.ts';
 export type { LabelRow } from '../../db/models/label.ts';
-import { notFound, refuseProblems } from '../../lib/errors.ts';
+import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { existingIds, unknownIdProblems } from '../records/references.ts';
@@ -27,19 +27,31 @@ export async function replaceThreadLabels(
 ): Promise<LabelRow[]> {
   return transact(ctx, async (tx) => {
     await assertThread({ ...ctx, trx: tx.trx }, threadId);
-    const known = await existingIds(tx.org, 'labels', categoryIds, { registry: 'category' });
-    refuseProblems(
-      unknownIdProblems(categoryIds, known, (index) => `body.category_ids.${index}`, 'No category of this workspace'),
-    );
+    refuseProblems(await categoryProblems(tx.org, categoryIds));
     await tx.org.table('thread_labels').where({ thread_id: threadId }).delete();
-    if (known.size > 0)
+    if (categoryIds.length > 0)
       await tx.org.insert(
         'thread_labels',
-        [...known].map((label_id) => ({ thread_id: threadId, label_id, created_at: tx.now })),
+        [...new Set(categoryIds.map((id) => id.toLowerCase()))].map((label_id) => ({
+          thread_id: threadId,
+          label_id,
+          created_at: tx.now,
+        })),
       );
     await announceThread(tx, threadId);
     return labelsOf(tx.org, threadId);
   });
+}
+
+/** Ids that are no categories of the workspace, as faults of a body. */
+export async function categoryProblems(org: OrgScope, categoryIds: readonly string[]): Promise<Problem[]> {
+  const known = await existingIds(org, 'labels', categoryIds, { registry: 'category' });
+  return unknownIdProblems(
+    categoryIds,
+    known,
+    (index) => `body.category_ids.${index}`,
+    'No category of this workspace',
+  );
 }
 
 async function labelsOf(org: OrgScope, threadId: string): Promise<LabelRow[]> {

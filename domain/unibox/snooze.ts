@@ -1,5 +1,5 @@
 import type { Columns } from '../../db/rows.ts';
-import { refuseProblems } from '../../lib/errors.ts';
+import { refuseProblems, type Problem } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -33,7 +33,7 @@ export async function listSnoozes(ctx: Ctx): Promise<Snooze[]> {
 export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Promise<Snooze> {
   return transact(ctx, async (tx) => {
     await assertThread({ ...ctx, trx: tx.trx }, threadId);
-    if (until <= tx.now) refuseProblems([{ path: 'body.snoozed_until', message: 'Must be in the future' }]);
+    refuseProblems(snoozeProblems(until, tx.now));
     const [row] = await tx.org.sql<Snooze>(
       `insert into thread_snoozes (id, organization_id, owner_id, thread_id, snoozed_until, created_at, updated_at)
        values (:id, :org, :owner, :thread, :until, :now, :now)
@@ -43,6 +43,11 @@ export async function snoozeThread(ctx: Ctx, threadId: string, until: Date): Pro
     );
     return row!;
   });
+}
+
+/** Whether a conversation can be hidden until a moment, as faults of a body. */
+export function snoozeProblems(until: Date, now: Date): Problem[] {
+  return until <= now ? [{ path: 'body.snoozed_until', message: 'Must be in the future' }] : [];
 }
 
 /** Shows a conversation again; nothing happens when it was not snoozed. */
