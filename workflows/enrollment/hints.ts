@@ -1,12 +1,9 @@
 import { defineSignal, setHandler } from '@temporalio/workflow';
+import type { Hints as AnyHints } from '../hints.ts';
 import { NUDGE, type EnrollmentSignals } from './contract.ts';
 
-/** Signals that came since the run last asked what comes next. */
-export interface Hints {
-  /** Whether there was one. */
-  any(): boolean;
-  /** Forgets the signals so far: the run asks now. */
-  take(): void;
+/** As everywhere, and what the latest signal was. */
+export interface Hints extends AnyHints {
   /** A description of the latest one, for people; empty before the first. */
   latest(): string;
 }

@@ -3,12 +3,12 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  isCancellation,
   proxyActivities,
-  proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
+import { ask } from '../ask.ts';
 import { blockedReason } from '../blocked.ts';
+import { deliver } from '../deliver.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
 import type {
@@ -80,31 +80,14 @@ export async function enrollment(args: EnrollmentArgs & ArgsOfEarlierReleases): 
   }
 }
 
-const local = proxyLocalActivities<EnrollmentActivities>({
-  startToCloseTimeout: '30s',
-  summary: 'what comes next?',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 5 },
-});
-
-// While the database is away, the server retries without an event in the history, for any length of time.
-const patient = proxyActivities<EnrollmentActivities>({
-  startToCloseTimeout: '30s',
-  summary: 'what comes next? (asked again)',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-});
-
-/** Asks PostgreSQL. When that keeps failing, other than by an absent database, the contact is blocked. */
+/** Asks PostgreSQL. A contact whose question keeps failing is blocked. */
 async function decide({ args }: Run): Promise<Decision> {
-  try {
-    return asDecision(await local.advanceEnrollment(args));
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-  }
-  try {
-    return asDecision(await patient.advanceEnrollment(args));
-  } catch (error) {
-    return { kind: 'hold', until: null, state: 'blocked', where: blockedReason(error), step: null };
-  }
+  const answer = await ask(async (activities: EnrollmentActivities) =>
+    asDecision(await activities.advanceEnrollment(args)),
+  );
+  return answer.kind === 'blocked'
+    ? { kind: 'hold', until: null, state: 'blocked', where: answer.where, step: null }
+    : answer;
 }
 
 /** Time passes: a wait step, the day of an email, the next time mail may go out. */
@@ -125,16 +108,8 @@ async function sendAtSlot(run: Run, { sendId, at, where }: Slot & Shown): Promis
 
 /** Sends one email. Cancelling the run does not cancel this activity, because nothing else would settle the email. */
 async function send(run: Run, { sendId, where }: Send & Shown): Promise<void> {
-  const { deliverSend } = proxyActivities<EnrollmentActivities>({
-    taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
-    summary: where,
-    startToCloseTimeout: '5m',
-    // A task that never reached its worker is retried this soon; if the worker is only slow, the retry finds the email claimed.
-    heartbeatTimeout: '10s',
-    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
-  });
   await CancellationScope.nonCancellable(() =>
-    orHold(run, () => deliverSend({ organizationId: run.args.organizationId, sendId })),
+    orHold(run, () => deliver({ organizationId: run.args.organizationId, sendId }, where)),
   );
 }
 

@@ -1,0 +1,26 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { Blocked } from './ask.ts';
+
+const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
+
+/** What a run does next, as much of it as is shown; times are epoch milliseconds. */
+export type ShownDecision =
+  | { kind: 'wait'; state: string; until: number; where: string }
+  | { kind: 'send'; at: number; where: string }
+  | { kind: 'call'; where: string }
+  | Blocked
+  | { kind: 'done'; outcome: string };
+
+/** Shows in the Temporal UI what the run waits for; State, by which operators filter, is written only when it changes. */
+export function showDecisions(): (decision: ShownDecision) => void {
+  let state = workflowInfo().typedSearchAttributes.get(stateAttribute) || 'active';
+  return (decision) => {
+    if (decision.kind === 'done') return setCurrentDetails(`finished: ${decision.outcome}`);
+    const until = decision.kind === 'wait' ? decision.until : decision.kind === 'send' ? decision.at : null;
+    setCurrentDetails(decision.where + (until === null ? '' : ` until ${new Date(until).toISOString()}`));
+    const now = decision.kind === 'wait' ? decision.state : decision.kind === 'blocked' ? 'blocked' : 'active';
+    if (now !== state) upsertSearchAttributes([{ key: stateAttribute, value: now }]);
+    state = now;
+  };
+}
