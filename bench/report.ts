@@ -34,7 +34,8 @@ export async function writeReport(names: readonly string[]): Promise<void> {
   const others = (await readFile(REPORT, 'utf8').catch(() => ''))
     .split(/^(?=## )/m)
     .slice(1)
-    .filter((part) => !names.some((name) => part.startsWith(`## ${name}\n`)));
+    .filter((part) => !names.some((name) => part.startsWith(`## ${name}\n`)))
+    .map((part) => `${part.trimEnd()}\n`);
   const sections: string[] = [];
   for (const name of names) {
     const text = await readFile(`${RESULTS}${name}.json`, 'utf8').catch(() => undefined);

@@ -3,12 +3,12 @@ import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import { json } from '../db/connection.ts';
 import { decideApproval } from '../domain/approvals/decide.ts';
-import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
 import { newId } from '../lib/ids.ts';
 import { searchAttributes } from '../temporal/attributes.ts';
 import { start, writeIntents } from '../temporal/dispatch.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { runWorkflow } from '../workflows/run/contract.ts';
+import { approverCtx } from '../test/harness/approvals.ts';
 import { createMailbox, createTenant, type Tenant } from '../test/harness/factories.ts';
 import type { TestAssembly } from '../test/harness/database.ts';
 import { alternate, median, percentile, rssMiB, timed } from './measure.ts';
@@ -126,16 +126,7 @@ async function openDesk({ assembly, stack }: BenchContext): Promise<Desk> {
       await sleep(everyMs);
     }
   };
-  const ctx = systemCtx(deps, tenant.organizationId, 'bench');
-  const person: Ctx = {
-    ...ctx,
-    actor: {
-      ...ctx.actor,
-      kind: 'session',
-      userId: tenant.userId,
-      orgPermissions: new Set(['send_campaigns'] as const),
-    },
-  };
+  const person = approverCtx(deps, tenant);
   return {
     tenant,
     async launch(count) {

@@ -1,5 +1,6 @@
 import type { Columns } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../records/conversation.ts';
 
 /** A message of a conversation that can be answered, received or ours. */
 export interface AnsweredMessage {
@@ -23,8 +24,6 @@ export interface Conversation {
   mailboxIds: ReadonlySet<string>;
 }
 
-/** States of an email that may have reached its recipients. */
-const LEFT = `('sent', 'uncertain', 'bounced')`;
 const MAX_MESSAGES = 500;
 
 /**
@@ -72,29 +71,20 @@ async function readMessages(
   threadId: string,
   mailboxes: readonly string[] | null,
 ): Promise<AnsweredMessage[]> {
-  const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
   return org.sql<AnsweredMessage>(
-    `with ours as (
-       select id from sends where organization_id = :org and message_id = :thread
-       union
-       select s.id from sends r join sends s on s.enrollment_id = r.enrollment_id
-       where r.organization_id = :org and r.message_id = :thread and s.organization_id = :org and s.conversation -> 'messageIds' ->> 0 = :thread
-       union
-       select send_id from inbound_messages where organization_id = :org and thread_id = :thread and send_id is not null
-       union
-       select id from direct_sends where organization_id = :org and thread_id = :thread
+    `with ours as (${OUR_EMAILS}
      )
      select 'received' as direction, m.thread_id, m.mailbox_id, m.message_id, m.in_reply_to, m.reference_ids, m.subject,
        array[m.from_email] as correspondents, coalesce(d.about_send_id, case when d.id is null then m.send_id end) as about_send_id, m.received_at as at
      from inbound_messages m left join direct_sends d on d.id = m.send_id
-     where m.organization_id = :org and m.thread_id = :thread and m.message_id is not null and m.from_email <> '' ${narrow('m')}
+     where m.organization_id = :org and m.thread_id = :thread and m.message_id is not null and m.from_email <> '' ${inMailboxes('m', mailboxes)}
      union all
      select 'sent', cast(:thread as text), s.mailbox_id, s.message_id, null, coalesce(array(
          select value from jsonb_array_elements_text(s.conversation -> 'messageIds') with ordinality as i(value, place)
          where value <> s.message_id order by place), '{}'), s.subject,
        coalesce(d.to_emails, array[s.recipient]), coalesce(d.about_send_id, case when d.id is null then s.id end), coalesce(s.sent_at, s.claimed_at)
      from ours join sends s on s.id = ours.id and s.organization_id = :org left join direct_sends d on d.id = s.id
-     where s.state in ${LEFT} and s.message_id is not null ${narrow('s')}
+     where s.state in ${LEFT_STATES} and s.message_id is not null ${inMailboxes('s', mailboxes)}
      order by at desc limit ${MAX_MESSAGES}`,
     { thread: threadId, ...(mailboxes ? { mailboxes } : {}) },
   );

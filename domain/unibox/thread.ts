@@ -6,6 +6,7 @@ import { reader } from '../kernel/transact.ts';
 import type { StoredAttachment } from '../../db/json-columns.ts';
 import { readSentBodies } from '../engine/outcomes/sent-text.ts';
 import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
+import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../records/conversation.ts';
 import { readableMailboxes } from './threads.ts';
 
 /** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
@@ -38,8 +39,6 @@ export interface ThreadMessage {
 
 /** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
-/** States of a send that may have reached the recipient. */
-const LEFT = `('sent', 'uncertain', 'bounced')`;
 
 /**
  * The messages of one conversation, oldest first, across mailboxes unless one is named. It includes every sent message
@@ -59,27 +58,18 @@ export async function readThread(
     isTimestampText,
     isUuid,
   ]);
-  const narrow = (alias: string) => (mailboxes ? `and ${alias}.mailbox_id = any(cast(:mailboxes as uuid[]))` : '');
   const rows = await reader(ctx).sql<ThreadMessage & { at_text: string }>(
-    `with left_ids as (
-       select id from sends where organization_id = :org and message_id = :thread
-       union
-       select s.id from sends r join sends s on s.enrollment_id = r.enrollment_id
-       where r.organization_id = :org and r.message_id = :thread and s.organization_id = :org and s.conversation -> 'messageIds' ->> 0 = :thread
-       union
-       select send_id from inbound_messages where organization_id = :org and thread_id = :thread and send_id is not null
-       union
-       select id from direct_sends where organization_id = :org and thread_id = :thread
+    `with left_ids as (${OUR_EMAILS}
      ), messages as (
        select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, '{}'::text[] as cc_addresses, '{}'::text[] as bcc_addresses,
          m.in_reply_to, m.subject, m.body_plain, null::text as body_html, false as rendered_again, '[]'::jsonb as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
-       from inbound_messages m where m.organization_id = :org and m.thread_id = :thread ${narrow('m')}
+       from inbound_messages m where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
        union all
        select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
          coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
          coalesce(d.attachments, '[]'), 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
-       where s.state in ${LEFT} ${narrow('s')}
+       where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
      )
      select *, ${AT_TEXT} as at_text from messages
      ${position ? `where (${AT_TEXT}, id) > (:at, cast(:id as uuid))` : ''}

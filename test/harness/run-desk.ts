@@ -5,6 +5,7 @@ import { launchRun } from '../../domain/runs/launch.ts';
 import { preflightRun } from '../../domain/runs/preflight.ts';
 import type { RunRow } from '../../domain/runs/states.ts';
 import { newId } from '../../lib/ids.ts';
+import { approverCtx } from './approvals.ts';
 import { createApiKey, createMailbox, type KeyOptions, type Tenant } from './factories.ts';
 import { call, type Answer, type World } from './world.ts';
 
@@ -39,15 +40,7 @@ export async function openRunDesk(world: World): Promise<RunDesk> {
     smtp: { host: '127.0.0.1', port: 1 },
   });
   const ctx: Ctx = world.system(organizationId);
-  const person: Ctx = {
-    ...ctx,
-    actor: {
-      ...ctx.actor,
-      kind: 'session',
-      userId: tenant.userId,
-      orgPermissions: new Set(['send_campaigns'] as const),
-    },
-  };
+  const person = approverCtx(world.deps, tenant);
   const desk: RunDesk = {
     world,
     tenant,

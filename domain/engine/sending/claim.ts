@@ -15,17 +15,7 @@ import { releaseReservedSends } from '../control/release.ts';
 import { isOpen } from '../../records/schedule/windows.ts';
 import { lockTestRunOf, settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
-import {
-  accessExpired,
-  holdUnreadable,
-  mailboxRefusal,
-  openTarget,
-  sealed,
-  STALE_SLOT_MS,
-  type Claim,
-  type ClaimRow,
-  type Json,
-} from './claimed.ts';
+import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
 import { claimDirect } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
 import { readTestEmail } from './test-email.ts';
@@ -74,14 +64,8 @@ export async function claimSend(
       await releaseReservedSends(tx, { sendId });
       return { kind: 'gone', outcome: refusal ?? 'record_missing' };
     }
-    if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
-    const target = openTarget(ctx, row);
-    if (!target) {
-      await holdUnreadable(tx, mailbox.id);
-      return { kind: 'gone', outcome: 'mailbox_held' };
-    }
-    const host = `${target.host}:${target.port}`;
-    if (!acquire(host)) return { kind: 'host_full', host };
+    const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
+    if ('answer' in server) return server.answer;
     const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
     if (built.errors.length > 0) {
       const faults = built.errors.map((error) => `${error.field}: ${error.message}`).join('; ');
@@ -110,7 +94,7 @@ export async function claimSend(
       sendId,
       token,
       attempts: send.attempts + 1,
-      target,
+      target: server.target,
       raw,
       messageId: built.options.messageId,
       recipient: (envelope.to as string[])[0]!,

@@ -85,8 +85,34 @@ export function sealed({ mailbox: row, credentials, tokens }: ClaimRow): SealedM
   };
 }
 
-/** Opened before the email counts as under way: with a key that does not fit, nothing can have left. */
-export function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
+/**
+ * Opens the SMTP server of an email's mailbox and takes a permit for it, before the email counts as under way: when it is not
+ * to be had, nothing can have left.
+ * @returns the server, or what the claim is answered instead
+ */
+export async function takeServer(
+  ctx: Ctx,
+  tx: Tx,
+  row: ClaimRow & { mailbox: Json },
+  acquire: (host: string) => boolean,
+): Promise<{ target: SmtpTarget } | { answer: Claim }> {
+  const { mailbox } = row;
+  if (accessExpired(row, tx.now)) return { answer: { kind: 'access_expired', mailboxId: mailbox.id } };
+  const target = openTarget(ctx, row);
+  if (!target) {
+    await holdUnreadable(tx, mailbox.id);
+    return { answer: { kind: 'gone', outcome: 'mailbox_held' } };
+  }
+  const host = `${target.host}:${target.port}`;
+  return acquire(host) ? { target } : { answer: { kind: 'host_full', host } };
+}
+
+/** Whether a mailbox that was connected by consent needs another access token before it can sign in. */
+function accessExpired({ access_expires_at: expires }: ClaimRow, now: Date): boolean {
+  return expires !== null && expires.getTime() <= now.getTime() + ACCESS_MARGIN_MS;
+}
+
+function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
   try {
     return smtpTargetOf(ctx.keyring, sealed(row)!);
   } catch (error) {
@@ -95,13 +121,8 @@ export function openTarget(ctx: Ctx, row: ClaimRow): SmtpTarget | undefined {
   }
 }
 
-/** Whether a mailbox that was connected by consent needs another access token before it can sign in. */
-export function accessExpired({ access_expires_at: expires }: ClaimRow, now: Date): boolean {
-  return expires !== null && expires.getTime() <= now.getTime() + ACCESS_MARGIN_MS;
-}
-
 /** Holds a mailbox whose stored password cannot be opened, as one whose sign-in is refused. */
-export async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
+async function holdUnreadable(tx: Tx, mailboxId: string): Promise<void> {
   await holdMailbox(tx, mailboxId, {
     code: 'auth_failed',
     reason: 'The stored password cannot be read; enter it again',

@@ -9,17 +9,7 @@ import { readBlob } from '../../records/blobs.ts';
 import { settleDirectSend, type DirectSettlement } from '../../records/direct-sends.ts';
 import { refusedRecipients } from '../../records/refused-recipients.ts';
 import { releaseReservedSends } from '../control/release.ts';
-import {
-  accessExpired,
-  holdUnreadable,
-  mailboxRefusal,
-  openTarget,
-  sealed,
-  STALE_SLOT_MS,
-  type Claim,
-  type ClaimRow,
-  type Json,
-} from './claimed.ts';
+import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
 
 /**
  * Takes the reserved email of a direct send (`reserved -> sending`), its rows locked. Suppression, state and mailbox are
@@ -57,14 +47,8 @@ export async function claimDirect(
       code: 'suppressed',
       reason: 'Every address it is to is suppressed or has opted out',
     });
-  if (accessExpired(row, tx.now)) return { kind: 'access_expired', mailboxId: mailbox.id };
-  const target = openTarget(ctx, row);
-  if (!target) {
-    await holdUnreadable(tx, mailbox.id);
-    return { kind: 'gone', outcome: 'mailbox_held' };
-  }
-  const host = `${target.host}:${target.port}`;
-  if (!acquire(host)) return { kind: 'host_full', host };
+  const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
+  if ('answer' in server) return server.answer;
   const { options, errors } = buildDirectMessage({
     sender: { email: mailbox.email, name: mailbox.name, replyTo: mailbox.reply_to, sendAs: mailbox.send_as_email },
     to,
@@ -93,7 +77,7 @@ export async function claimDirect(
     sendId: send.id,
     token,
     attempts: send.attempts + 1,
-    target,
+    target: server.target,
     raw,
     messageId: direct.message_id,
     recipient: to[0]!,
