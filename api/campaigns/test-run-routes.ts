@@ -88,7 +88,7 @@ export const testRunRoutes = [
     summary: 'Walk one prospect through the steps of a campaign',
     description:
       'Sends real mail to the prospect and calls apps for real, marked `run_mode: test`, through the runtime that leads go through. ' +
-      'Nothing of it counts for the campaign, and nobody is suppressed by it. Steps that change records are not carried out. ' +
+      'Nothing of it counts for the campaign, and no address is suppressed by it. Steps that change records are not carried out. ' +
       'It works for a campaign of any status; `prospect_email` or `contact_id` is needed.',
     params: idParams,
     body: startBody,

@@ -157,7 +157,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.count',
     method: 'get',
     path: '/unibox/count',
-    summary: 'How many messages nobody has marked as seen',
+    summary: 'How many messages are not marked as seen',
     query: countQuery,
     success: { status: 200, body: countAnswer },
     handler: async (ctx, { query }) => ({ count: await countUnseen(ctx, query.email_id) }),
