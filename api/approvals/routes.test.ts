@@ -1,10 +1,11 @@
 import test from 'ava';
-import { APPROVAL_MS } from '../../domain/approvals/link.ts';
 import { approvalContent, createApproval } from '../../test/harness/approvals.ts';
 import { createMember, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createAccessToken } from '../../test/harness/oauth.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+const APPROVAL_MS = 30 * 60_000;
 
 const clock = new ManualClock();
 let world: World;

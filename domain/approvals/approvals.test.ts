@@ -16,10 +16,11 @@ import { reader, transact } from '../kernel/transact.ts';
 import { authorizeAction, type Action } from './authorize.ts';
 import { decideApproval, executeApproval } from './decide.ts';
 import { expireApproval, withdrawApproval } from './expire.ts';
-import { APPROVAL_MS } from './link.ts';
 import { hashContent, hashRecipients } from './payload.ts';
 import { sweepApprovals } from './sweep.ts';
 import { approvalStatus, findApproval } from './view.ts';
+
+const APPROVAL_MS = 30 * 60_000;
 
 const NOON = new Date('2026-03-02T12:00:00Z');
 const clock = new ManualClock(NOON);

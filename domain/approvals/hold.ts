@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
-import { APPROVAL_MS, approvalUrl, NO_DECISION } from './link.ts';
+import { approvalUrl, NO_DECISION } from './link.ts';
 import { hashContent, MAX_SAMPLES } from './payload.ts';
 import type { SubjectType } from './subjects.ts';
 import { approvalEvent, approvalStatus } from './view.ts';
@@ -28,9 +28,13 @@ export interface Held {
 /**
  * Makes an action wait for a person, with exactly what they decide on. A subject waits for one decision at a time: asked again
  * with the same content, the approval that is pending or approved is given; with other content it ends, and another takes over.
- * @param config for the link in the event
+ * @param config how long a person has, and the address of the link in the event
  */
-export async function holdForApproval(tx: Tx, config: Pick<Config, 'APP_URL'>, held: Held): Promise<ApprovalRow> {
+export async function holdForApproval(
+  tx: Tx,
+  config: Pick<Config, 'APP_URL' | 'APPROVAL_EXPIRES_MS'>,
+  held: Held,
+): Promise<ApprovalRow> {
   if (held.content.samples.length > MAX_SAMPLES) throw new Error(`more than ${MAX_SAMPLES} samples`);
   const payloadHash = hashContent(held.content);
   // Two requests for one subject: the second sees the approval of the first.
@@ -57,7 +61,7 @@ export async function holdForApproval(tx: Tx, config: Pick<Config, 'APP_URL'>, h
     payload_hash: payloadHash,
     preflight: held.preflight ?? null,
     created_at: tx.now,
-    expires_at: new Date(tx.now.getTime() + APPROVAL_MS),
+    expires_at: new Date(tx.now.getTime() + config.APPROVAL_EXPIRES_MS),
   });
   tx.emit('approval.requested', {
     ...approvalEvent(approval),

@@ -1,8 +1,5 @@
 import type { Config } from '../../lib/config/index.ts';
 
-/** How long (ms) a person has for a decision. */
-export const APPROVAL_MS = 30 * 60_000;
-
 /** Why an approval ended whose time passed. */
 export const NO_DECISION = 'No decision within 30 minutes';
 

@@ -236,6 +236,8 @@ export const settingsSchema = z.object({
   LAUNCH_HORIZON_MS: count.min(1000).default(600_000),
   /** After this long (ms) of failures without progress a run is shown as blocked and waits to be retried. Time in which the database cannot be reached does not count. */
   RUN_BLOCK_AFTER_MS: count.min(1).default(300_000),
+  /** How long (ms) a person has to decide on an approval. The API promises 30 minutes, and what people read says so: change it only on an installation for trials. */
+  APPROVAL_EXPIRES_MS: count.min(1000).default(1_800_000),
   /** After this long (ms) an unfinished SMTP conversation of a dead worker is settled as sent or uncertain. */
   SEND_CLAIM_MS: count.min(1000).default(90_000),
   /** Wait (ms) until a mail server that could not be reached is tried again; it counts as an attempt of no email. */
