@@ -62,6 +62,7 @@ const AREAS = {
   oauth: ['webhooks'],
   organizations: ['oauth'],
   'outreach-settings': [],
+  payments: [],
   'product-events': [],
   realtime: [],
   runs: ['campaigns', 'contacts'],

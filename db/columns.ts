@@ -13,6 +13,7 @@ interface JsonTypes {
   ColumnMapping: Json.ColumnMapping;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
+  PaymentLine: Json.PaymentLine;
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
   PreflightFinding: Json.PreflightFinding;
@@ -70,6 +71,9 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'contacts.email': { note: 'Lower-case.' },
   'contacts.custom_fields': { type: 'Record<string, string>' },
   'direct_sends.attachments': { type: 'StoredAttachment[]' },
+  'domain_renewals.cost_cents': { note: "The provider's price when the cycle was charged." },
+  'domain_renewals.processing_cents': { note: 'Added to the price for the processing of the payment.' },
+  'domain_renewals.error': { type: 'StoredIssue', note: 'Why a person is needed.' },
   'enrollments.conversation': { type: 'StoredConversation' },
   'idempotency_keys.headers': { type: 'Record<string, string>' },
   'invitations.email': { note: 'Lower-case.' },
@@ -99,6 +103,11 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'oauth_applications.client_secret_hash': { note: 'SHA-256 of the secret; null for public clients.' },
   'oauth_applications.scopes': { note: 'Mask of lib/permissions.ts: the most a token of it can carry.' },
   'oauth_applications.webhook_url': { note: 'Empty: no app-level delivery.' },
+  'payments.amount_cents': { note: 'The sum of its lines: what is due now.' },
+  'payments.currency': { note: 'ISO 4217, lower-case.' },
+  'payments.line_items': { type: 'PaymentLine[]' },
+  'payments.error': { type: 'StoredIssue', note: 'Why it failed or needs a person.' },
+  'payment_events.outcome': { note: 'What it did, as a code; `ignored` where it came too late to matter.' },
   'preflight_reports.checks': { type: 'PreflightCheck[]' },
   'preflight_reports.findings': { type: 'PreflightFinding[]', note: 'Worst first.' },
   'roles.permissions': { note: 'Names of lib/permissions.ts ORG_PERMISSIONS.' },

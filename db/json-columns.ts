@@ -32,6 +32,15 @@ export interface StoredIssue {
   fix: string;
 }
 
+/** One line of what a payment is for. */
+export interface PaymentLine {
+  label: string;
+  quantity: number;
+  unit_cents: number;
+  /** `month`: charged again every month; `once`: with the first payment alone. */
+  interval: 'month' | 'once';
+}
+
 /** A mail service as stored: everything but the password. */
 export interface StoredMailService {
   host: string;

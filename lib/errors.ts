@@ -45,6 +45,7 @@ export const ERROR_CODES = {
   campaign_invalid: 400,
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
+  redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,
   event_contact_not_found: 404,

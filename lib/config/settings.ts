@@ -46,6 +46,8 @@ export const SENSITIVE = new Set([
   'METRICS_TOKEN',
   'GOOGLE_MAILBOX_CLIENT_SECRET',
   'MICROSOFT_MAILBOX_CLIENT_SECRET',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
 ]);
 
 /**
@@ -200,6 +202,16 @@ export const settingsSchema = z.object({
   MICROSOFT_MAILBOX_CLIENT_SECRET: z.string().min(1).optional(),
   /** Microsoft's addresses where they are others, such as those of a national cloud or of one tenant; as above. */
   MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
+  /** Secret key of the Stripe account that orders of managed mailboxes are paid to. Without it nothing can be bought. */
+  STRIPE_SECRET_KEY: z.string().min(1).optional(),
+  /** Signing secret of the Stripe webhook that calls API_PUBLIC_URL/payments/stripe/events; needed with STRIPE_SECRET_KEY. */
+  STRIPE_WEBHOOK_SECRET: z.string().min(1).optional(),
+  /** Where Stripe's API is, for a double in tests; it may be on a private address only with ALLOW_UNSAFE_WEBHOOK_URLS. */
+  STRIPE_API_BASE: url.default('https://api.stripe.com'),
+  /** What is added to the cost of a domain's renewal for the processing of its payment, in hundredths of a percent. */
+  PAYMENT_PROCESSING_BASIS_POINTS: count.max(10_000).default(290),
+  /** ... and in cents, whatever the cost. */
+  PAYMENT_PROCESSING_FIXED_CENTS: count.default(30),
   /**
    * Where requests are counted against rate limits: `memory` (each process by itself), or shared by all processes in
    * `postgres` or `redis`.
