@@ -13,6 +13,10 @@ interface JsonTypes {
   ColumnMapping: Json.ColumnMapping;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
+  OrderLine: Json.OrderLine;
+  OrderedDomain: Json.OrderedDomain;
+  OrderedMailbox: Json.OrderedMailbox;
+  PersonName: Json.PersonName;
   PaymentLine: Json.PaymentLine;
   PolicyReason: Json.PolicyReason;
   PreflightCheck: Json.PreflightCheck;
@@ -99,6 +103,26 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   },
   'mailboxes.campaign_limit': { note: 'Campaign emails per UTC day.' },
   'mailboxes.min_wait_time': { note: 'Seconds between two emails.' },
+  'mailbox_orders.domains': { type: 'OrderedDomain[]' },
+  'mailbox_orders.line_items': { type: 'OrderLine[]' },
+  'mailbox_orders.error': { type: 'StoredIssue' },
+  'mailbox_orders.pay_by': { note: 'Until when it waits for the payment.' },
+  'mailbox_quotes.domains': { type: 'OrderedDomain[]' },
+  'mailbox_quotes.mailboxes': { type: 'OrderedMailbox[]' },
+  'mailbox_quotes.names': { type: 'PersonName[]', note: 'As they were given.' },
+  'mailbox_quotes.line_items': { type: 'OrderLine[]' },
+  'mailbox_quotes.mailbox_monthly_cents': { note: 'Of all its mailboxes.' },
+  'mailbox_quotes.warmup_monthly_cents': { note: 'Of all its mailboxes; 0 without warmup.' },
+  'mailbox_quotes.domain_cents': { note: 'Registration of its new domains for a year, once.' },
+  'order_mailboxes.smtp': { type: 'StoredMailService' },
+  'order_mailboxes.imap': { type: 'StoredMailService' },
+  'order_mailboxes.credentials': {
+    note: 'Both passwords, sealed under `order_mailboxes/<order>/<position>` until the mailbox is connected; null then.',
+  },
+  'order_steps.step': {
+    note: 'Its key: `domain:<domain>`, `mailbox:<position>`, `dns:<domain>`, `warmup:<position>`.',
+  },
+  'order_steps.attempts': { note: 'Calls to the provider, those that undo it included.' },
   'oauth_applications.organization_id': { note: 'Null for a client that registered itself (RFC 7591).' },
   'oauth_applications.client_secret_hash': { note: 'SHA-256 of the secret; null for public clients.' },
   'oauth_applications.scopes': { note: 'Mask of lib/permissions.ts: the most a token of it can carry.' },

@@ -171,3 +171,35 @@ export interface SendAsAddress {
   isDefault: boolean;
   verified: boolean;
 }
+
+/** The person a managed mailbox is for; either may be empty. */
+export interface PersonName {
+  first_name: string;
+  last_name: string;
+}
+
+/** A domain of an order of managed mailboxes. */
+export interface OrderedDomain {
+  domain: string;
+  /** It is registered with the order; otherwise the workspace has it already. */
+  registration: boolean;
+  /** Price of the registration for a year, once; 0 without one. */
+  price_cents: number;
+  mailboxes: number;
+}
+
+/** A mailbox that an order asks for. */
+export interface OrderedMailbox extends PersonName {
+  email: string;
+  domain: string;
+}
+
+/** A line of a bill for managed mailboxes. */
+export interface OrderLine {
+  key: string;
+  label: string;
+  quantity: number;
+  unit_cents: number;
+  total_cents: number;
+  interval: 'month' | 'once';
+}

@@ -7,6 +7,7 @@ export const SEAL_PLACES = {
   mailboxToken: (mailboxId: string) => `mailbox_tokens/${mailboxId}`,
   mailboxConsent: (id: string) => `mailbox_consents/${id}`,
   mailboxCheck: (id: string) => `mailbox_checks/${id}`,
+  orderMailbox: (orderId: string, position: number | string) => `order_mailboxes/${orderId}/${position}`,
   appConnection: (id: string) => `app_connections/${id}`,
   webhookSecret: (id: string) => `webhook_secrets/${id}`,
   answer: (organizationId: string, actorId: string, operation: string, key: string) =>

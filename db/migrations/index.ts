@@ -29,6 +29,7 @@ import * as preflight from './0056_preflight.ts';
 import * as testRuns from './0057_test_runs.ts';
 import * as mailboxConsents from './0058_mailbox_consents.ts';
 import * as warmup from './0059_warmup.ts';
+import * as mailboxOrders from './0060_mailbox_orders.ts';
 import * as payments from './0062_payments.ts';
 
 export interface Migration {
@@ -67,6 +68,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0057_test_runs', ...testRuns },
   { name: '0058_mailbox_consents', ...mailboxConsents },
   { name: '0059_warmup', ...warmup },
+  { name: '0060_mailbox_orders', ...mailboxOrders },
   { name: '0062_payments', ...payments },
 ];
 

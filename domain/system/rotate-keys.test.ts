@@ -54,6 +54,30 @@ test.serial('after a rotation the new key alone opens everything, and links of s
     created_at: now,
     expires_at: now,
   });
+  const order = { organization_id: organizationId, provider: 'google', count: 11, domains: '[]', warmup: false };
+  const cents = { currency: 'usd', total_monthly_cents: 1, total_due_today_cents: 1, line_items: '[]' };
+  await db('mailbox_orders').insert({
+    ...order,
+    ...cents,
+    id: byConsent.id,
+    quote_id: byConsent.id,
+    state: 'configuring',
+    pay_by: now,
+    actor_kind: 'session',
+    created_at: now,
+    updated_at: now,
+  });
+  for (const position of [2, 10])
+    await db('order_mailboxes').insert({
+      order_id: byConsent.id,
+      position,
+      organization_id: organizationId,
+      email: `${position}@managed.test`,
+      domain: 'managed.test',
+      first_name: '',
+      last_name: '',
+      credentials: before.seal(`of ${position}`, SEAL_PLACES.orderMailbox(byConsent.id, position)),
+    });
   const endpoint = await createEndpoint(world.deps, organizationId, 'https://receiver.example.com/hook');
   const created = await call(world, 'POST', '/v1/categories', {
     token,
@@ -81,6 +105,7 @@ test.serial('after a rotation the new key alone opens everything, and links of s
       ['mailbox_tokens.sealed', 1, 0],
       ['mailbox_consents.sealed', 1, 0],
       ['mailbox_checks.request', 0, 0],
+      ['order_mailboxes.credentials', 2, 0],
       ['app_connections.secret', 0, 0],
       ['webhook_secrets.sealed', 1, 0],
       ['idempotency_keys.body', 1, 0],
@@ -98,6 +123,8 @@ test.serial('after a rotation the new key alone opens everything, and links of s
   t.is(after.open(tokens.sealed, SEAL_PLACES.mailboxToken(byConsent.id)).toString(), 'token');
   const consent = await db('mailbox_consents').where({ id: byConsent.id }).first();
   t.is(after.open(consent.sealed, SEAL_PLACES.mailboxConsent(byConsent.id)).toString(), 'consent');
+  for (const { position, credentials } of await db('order_mailboxes').where({ order_id: byConsent.id }))
+    t.is(after.open(credentials, SEAL_PLACES.orderMailbox(byConsent.id, position)).toString(), `of ${position}`);
   const secret = await db('webhook_secrets').where({ endpoint_id: endpoint.id }).first();
   t.is(after.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString(), endpoint.secret);
   world.deps.keyring = after;

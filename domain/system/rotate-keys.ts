@@ -24,6 +24,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
   { table: 'mailbox_consents', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxConsent(id!) },
   { table: 'mailbox_checks', column: 'request', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxCheck(id!) },
+  {
+    table: 'order_mailboxes',
+    column: 'credentials',
+    key: ['order_id', 'position'],
+    place: (row) => SEAL_PLACES.orderMailbox(row.order_id!, row.position!),
+  },
   { table: 'app_connections', column: 'secret', key: ['id'], place: ({ id }) => SEAL_PLACES.appConnection(id!) },
   { table: 'webhook_secrets', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.webhookSecret(id!) },
   {

@@ -65,6 +65,8 @@ function crossFaults(config: Partial<Config>): string[] {
     faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
   if (config.RATE_LIMIT_STORE === 'redis' && !config.REDIS_URL)
     faults.push('REDIS_URL: needed when RATE_LIMIT_STORE is redis');
+  if (config.PROVISIONING_URL && !config.PROVISIONING_SECRET)
+    faults.push('PROVISIONING_SECRET: needed when PROVISIONING_URL is set');
   if (config.STRIPE_SECRET_KEY && !config.STRIPE_WEBHOOK_SECRET)
     faults.push('STRIPE_WEBHOOK_SECRET: needed with STRIPE_SECRET_KEY, or no payment would ever count');
   const roles = (config.WORKER_ROLES ?? []).filter((role) => !KNOWN_ROLES.has(role));

@@ -46,6 +46,7 @@ export const SENSITIVE = new Set([
   'METRICS_TOKEN',
   'GOOGLE_MAILBOX_CLIENT_SECRET',
   'MICROSOFT_MAILBOX_CLIENT_SECRET',
+  'PROVISIONING_SECRET',
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
 ]);
@@ -202,6 +203,14 @@ export const settingsSchema = z.object({
   MICROSOFT_MAILBOX_CLIENT_SECRET: z.string().min(1).optional(),
   /** Microsoft's addresses where they are others, such as those of a national cloud or of one tenant; as above. */
   MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
+  /** Where the provider of managed mailboxes answers (docs/mailbox-orders.md). Without it none can be ordered. */
+  PROVISIONING_URL: url.optional(),
+  /** Signs every request to that provider; 32 characters or more. */
+  PROVISIONING_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
+  /** How long (ms) a step of an order may fail at the provider before the order fails, is undone and refunded. */
+  PROVISIONING_GIVE_UP_MS: count.min(1000).default(3_600_000),
+  /** How long (ms) an order waits for its payment. */
+  PROVISIONING_PAYMENT_MS: count.min(1000).default(86_400_000),
   /** Secret key of the Stripe account that orders of managed mailboxes are paid to. Without it nothing can be bought. */
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   /** Signing secret of the Stripe webhook that calls API_PUBLIC_URL/payments/stripe/events; needed with STRIPE_SECRET_KEY. */
