@@ -58,6 +58,7 @@ const AREAS = {
   'direct-sends': [],
   imports: ['contacts'],
   labels: [],
+  'mailbox-orders': ['mailboxes', 'payments', 'warmup'],
   mailboxes: [],
   oauth: ['webhooks'],
   organizations: ['oauth'],
