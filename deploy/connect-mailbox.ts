@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createApiClient, expectStatus } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 
 const POLL_MS = 2_000;
+const AREA = '/v1/emails/onboarding/oauth';
 
 interface ConsentAnswer {
   status: 'pending' | 'done' | 'failed';
@@ -22,36 +24,19 @@ export async function connectByConsent(
   options: { provider: 'gmail' | 'outlook'; browser: boolean },
   say: (line: string) => void,
 ): Promise<Record<string, unknown>> {
-  const key = env.HERON_API_KEY;
-  if (!key) throw new OperatorError('HERON_API_KEY is not set: the mailbox is connected to the workspace of that key');
-  const api = new URL('/v1/emails/onboarding/oauth/', env.HERON_API_URL ?? 'http://127.0.0.1:8080').href;
-  const begun = await ask<{ url: string; session: string; expires_in: number }>(key, 'POST', `${api}cli-start`, {
-    provider: options.provider,
-  });
+  const api = createApiClient(env, 'the mailbox is connected to the workspace of that key');
+  const begun = expectStatus<{ url: string; session: string; expires_in: number }>(
+    await api('POST', `${AREA}/cli-start`, { body: { provider: options.provider } }),
+    201,
+  );
   say(`Consent in a browser within ${Math.round(begun.expires_in / 60)} minutes:\n\n  ${begun.url}\n`);
   if (options.browser) openBrowser(begun.url);
   for (;;) {
-    const answer = await ask<ConsentAnswer>(key, 'GET', `${api}session/${begun.session}`);
+    const answer = expectStatus<ConsentAnswer>(await api('GET', `${AREA}/session/${begun.session}`), 200);
     if (answer.status === 'done') return answer.account ?? {};
     if (answer.status === 'failed') throw new OperatorError(said(answer.error));
     await pause(POLL_MS);
   }
-}
-
-async function ask<T>(key: string, method: string, url: string, body?: object): Promise<T> {
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-  } catch {
-    throw new OperatorError(`the API cannot be reached at ${new URL(url).origin}; set HERON_API_URL`);
-  }
-  const answer = (await response.json().catch(() => ({}))) as T & { message?: string; fix?: string };
-  if (!response.ok) throw new OperatorError(said(answer) || `the API answered ${response.status}`);
-  return answer;
 }
 
 function said(error: { message?: string; fix?: string } | undefined): string {

@@ -384,6 +384,22 @@ program
     },
   );
 
+program
+  .command('preflight')
+  .description(
+    'check a campaign through the API (HERON_API_URL, HERON_API_KEY) and store the report; exit code 1 when it has an error. docs/checks.md explains it',
+  )
+  .argument('<campaign>', 'its id')
+  .option('--json', 'the report as JSON')
+  .action(async (campaignId: string, options: { json?: boolean }) => {
+    const { preflight, preflightLines } = await import('./preflight-command.ts');
+    const report = await preflight(campaignId, process.env);
+    if (options.json) printJson(report);
+    else printLines(preflightLines(report));
+    const errors = report.findings.filter(({ severity }) => severity === 'error').length;
+    if (errors > 0) throw new OperatorError(`${errors} ${errors === 1 ? 'error' : 'errors'} to mend before a start`);
+  });
+
 for (const [name, what] of PROCESSES) {
   program
     .command(name)

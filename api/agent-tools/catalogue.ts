@@ -35,6 +35,7 @@ function id(of: string, from: string): { at: string; description: string } {
 }
 
 const campaignId = id('campaign', 'list_campaigns or create_campaign_draft');
+const testRunId = { at: 'params.runId', description: 'Id of the test, from test_campaign or list_test_runs' };
 
 /** Every tool for agents, in the order a newcomer would use them. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
@@ -397,6 +398,58 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Reports everything that would keep a campaign from starting and what is wrong with its steps, each with code, severity, message and fix. ' +
       'Stores and sends nothing. Call it before start_campaign and put right every problem of severity error.',
     arguments: { campaign_id: campaignId },
+  }),
+  tool('campaigns.preflight', {
+    name: 'preflight_campaign',
+    title: 'Score how ready a campaign is',
+    description:
+      'Everything validate_campaign reports, and the world outside: DNS of the sending domains, the copy, merge fields over the actual leads, risk of the list, ' +
+      `volume, windows and dates. Answers with passed, a score from 0 to 100 and findings, worst first, each with a fix; stores the report. ${NOTHING_SENT}`,
+    repeatable: true,
+    arguments: { campaign_id: campaignId },
+  }),
+  tool('campaigns.test', {
+    name: 'test_campaign',
+    title: 'Send one prospect through a campaign as a test',
+    description:
+      'Sends the real emails of every step to one address and calls apps for real, marked run_mode test; nothing counts for the campaign. ' +
+      'Use an address of the person who asked for the test, as prospect_email. Answers at once; read get_test_run until its state is completed, failed or cancelled. ' +
+      'max_wait_seconds shortens every wait; without it a test lasts as long as the campaign.',
+    destructive: true,
+    openWorld: true,
+    arguments: {
+      campaign_id: campaignId,
+      prospect_email: { at: 'body.prospect_email', description: 'Where the emails go; needed without contact_id' },
+      contact_id: { at: 'body.contact_id', description: 'Contact whose fields the emails show, from search_contacts' },
+      mailbox_id: {
+        at: 'body.mailbox_id',
+        description: "Sender, from list_mailboxes; the campaign's first by default",
+      },
+      max_wait_seconds: 'body.max_wait_seconds',
+    },
+  }),
+  tool('campaigns.getTestRun', {
+    name: 'get_test_run',
+    title: 'See how far a test is',
+    description:
+      'Reads a test with the steps that the prospect has met and what came of each. state waiting_for_event: publish_event with waiting_event resumes it. ' +
+      'failed: error has code, message and fix.',
+    arguments: { campaign_id: campaignId, test_run_id: testRunId },
+  }),
+  tool('campaigns.listTestRuns', {
+    name: 'list_test_runs',
+    title: 'List the tests of a campaign',
+    description: 'Lists the tests of a campaign, newest first. Ten may be under way at once.',
+    arguments: { campaign_id: campaignId, ...PAGE },
+  }),
+  tool('campaigns.cancelTestRun', {
+    name: 'cancel_test_run',
+    title: 'Cancel a test',
+    description:
+      'Ends a test where it stands; an email that is being handed over at this moment still leaves. A conflict means that it had already ended.',
+    destructive: true,
+    repeatable: true,
+    arguments: { campaign_id: campaignId, test_run_id: testRunId },
   }),
   tool('campaigns.start', {
     name: 'start_campaign',

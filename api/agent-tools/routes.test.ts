@@ -51,9 +51,13 @@ test('the list is that of the MCP endpoint, for each credential', async (t) => {
     );
     await program.close();
   }
-  const [start] = (await list(await keyWith(tenant, maskOf(['SEND_CAMPAIGNS'])))).body.tools;
+  const { tools } = (await list(await keyWith(tenant, maskOf(['SEND_CAMPAIGNS'])))).body;
+  t.deepEqual(
+    tools.map(({ name }: { name: string }) => name),
+    ['preflight_campaign', 'test_campaign', 'cancel_test_run', 'start_campaign', 'stop_campaign'],
+  );
+  const start = tools.find(({ name }: { name: string }) => name === 'start_campaign');
   t.like(start, {
-    name: 'start_campaign',
     read_only: false,
     destructive: true,
     idempotent: true,

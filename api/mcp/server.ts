@@ -21,7 +21,8 @@ import { VERSION } from '../version.ts';
 const INSTRUCTIONS = [
   'Heron sends cold-email campaigns from the mailboxes of one workspace: the one your credential belongs to.',
   'The usual way: list_mailboxes, create_campaign_draft, add_campaign_step for each email, add_contact or add_contacts, add_contacts_to_campaign,',
-  'validate_campaign until it reports no error, then start_campaign, which makes real email leave. Nothing before start_campaign sends anything.',
+  'validate_campaign until it reports no error, preflight_campaign for its score, then start_campaign, which makes real email leave.',
+  'Nothing before start_campaign sends anything, but test_campaign, which sends the emails to the one address you name.',
   'Lists are paged: pass pagination.next_cursor back as cursor, with the same filters. Ids are UUIDs taken from other answers; never make them up.',
   'A failed call answers with code, message, often fix, and problems, each with the path of the argument at fault.',
 ].join(' ');

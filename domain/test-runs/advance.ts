@@ -240,13 +240,23 @@ async function atAction(at: Walk, action: StepAction): Promise<Verdict> {
     case 'end':
       return { kind: 'over', detail: 'an end step' };
     case 'unsubscribe':
-      return { kind: 'over', detail: NOT_DONE };
+      return { kind: 'over', detail: notDone(action.type) };
     default:
-      return { kind: 'passed', state: 'completed', outcome: 'done', detail: NOT_DONE };
+      return { kind: 'passed', state: 'completed', outcome: 'done', detail: notDone(action.type) };
   }
 }
 
-const NOT_DONE = 'not carried out in a test';
+/** What a step that changes records shows in a test, which changes none. */
+function notDone(type: keyof typeof RECORD_CHANGES): string {
+  return `not carried out in a test: a lead ${RECORD_CHANGES[type]}`;
+}
+
+const RECORD_CHANGES = {
+  add_tag: 'gets the category',
+  remove_tag: 'loses the category',
+  notify: 'is announced by campaign.action',
+  unsubscribe: 'is unsubscribed, and ends here',
+};
 
 /** Opens the wait, or sees that its time is over. An event settles the step itself, with the run locked as it is here. */
 async function atWait(at: Walk, action: Extract<StepAction, { type: 'wait_for_event' }>): Promise<Verdict> {

@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import {
   createCampaign,
   createContact,
+  createLabel,
   createMailbox,
   enroll,
   type StepSpec,
@@ -170,7 +171,7 @@ test.serial(
       const run = await given.get(second.id);
       return run.steps.length === 5 && run;
     });
-    t.like(followUp.steps[3], { name: 'Tag', state: 'completed', detail: 'not carried out in a test' });
+    t.like(followUp.steps[3], { name: 'Tag', state: 'completed' });
     t.like(followUp.app_variables, { order: { number: 'A-1' } });
     // Three days from now, as the step says; a person may end the test instead.
     const path = `/v1/campaigns/${campaignId}/test-runs/${second.id}/cancel`;
@@ -217,6 +218,114 @@ test.serial('a follow-up replies in the conversation, and the link of the footer
   t.deepEqual(await world.deps.db('suppressions').where({ organization_id: org }), []);
   t.true((await world.deps.db('contacts').where({ organization_id: org, email: to }).first()).subscribed);
 });
+
+test.serial(
+  'steps that change records say what they would do and change nothing; waits, variants and ends are as for a lead',
+  async (t) => {
+    const given = await bench(() => []);
+    const { db } = world.deps;
+    const org = given.tenant.organizationId;
+    const [had, wanted] = [
+      await createLabel(world.deps, org, 'category'),
+      await createLabel(world.deps, org, 'category'),
+    ];
+    const contactId = await createContact(db, world.deps.clock.now(), org, {});
+    await db('contact_categories').insert({ organization_id: org, contact_id: contactId, label_id: had });
+    const before = await db('contacts').where({ id: contactId }).first();
+    const build = async (steps: object[]) => {
+      const made = await call(world, 'POST', '/v1/campaigns', {
+        token: given.tenant.apiKey,
+        body: { name: 'Kinds', steps },
+      });
+      t.is(made.status, 201, made.text);
+      return made.body.id as string;
+    };
+    const walk = async (campaignId: string, more = {}) => {
+      const to = `${newId()}@tester.example`;
+      const path = `/v1/campaigns/${campaignId}`;
+      const body = { contact_id: contactId, prospect_email: to, max_wait_seconds: 1, ...more };
+      const begun = await call(world, 'POST', `${path}/test`, { token: given.tenant.apiKey, body });
+      t.is(begun.status, 202, begun.text);
+      const run = await eventually(async () => {
+        const now = (await call(world, 'GET', `${path}/test-runs/${begun.body.id}`, { token: given.tenant.apiKey }))
+          .body;
+        return now.completed_at !== undefined && now;
+      });
+      const letters = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw));
+      return {
+        state: run.state,
+        steps: run.steps.map((one: any) => [one.kind, one.state, one.outcome, one.detail]),
+        letters,
+      };
+    };
+    const action = (type: string, more = {}) => ({ kind: 'action', action: { type, ...more } });
+    const email = { subject: 'Hello', body_plain: 'As the step says' };
+    const ending = await build([
+      action('add_tag', { category_id: wanted }),
+      action('remove_tag', { category_id: had }),
+      action('notify', { message: 'look' }),
+      { kind: 'wait', action: { type: 'wait', wait_minutes: 600 } },
+      email,
+      action('end'),
+      { subject: 'Never', body_plain: 'Never' },
+    ]);
+    const stepId = (
+      await db('campaign_steps').where({ campaign_id: ending, kind: 'email' }).orderBy('position').first()
+    ).id;
+    const variant = await call(world, 'POST', `/v1/campaigns/${ending}/ab-variants`, {
+      token: given.tenant.apiKey,
+      body: { name: 'B', step_id: stepId, subject: 'Hello', body_plain: 'As the variant says', weight: 100 },
+    });
+    t.is(variant.status, 201, variant.text);
+    await db('campaign_variants')
+      .where({ campaign_id: ending })
+      .whereNot({ id: variant.body.id })
+      .update({ weight: 0 });
+
+    const first = await walk(ending);
+    t.is(first.state, 'completed');
+    t.deepEqual(first.steps, [
+      ['add_tag', 'completed', 'done', 'not carried out in a test: a lead gets the category'],
+      ['remove_tag', 'completed', 'done', 'not carried out in a test: a lead loses the category'],
+      ['notify', 'completed', 'done', 'not carried out in a test: a lead is announced by campaign.action'],
+      ['wait', 'completed', 'elapsed', undefined],
+      ['email', 'completed', 'sent', undefined],
+      ['end', 'completed', 'done', 'an end step'],
+    ]);
+    t.is(first.letters.length, 1);
+    t.true(first.letters[0]!.includes('As the variant says'), first.letters[0]);
+
+    const leaving = await build([action('unsubscribe'), { subject: 'Never', body_plain: 'Never' }]);
+    t.deepEqual(await walk(leaving), {
+      state: 'completed',
+      steps: [['unsubscribe', 'completed', 'done', 'not carried out in a test: a lead is unsubscribed, and ends here']],
+      letters: [],
+    });
+    const wait = (on_timeout: string) => ({
+      kind: 'wait',
+      action: { type: 'wait_for_event', wait_event_name: 'order.paid', timeout_minutes: 600, on_timeout },
+    });
+    t.deepEqual(await walk(await build([wait('stop'), { subject: 'Never', body_plain: 'Never' }])), {
+      state: 'completed',
+      steps: [['wait_for_event', 'completed', 'timeout', undefined]],
+      letters: [],
+    });
+    t.deepEqual((await walk(await build([wait('continue'), email]))).steps, [
+      ['wait_for_event', 'completed', 'timeout', undefined],
+      ['email', 'completed', 'sent', undefined],
+    ]);
+
+    t.deepEqual(await db('contacts').where({ id: contactId }).first(), before);
+    t.deepEqual(await db('contact_categories').where({ contact_id: contactId }).pluck('label_id'), [had]);
+    t.deepEqual(await db('suppressions').where({ organization_id: org }), []);
+    const events: string[] = await db('domain_events').where({ organization_id: org }).pluck('type');
+    t.deepEqual(
+      [...new Set(events)],
+      ['campaign.created', 'campaign.updated'],
+      'no event but those of building the campaigns',
+    );
+  },
+);
 
 test.serial('a refused recipient, a broken template and a failing app end the test, and nothing else', async (t) => {
   const refused = `${newId()}@tester.example`;

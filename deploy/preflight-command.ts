@@ -1,0 +1,40 @@
+import { newId } from '../lib/ids.ts';
+import { createApiClient, expectStatus, type ApiSettings } from './api-client.ts';
+
+/** A report as the API answers, as much of it as is shown here. */
+export interface Report {
+  campaign_id: string;
+  passed: boolean;
+  score: number;
+  checks: { key: string; passed: boolean; severity: 'error' | 'warning' | 'info'; message: string }[];
+  findings: { severity: 'error' | 'warning' | 'info'; check: string; code: string; message: string; fix: string }[];
+}
+
+/**
+ * Asks the API for the preflight of a campaign, which stores the report and sends nothing.
+ * @throws OperatorError when the API refuses or does not answer
+ */
+export async function preflight(campaignId: string, env: ApiSettings): Promise<Report> {
+  const api = createApiClient(env, 'a key with SEND_CAMPAIGNS');
+  const path = `/v1/campaigns/${encodeURIComponent(campaignId)}/preflight`;
+  return expectStatus<Report>(await api('POST', path, { key: newId() }), 200);
+}
+
+/** A report as lines for a terminal: one per check, then the findings, worst first, each with its fix below. */
+export function preflightLines({ passed, score, checks, findings }: Report): string[] {
+  const keys = Math.max(...checks.map(({ key }) => key.length));
+  return [
+    `${passed ? 'passed' : 'NOT PASSED'}, score ${score} of 100`,
+    '',
+    ...checks.map(({ key, ...check }) => `${markOf(check)}  ${key.padEnd(keys)}  ${check.message}`),
+    ...findings.flatMap(({ severity, check, code, message, fix }) => [
+      '',
+      `${severity}: ${message} (${check}, ${code})`,
+      ...(fix ? [`  fix: ${fix}`] : []),
+    ]),
+  ];
+}
+
+function markOf({ passed, severity }: Pick<Report['checks'][number], 'passed' | 'severity'>): string {
+  return (passed ? 'ok' : severity.toUpperCase()).padEnd(7);
+}
