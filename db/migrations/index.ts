@@ -31,6 +31,7 @@ import * as mailboxConsents from './0058_mailbox_consents.ts';
 import * as warmup from './0059_warmup.ts';
 import * as mailboxOrders from './0060_mailbox_orders.ts';
 import * as payments from './0062_payments.ts';
+import * as warmupFates from './0071_warmup_fates.ts';
 
 export interface Migration {
   name: string;
@@ -70,6 +71,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0059_warmup', ...warmup },
   { name: '0060_mailbox_orders', ...mailboxOrders },
   { name: '0062_payments', ...payments },
+  { name: '0071_warmup_fates', ...warmupFates },
 ];
 
 /**

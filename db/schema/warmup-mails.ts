@@ -18,7 +18,7 @@ export interface WarmupMailsRow {
   subject: string;
   sent_at: Date | null;
   error: string | null;
-  landed: 'inbox' | 'spam' | null;
+  landed: 'inbox' | 'spam' | 'bounced' | null;
   landed_at: Date | null;
   created_at: Date;
 }
@@ -40,7 +40,7 @@ export interface WarmupMailsInsert {
   subject?: string;
   sent_at?: Date | null;
   error?: string | null;
-  landed?: 'inbox' | 'spam' | null;
+  landed?: 'inbox' | 'spam' | 'bounced' | null;
   landed_at?: Date | null;
   created_at: Date;
 }

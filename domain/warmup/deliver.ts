@@ -13,6 +13,8 @@ import { readSignIn } from '../mailboxes/sign-in.ts';
 import { findMailbox } from '../mailboxes/read.ts';
 import { nextSpan } from '../records/schedule/windows.ts';
 import { openingHours } from './plan.ts';
+import { isOut } from './ramp.ts';
+import { findStanding, type StandingRow } from './standing.ts';
 import { composeWarmup, wordsOf } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
 
@@ -104,10 +106,7 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
       { id },
     );
     if (!mailbox || mail?.state !== 'reserved' || mail.slot_at.getTime() > tx.now.getTime()) return { kind: 'gone' };
-    const partner = await tx.org
-      .table('mailboxes')
-      .where({ id: mail.partner_id })
-      .first('id', 'email', 'provider', 'smtp', 'status', 'warmup', 'warmup_paused_at');
+    const partner = await findPartner(tx, mail.partner_id);
     const against = await reasonAgainst(tx, mailbox, partner);
     if (against) return drop(tx, mail, against);
     if (!isOpen(mailbox, tx.now)) return drop(tx, mail, 'window_closed');
@@ -158,11 +157,23 @@ export async function claimWarmup(ctx: Ctx, id: string): Promise<Claim> {
   });
 }
 
-type Partner = Pick<MailboxRow, 'email' | 'provider' | 'smtp' | 'status' | 'warmup' | 'warmup_paused_at'>;
+type Partner = Pick<MailboxRow, 'email' | 'provider' | 'smtp' | 'status' | 'warmup' | 'warmup_paused_at'> &
+  Pick<StandingRow, 'health_state'>;
+
+async function findPartner(tx: Tx, id: string): Promise<Partner | undefined> {
+  const [partner] = await tx.org.sql<Partner>(
+    `select m.email, m.provider, m.smtp, m.status, m.warmup, m.warmup_paused_at, s.health_state
+     from mailboxes m join warmup_standings s on s.mailbox_id = m.id where m.organization_id = :org and m.id = :id`,
+    { id },
+  );
+  return partner;
+}
 
 async function reasonAgainst(tx: Tx, mailbox: MailboxRow, partner: Partner | undefined): Promise<string | undefined> {
   if (mailbox.status !== 'active' || !mailbox.warmup || mailbox.warmup_paused_at) return 'not_warming';
+  if (isOut((await findStanding(tx.org, mailbox.id))?.health_state)) return 'not_healthy';
   if (!partner || partner.status !== 'active' || !partner.warmup || partner.warmup_paused_at) return 'partner_left';
+  if (isOut(partner.health_state)) return 'partner_left';
   for (const side of ['hold', 'imap_hold'] as const) {
     const until = mailbox[`${side}_until`];
     if (mailbox[`${side}_code`] && (!until || until > tx.now)) return 'mailbox_held';

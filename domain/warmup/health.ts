@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Tx } from '../kernel/transact.ts';
-import type { HealthState } from './ramp.ts';
+import { isOut, type HealthState } from './ramp.ts';
+import { releaseMails } from './standing.ts';
 
 /** Emails of this time (ms) count, the latest so many of them; with fewer than the least nothing is concluded. */
 const LOOK_MS = 7 * DAY_MS;
@@ -13,6 +14,9 @@ const BANDS: readonly [HealthState, number][] = [
   ['watch', 15],
 ];
 const OUT_MS: Partial<Record<HealthState, number>> = { quarantined: 3 * DAY_MS, blocked: 14 * DAY_MS };
+
+/** States in which a mailbox sends fewer warmup emails than its ramp says. */
+const SMALLER = new Set<HealthState>(['throttled', 'quarantined', 'blocked']);
 
 interface Counted {
   health_state: HealthState;
@@ -29,7 +33,7 @@ export function healthOf(spam: number, samples: number): { state: HealthState; s
 
 /**
  * Judges a mailbox anew by where its warmup emails of the last days have landed. One that leaves the pool comes back when its time is over, and
- * what landed before that counts no more.
+ * what landed before that counts no more. The mailbox must be locked.
  */
 export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
   const [now] = await tx.org.sql<Counted>(
@@ -44,7 +48,7 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
     { mailbox: mailboxId, since: new Date(tx.now.getTime() - LOOK_MS), most: SAMPLES.most },
   );
   // One that is out stays so until its time is over.
-  if (!now || now.health_state === 'quarantined' || now.health_state === 'blocked') return;
+  if (!now || isOut(now.health_state)) return;
   const { state, score } = healthOf(now.spam, now.samples);
   const reason = state === 'healthy' ? null : `${now.spam} of ${now.samples} warmup emails landed in spam`;
   const outMs = OUT_MS[state];
@@ -59,6 +63,8 @@ export async function evaluateHealth(tx: Tx, mailboxId: string): Promise<void> {
       ...(outMs ? { blocked_until: new Date(tx.now.getTime() + outMs) } : {}),
     });
   if (state === now.health_state) return;
+  // The rest of its day is planned anew, with as many emails as are left to it.
+  if (SMALLER.has(state)) await releaseMails(tx, mailboxId);
   const data = { email_account_id: mailboxId, health_state: state, previous_state: now.health_state, reason };
   tx.emit('warmup.health_changed', data);
   if (state === 'quarantined') tx.emit('warmup.quarantined', data);

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { Columns } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -6,6 +5,7 @@ import { countDaily } from '../engine/campaign/counters.ts';
 import { freeFrom, readSeats, takeSlot, utcDay, type Seat } from '../engine/sending/seats.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import type { Span } from '../records/schedule/pattern.ts';
 import { compileSchedule, spansBetween, type CompiledSchedule } from '../records/schedule/windows.ts';
 import { drawPartners, readPool, type Pool } from './pool.ts';
 import { dailyTarget, type HealthState, type Ramp } from './ramp.ts';
@@ -13,6 +13,8 @@ import { matchedOf } from './routing.ts';
 
 /** Mailboxes planned in one transaction. */
 const CHUNK = 250;
+/** Transactions at once: while the database stores one chunk, the next is drawn. */
+const LANES = 2;
 /** Warmup takes at most this share of a mailbox's cap of the day; the rest is left to campaigns. */
 const SHARE = 0.5;
 /** Times that are looked at around a drawn one, so that the gap of the mailbox is kept, grow at random by up to this (ms). */
@@ -32,18 +34,23 @@ export type Window = Columns<'mailboxes', 'timezone' | 'warmup_days' | 'warmup_s
 
 /**
  * Plans the rest of the present UTC day for mailboxes of the workspace that have no plan for it, in chunks, until the given one has. Several
- * processes may plan at once: each takes mailboxes that no other has locked.
+ * processes may plan at once: each takes mailboxes that no other transaction has locked, so that one that is locked is left for later.
  * @returns mailboxes planned
  */
 export async function planDay(ctx: Ctx, mailboxId?: string): Promise<number> {
   await release(ctx);
   const pool = await readPool(reader(ctx), ctx.clock.now());
   let planned = 0;
-  for (;;) {
-    const done = await transact(ctx, (tx) => planChunk(tx, pool, mailboxId));
-    planned += done.length;
-    if (done.length === 0 || (mailboxId !== undefined && done.includes(mailboxId))) return planned;
-  }
+  let over = false;
+  const work = async (): Promise<void> => {
+    while (!over) {
+      const done = await transact(ctx, (tx) => planChunk(tx, pool, mailboxId));
+      planned += done.length;
+      over ||= done.length === 0 || (mailboxId !== undefined && done.includes(mailboxId));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, work));
+  return planned;
 }
 
 /** Quarantines and blocks that are over become throttled, from which a mailbox goes on. */
@@ -82,7 +89,12 @@ async function planChunk(tx: Tx, pool: Pool, mailboxId: string | undefined): Pro
   const seats = new Map(
     (await readSeats(tx.org, NO_CAMPAIGN, ids, { day, from, until })).map((seat) => [seat.id, seat] as const),
   );
-  const mails = rows.flatMap((row) => planMailbox(tx, pool, row, seats.get(row.id)!, { day, from, until }));
+  const hours = new Map<string, Hours>();
+  const mails = rows.flatMap((row) => {
+    const key = `${row.timezone} ${row.warmup_days} ${row.warmup_start_time} ${row.warmup_end_time}`;
+    if (!hours.has(key)) hours.set(key, hoursLeft(row, from, until));
+    return planMailbox(tx, pool, row, seats.get(row.id)!, hours.get(key)!);
+  });
   await insertMails(tx, mails);
   await countDaily(
     tx.org,
@@ -104,31 +116,38 @@ export interface PlannedMail {
   slot_at: Date;
 }
 
-function planMailbox(
-  tx: Tx,
-  pool: Pool,
-  row: PlanRow,
-  seat: Seat,
-  on: { day: string; from: number; until: number },
-): PlannedMail[] {
+function planMailbox(tx: Tx, pool: Pool, row: PlanRow, seat: Seat, hours: Hours): PlannedMail[] {
   const wanted = Math.min(dailyTarget(row, row.health_state, tx.now), Math.floor(seat.cap * SHARE));
-  if (wanted === 0) return [];
-  const spans = [...spansBetween(openingHours(row), on.from, on.until)];
-  const open = spans.reduce((sum, { from, to }) => sum + to - from, 0);
-  if (open === 0) return [];
-  // A plan that begins in the middle of the day's hours is as much shorter.
-  const whole = [...spansBetween(openingHours(row), on.until - DAY_MS, on.until)].reduce(
-    (sum, { from, to }) => sum + to - from,
-    0,
-  );
-  const count = Math.max(1, Math.round(wanted * Math.min(1, open / whole)));
-  const partners = drawPartners(pool, { id: row.id, matched: matchedOf(row) }, count);
+  const { spans, openMs, share } = hours;
+  if (wanted === 0 || openMs === 0) return [];
+  const partners = drawPartners(pool, { id: row.id, matched: matchedOf(row) }, Math.max(1, Math.round(wanted * share)));
   return partners.flatMap((partner) => {
-    const at = freeFrom(seat, momentIn(spans, randomInt(Math.max(1, Math.floor(open)))), randomInt(SPREAD_MS));
+    const at = freeFrom(seat, momentIn(spans, Math.random() * openMs), Math.floor(Math.random() * SPREAD_MS));
     if (!spans.some(({ from, to }) => at >= from && at < to)) return [];
     takeSlot(seat, at);
     return { id: newId(), mailbox_id: row.id, partner_id: partner, answers: null, slot_at: new Date(at) };
   });
+}
+
+/** What is left of the hours of a UTC day. */
+interface Hours {
+  /** Epoch ms. */
+  spans: readonly Span[];
+  openMs: number;
+  /** How much of the day's open time that is, 0 to 1: a plan that begins in the middle of it is as much shorter. */
+  share: number;
+}
+
+function hoursLeft(row: Window, from: number, until: number): Hours {
+  const schedule = openingHours(row);
+  const spans = [...spansBetween(schedule, from, until)];
+  const openMs = lengthOf(spans);
+  const wholeMs = lengthOf([...spansBetween(schedule, until - DAY_MS, until)]);
+  return { spans, openMs, share: wholeMs === 0 ? 0 : Math.min(1, openMs / wholeMs) };
+}
+
+function lengthOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
 /** The hours of a mailbox, ready for arithmetic. */
@@ -148,7 +167,7 @@ export function openingHours(row: Window): CompiledSchedule {
 function momentIn(spans: readonly { from: number; to: number }[], into: number): number {
   let left = into;
   for (const { from, to } of spans) {
-    if (left < to - from) return from + left;
+    if (left < to - from) return Math.floor(from + left);
     left -= to - from;
   }
   return spans.at(-1)!.to - 1;

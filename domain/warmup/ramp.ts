@@ -12,10 +12,15 @@ export type Ramp = Pick<MailboxRow, 'warmup' | 'warmup_paused_at' | 'warmup_base
  * blocked one nothing. 0 where warmup is off.
  */
 export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number {
-  if (!ramp.warmup || health === 'quarantined' || health === 'blocked') return 0;
+  if (!ramp.warmup || isOut(health)) return 0;
   const days = Math.max(0, dayOf(ramp.warmup_paused_at ?? now) - dayOf(ramp.warmup));
   const full = Math.min(ramp.warmup_max, ramp.warmup_base + ramp.warmup_increase * days);
   return health === 'throttled' ? Math.floor(full / 2) : full;
+}
+
+/** Whether a mailbox is out of the pool for a while because of where its emails landed. */
+export function isOut(health: HealthState | undefined): boolean {
+  return health === 'quarantined' || health === 'blocked';
 }
 
 function dayOf(at: Date): number {

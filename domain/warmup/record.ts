@@ -11,6 +11,7 @@ import { nextSpan } from '../records/schedule/windows.ts';
 import { evaluateHealth } from './health.ts';
 import { insertMails, openingHours, type Window } from './plan.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
+import { signalWarmup } from './standing.ts';
 
 /** A reply is written this long (ms) after its email came. */
 const REPLY_AFTER_MS = [4 * MINUTE_MS, 120 * MINUTE_MS] as const;
@@ -32,13 +33,14 @@ export async function recordWarmup(
   const messageId = messageIdOf(raw);
   if (!messageId) return false;
   const bindings = { message: messageId, mailbox: mailbox.id };
-  const [known] = await reader(ctx).sql(
-    `select 1 from warmup_mails where organization_id = :org and message_id = :message and partner_id = :mailbox limit 1`,
+  const [known] = await reader(ctx).sql<Columns<'warmup_mails', 'mailbox_id'>>(
+    `select mailbox_id from warmup_mails where organization_id = :org and message_id = :message and partner_id = :mailbox limit 1`,
     bindings,
   );
   if (!known) return false;
   const isSpam = location.folder !== 'INBOX';
   await transact(ctx, async (tx) => {
+    const pair = await lockPair(tx, [mailbox.id, known.mailbox_id]);
     const [mail] = await tx.org.sql<Landed>(
       `with old as (
          select id, landed from warmup_mails where organization_id = :org and message_id = :message and partner_id = :mailbox for update)
@@ -51,8 +53,8 @@ export async function recordWarmup(
     // A second sight of it: rescued from the spam folder, or read again under other uids.
     if (!mail || mail.landed) return;
     if (isSpam) tx.emit('warmup.placement_in_spam', { email_account_id: mail.mailbox_id, warmup_email_id: mail.id });
+    if (mail.answers === null) await planReply(tx, mail, pair, mailbox.id);
     await evaluateHealth(tx, mail.mailbox_id);
-    if (mail.answers === null) await planReply(tx, mail, mailbox.id);
   });
   return true;
 }
@@ -62,14 +64,21 @@ type Replier = Window &
     host: string;
   };
 
-/** Plans a reply, as often as the mailbox replies; one whose rules exclude the pair, in either direction, never does. */
-async function planReply(tx: Tx, mail: Landed, mailboxId: string): Promise<void> {
-  const rows = await tx.org.sql<Replier>(
+/** Locks both mailboxes, in one order and before anything else of them, as planning and every email do. */
+function lockPair(tx: Tx, ids: readonly string[]): Promise<Replier[]> {
+  return tx.org.sql<Replier>(
     `select id, email, provider, smtp ->> 'host' as host, status, warmup, warmup_paused_at, warmup_reply_rate, timezone, warmup_days,
        warmup_start_time, warmup_end_time
      from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update`,
-    { ids: [mailboxId, mail.mailbox_id] },
+    { ids },
   );
+}
+
+/**
+ * Plans a reply, as often as the mailbox replies; one whose rules exclude the pair, in either direction, never does. Its run is signalled where the
+ * reply comes before all that it waits for.
+ */
+async function planReply(tx: Tx, mail: Landed, rows: readonly Replier[], mailboxId: string): Promise<void> {
   const replier = rows.find(({ id }) => id === mailboxId);
   const writer = rows.find(({ id }) => id === mail.mailbox_id);
   if (!replier?.warmup || !writer?.warmup || replier.warmup_paused_at || replier.status !== 'active') return;
@@ -91,6 +100,11 @@ async function planReply(tx: Tx, mail: Landed, mailboxId: string): Promise<void>
     { id: newId(), mailbox_id: mailboxId, partner_id: mail.mailbox_id, answers: mail.id, slot_at: new Date(at) },
   ]);
   await countDaily(tx.org, [{ scope: 'mailbox', scopeId: mailboxId, day: utcDay(at), by: 1 }]);
+  const [earlier] = await tx.org.sql(
+    `select 1 from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state in ('reserved', 'sending') and slot_at < :at limit 1`,
+    { mailbox: mailboxId, at: new Date(at) },
+  );
+  if (!earlier) signalWarmup(tx, mailboxId, 'reply');
 }
 
 /** The Message-ID of a message, with angle brackets. */

@@ -104,12 +104,14 @@ export function matchedOf(mailbox: { email: string; provider: string; host: stri
  */
 export function pairWeight(rules: readonly WarmupRule[], sender: Matched, recipient: Matched): number {
   const rule = rules.find(
-    (each) =>
-      each.enabled &&
-      fits(sender, each.sender_match_type, each.sender_match_value) &&
-      fits(recipient, each.recipient_match_type, each.recipient_match_value),
+    (each) => each.enabled && matchesSide(each, 'sender', sender) && matchesSide(each, 'recipient', recipient),
   );
   return rule ? rule.weight : 1;
+}
+
+/** Whether one side of a rule matches a mailbox. */
+export function matchesSide(rule: WarmupRule, side: 'sender' | 'recipient', mailbox: Matched): boolean {
+  return fits(mailbox, rule[`${side}_match_type`], rule[`${side}_match_value`]);
 }
 
 function fits({ domain, bucket }: Matched, type: MatchType, value: string): boolean {

@@ -4,12 +4,12 @@ import type { Columns, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError } from '../../lib/errors.ts';
 import { signal } from '../../temporal/dispatch.ts';
-import { warmupWorkflow } from '../../workflows/warmup/contract.ts';
+import { warmupWorkflow, type WarmupSignals } from '../../workflows/warmup/contract.ts';
 import { countDaily } from '../engine/campaign/counters.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { findMailbox, holdOf, view, type MailboxView } from '../mailboxes/read.ts';
-import { dailyTarget } from './ramp.ts';
+import { dailyTarget, isOut } from './ramp.ts';
 
 export type StandingRow = Row<'warmup_standings'>;
 
@@ -28,11 +28,16 @@ export async function readStanding(ctx: Ctx, id: string): Promise<WarmupStanding
   const org = reader(ctx);
   const mailbox = await findMailbox(org, id);
   const health = (await findStanding(org, id)) ?? HEALTHY;
-  const isOut = health.health_state === 'quarantined' || health.health_state === 'blocked';
   return {
     mailbox,
     health,
-    status: !mailbox.warmup ? 'stopped' : isOut ? 'blocked' : mailbox.warmup_paused_at ? 'paused' : 'warming',
+    status: !mailbox.warmup
+      ? 'stopped'
+      : isOut(health.health_state)
+        ? 'blocked'
+        : mailbox.warmup_paused_at
+          ? 'paused'
+          : 'warming',
     dailyTarget: dailyTarget(mailbox, health.health_state, ctx.clock.now()),
   };
 }
@@ -113,15 +118,20 @@ async function change(
         .patch({ ...anchors, updated_at: tx.now } as never);
       if (action === 'pause' || action === 'stop') await releaseMails(tx, id);
       tx.audit({ action: 'update', entityType: 'email_account', entityId: id, changes: { warmup: action } });
-      const args = { organizationId: tx.org.organizationId, mailboxId: id };
-      tx.intend(signal(warmupWorkflow, args, 'changed', { cause: action }));
+      signalWarmup(tx, id, action);
     }
     return (await view(tx.org, [await findMailbox(tx.org, id)]))[0]!;
   });
 }
 
-/** Gives the planned emails of a mailbox back, and their places in its cap; it is planned anew when it goes on. */
-async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
+/** Signals the run of a mailbox that is being warmed, and starts it where none is open. */
+export function signalWarmup(tx: Tx, mailboxId: string, cause: WarmupSignals['changed']['cause']): void {
+  const args = { organizationId: tx.org.organizationId, mailboxId };
+  tx.intend(signal(warmupWorkflow, args, 'changed', { cause }));
+}
+
+/** Gives the planned emails of a locked mailbox back, and their places in its cap; it is planned anew when it goes on. */
+export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
   const days = await tx.org.sql<Columns<'warmup_mails', 'slot_day'>>(
     `delete from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'reserved' returning slot_day`,
     { mailbox: mailboxId },

@@ -15,6 +15,8 @@ const DAWN_MS = 20 * MINUTE_MS;
 /** A mailbox that is held is looked at again after this long (ms) where nothing says when the hold ends. */
 const HELD_MS = 6 * HOUR_MS;
 const SOON_MS = 1_000;
+/** A mailbox that another transaction has locked is planned after this long (ms). */
+const LOCKED_MS = 5_000;
 
 /**
  * One turn of a mailbox's warmup: plans the day where that is still to be done, sends what is due, and says when the next email is.
@@ -27,8 +29,12 @@ export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string):
   const now = ctx.clock.now().getTime();
   const rests = restOf(mailbox, now);
   if (rests !== undefined) return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests' };
-  const standing = await findStanding(org, mailboxId);
-  if (!standing?.planned_day || standing.planned_day < utcDay(now)) await planDay(ctx, mailboxId);
+  const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
+  if (!(await isPlanned())) {
+    await planDay(ctx, mailboxId);
+    if (!(await isPlanned()))
+      return { kind: 'wait', wakeAt: now + LOCKED_MS, why: 'the day is planned when others let go' };
+  }
   const due = await nextMail(ctx, mailboxId);
   if (due && due.slot_at.getTime() <= now) {
     const busy = await deliverWarmup(ctx, smtp, due);

@@ -205,11 +205,18 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     args: z.tuple([warmupArgs]),
     signals: {
       changed: z.tuple([
-        today<WarmupSignals['changed']>()(z.strictObject({ cause: z.enum(['start', 'pause', 'resume', 'stop']) })),
+        today<WarmupSignals['changed']>()(
+          z.strictObject({ cause: z.enum(['start', 'pause', 'resume', 'stop', 'settings', 'reply']) }),
+        ),
       ]),
       retry: z.tuple([z.strictObject({ cause: z.enum(['operator', 'sweep']) })]),
     },
     activities: {
+      keepWarm: activity<WarmupActivities>()(
+        'keepWarm',
+        z.tuple([warmupArgs]),
+        z.strictObject({ kind: z.enum(['rest', 'done']), why }),
+      ),
       warmupTurn: activity<WarmupActivities>()(
         'warmupTurn',
         z.tuple([warmupArgs]),

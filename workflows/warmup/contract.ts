@@ -2,8 +2,8 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 
 /** Signals of a warmup. They are hints: the state is in PostgreSQL. */
 export type WarmupSignals = {
-  /** It was started, paused, resumed or stopped. */
-  changed: { cause: 'start' | 'pause' | 'resume' | 'stop' };
+  /** It was started, paused, resumed or stopped, its settings changed, or a reply is due before what it waits for. */
+  changed: { cause: 'start' | 'pause' | 'resume' | 'stop' | 'settings' | 'reply' };
   /** An operator or the sweep retries a run that kept failing. */
   retry: { cause: 'operator' | 'sweep' };
 };
@@ -22,8 +22,19 @@ export type WarmupArgs = ArgsOf<typeof warmupWorkflow>;
 /** What a turn found. `wakeAt` is epoch milliseconds; null waits for a signal. */
 export type WarmupReport = { kind: 'wait'; wakeAt: number | null; why: string } | { kind: 'done'; why: string };
 
+/** Why turns have ended: warmup is off, or rests until a signal. */
+export interface WarmupRest {
+  kind: 'rest' | 'done';
+  why: string;
+}
+
 /** Activities of this family, as the workflow sees them. */
 export interface WarmupActivities {
-  /** Plans the day where needed, sends what is due, and says when the next email is. */
+  /**
+   * Takes the turn that is due (plans the day where needed, sends an email) and fails, with the time of the next turn as its retry
+   * delay, until there is nothing to wait for but a signal.
+   */
+  keepWarm(args: WarmupArgs): Promise<WarmupRest>;
+  /** One turn. Called by runs of earlier releases. */
   warmupTurn(args: WarmupArgs): Promise<WarmupReport>;
 }

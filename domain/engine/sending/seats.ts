@@ -264,8 +264,8 @@ export async function readSeats(
        greatest((select max(s.sent_at) from sends s where s.mailbox_id = m.id),
          -- One that may have left, or that the server refused, keeps its distance too.
          (select max(s.claimed_at) from sends s where s.mailbox_id = m.id and s.sent_at is null and s.state in ('uncertain', 'bounced')),
-         (select max(coalesce(w.sent_at, w.claimed_at)) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
-            and w.state <> 'sending')) as last_sent_at,
+         (select coalesce(w.sent_at, w.claimed_at) from warmup_mails w where w.mailbox_id = m.id and w.claimed_at is not null
+            and w.state <> 'sending' order by w.claimed_at desc limit 1)) as last_sent_at,
        (select array_agg(extract(epoch from t.slot_at)::float8 * 1000) from (
           select s.slot_at from sends s where s.mailbox_id = m.id and s.state in ('reserved', 'sending')
           union all
