@@ -50,7 +50,10 @@ export async function listEvents(ctx: Ctx, filter: EventFilter, request: PageReq
  */
 export async function getEvent(ctx: Ctx, id: string): Promise<ProductEventRow> {
   const event = isUuid(id) ? await reader(ctx).query(ProductEvents).findById(id) : undefined;
-  if (!event) throw new AppError('event_not_found', 'Event not found');
+  if (!event)
+    throw new AppError('event_not_found', 'Event not found', {
+      fix: 'GET /v1/events lists the events of the workspace; they are kept for a limited time.',
+    });
   return event;
 }
 

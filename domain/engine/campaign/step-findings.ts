@@ -201,7 +201,7 @@ async function variantProblems(
         code: 'campaign_variable_missing',
         severity: 'error' as const,
         message: `Variant "${variant.name}": ${formatMessageError({ field, ...error })}`,
-        fix: 'Change the variant with PATCH /v1/campaigns/:id/variants/:vid, or switch it off.',
+        fix: 'Change the variant with PATCH /v1/campaigns/:id/ab-variants/:variantId, or switch it off.',
         stepId: variant.step_id ?? first?.id ?? null,
       })),
     ),
