@@ -1,9 +1,12 @@
+import { spentDay } from '../domain/engine/sending/free-seats.ts';
 import type { RawDb, TestDeps } from '../test/harness/database.ts';
 import { createCampaign, createLabel, createTenant, type StepSpec } from '../test/harness/factories.ts';
 
 /** Monday noon, UTC: half of every mailbox's day is over. */
 export const NOON = new Date('2026-03-02T12:00:00Z');
 const TODAY = '2026-03-02';
+/** Emails that the campaign with a ramp may take from a mailbox today. */
+const RAMP = 3;
 
 /** A workspace in the middle of its day. */
 export interface LivingWorld {
@@ -44,10 +47,10 @@ export async function fillWorld(
     // Nearly every mailbox has given it what the ramp allows today.
     ramp: await create({
       ramp_enabled: true,
-      ramp_start: 3,
+      ramp_start: RAMP,
       ramp_increment: 1,
       ramp_ceiling: 50,
-      ramp_level: 3,
+      ramp_level: RAMP,
       ramp_day: TODAY,
     }),
     strict: await create({ esp_match_mode: 'strict' }),
@@ -60,6 +63,7 @@ export async function fillWorld(
   log(`${leads} leads are there`);
   await fillSends(db, organizationId, campaigns);
   await fillCounts(db, organizationId);
+  await noteSpent(db, organizationId, campaigns.ramp.campaignId);
   await holdSome(db, organizationId);
   for (const table of [
     'mailboxes',
@@ -190,7 +194,7 @@ async function fillSends(db: RawDb, org: string, campaigns: LivingWorld['campaig
     );
     await fill(
       `select :ramp::uuid as campaign, m.id as mailbox, 'sent' as state, n, :now::timestamptz - (70 + m.number % 200) * interval '1 minute' - n * interval '30 minutes' as at
-       from ${numbered} cross join generate_series(1, 3) n where hashtext(m.id::text) % 50 <> 42`,
+       from ${numbered} cross join generate_series(1, ${RAMP}) n where hashtext(m.id::text) % 50 <> 42`,
     );
     await fill(
       `select (:shared::uuid[])[1 + m.number % 3] as campaign, m.id as mailbox, 'reserved' as state, n,
@@ -216,6 +220,16 @@ async function fillCounts(db: RawDb, org: string): Promise<void> {
      left join daily_counters d on d.scope = 'mailbox' and d.scope_id = s.mailbox_id and d.day = :day
      where m.id = s.mailbox_id`,
     { org, now: NOON, day: TODAY },
+  );
+}
+
+/** The allocator has noted which mailboxes have given the campaign with a ramp all that it allows them. */
+export async function noteSpent(db: RawDb, org: string, campaign: string): Promise<void> {
+  await db.raw(
+    `update mailboxes m set spent_days = array[:day::uuid] from (
+       select mailbox_id from sends where campaign_id = :campaign and slot_day = :today group by 1 having count(*) >= :ramp) s
+     where m.organization_id = :org and m.id = s.mailbox_id`,
+    { org, campaign, today: TODAY, ramp: RAMP, day: spentDay(campaign, TODAY, RAMP) },
   );
 }
 

@@ -53,11 +53,16 @@ export class OrgScope {
     return runStatement<Row>(this.#trx, text, { ...bindings, org: this.organizationId }).then(({ rows }) => rows);
   }
 
-  /** Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}. */
-  lock(name: string): Promise<void> {
-    return runStatement(this.#trx, 'select pg_advisory_xact_lock(hashtextextended(:name, 0))', { name }).then(
-      () => undefined,
-    );
+  /**
+   * Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}.
+   * @param keepPlans has the rest of the transaction use the kept plans of its statements whatever their bindings: PostgreSQL would plan
+   *   many anew where a binding is a list. For hot paths whose statements are written for it.
+   */
+  lock(name: string, { keepPlans = false } = {}): Promise<void> {
+    const text = keepPlans
+      ? `select pg_advisory_xact_lock(hashtextextended(:name, 0)), set_config('plan_cache_mode', 'force_generic_plan', true)`
+      : 'select pg_advisory_xact_lock(hashtextextended(:name, 0))';
+    return runStatement(this.#trx, text, { name }).then(() => undefined);
   }
 
   /** Bounds the waits for row locks in this transaction, in ms; null goes back to what the process waits (DB_LOCK_TIMEOUT_MS). */

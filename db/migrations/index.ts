@@ -32,6 +32,7 @@ import * as warmup from './0059_warmup.ts';
 import * as mailboxOrders from './0060_mailbox_orders.ts';
 import * as payments from './0062_payments.ts';
 import * as warmupFates from './0071_warmup_fates.ts';
+import * as spentDays from './0073_spent_days.ts';
 
 export interface Migration {
   name: string;
@@ -72,6 +73,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0060_mailbox_orders', ...mailboxOrders },
   { name: '0062_payments', ...payments },
   { name: '0071_warmup_fates', ...warmupFates },
+  { name: '0073_spent_days', ...spentDays },
 ];
 
 /**

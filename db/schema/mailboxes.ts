@@ -53,6 +53,7 @@ export interface MailboxesRow {
   imap_hold_code: string | null;
   imap_hold_reason: string | null;
   imap_hold_until: Date | null;
+  spent_days: string[];
 }
 
 export interface MailboxesInsert {
@@ -101,4 +102,5 @@ export interface MailboxesInsert {
   imap_hold_code?: string | null;
   imap_hold_reason?: string | null;
   imap_hold_until?: Date | null;
+  spent_days?: string[];
 }

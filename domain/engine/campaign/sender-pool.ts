@@ -33,6 +33,17 @@ export const IS_SENDER = isSender({ id: ':campaign', tags: ':tags::uuid[]', stra
 /** Mailboxes beside their row among the campaign's explicit senders, if there is one. */
 export const POOL_TABLES = `mailboxes m left join campaign_senders c on c.campaign_id = :campaign and c.mailbox_id = m.id`;
 
+/** What the campaign says of mailbox `m` as one of its explicit senders, looked up mailbox by mailbox: null when it is none. */
+export const CHOSEN_ONE = `(select c.enabled from campaign_senders c where c.campaign_id = :campaign and c.mailbox_id = m.id limit 1)`;
+/** Whether mailbox `m` has a tag of the campaign, looked up mailbox by mailbox. */
+export const TAGGED_ONE = `coalesce((select true from mailbox_tags t where t.mailbox_id = m.id and t.label_id = any(:tags::uuid[]) limit 1), false)`;
+/**
+ * {@link IS_SENDER} for a few mailboxes of many, without a join: PostgreSQL looks up nothing for all of them at once, as it may where
+ * there is an EXISTS, and reads no table whole.
+ */
+export const IS_SENDER_ONE = `coalesce(${CHOSEN_ONE}, ${TAGGED_ONE} or (:strategy = 'tags' and cardinality(:tags::uuid[]) = 0
+         and (select true from campaign_senders chosen where chosen.campaign_id = :campaign order by mailbox_id limit 1) is null))`;
+
 /** A mailbox `m` whose holds, if there are any, all end by themselves. */
 export const COMES_BACK = `(m.hold_code is null or m.hold_until is not null) and (m.imap_hold_code is null or m.imap_hold_until is not null)`;
 

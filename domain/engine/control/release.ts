@@ -49,7 +49,7 @@ export async function releaseReservedSends(tx: Tx, target: ReleaseTarget): Promi
   const mailboxes = [...new Set(rows.map((row) => row.mailbox_id).filter((id) => id !== null))];
   await tx.org.sql(
     `with held as (select id from mailboxes where organization_id = :org and id = any(:ids::uuid[]) order by id for no key update)
-     update mailboxes m set next_free_at = 'epoch' from held where m.id = held.id`,
+     update mailboxes m set next_free_at = 'epoch', spent_days = '{}' from held where m.id = held.id`,
     { ids: mailboxes },
   );
   await countDaily(
@@ -104,9 +104,10 @@ export async function freeSlot(tx: Tx, email: { id: string; mailbox_id: string |
     at = Math.max(at, other.getTime() + mailbox.gap);
   }
   // The time it leaves is free again.
-  await tx.org.sql(`update mailboxes set next_free_at = 'epoch' where organization_id = :org and id = :id`, {
-    id: email.mailbox_id,
-  });
+  await tx.org.sql(
+    `update mailboxes set next_free_at = 'epoch', spent_days = '{}' where organization_id = :org and id = :id`,
+    { id: email.mailbox_id },
+  );
   return new Date(at);
 }
 

@@ -299,6 +299,32 @@ test.serial('the ramp holds for each mailbox, not for their sum', async (t) => {
   t.is(slots(await ask(given, bound)).length, 1);
 });
 
+test.serial(
+  'a mailbox that has given its share of a day is known for it, until one of its slots is given back',
+  async (t) => {
+    const given = await setup(4, [{}, {}], { ramp_enabled: true, ramp_start: 1, ramp_increment: 1, ramp_ceiling: 50 });
+    const [one, two, three, four] = given.candidates as [Candidate, Candidate, Candidate, Candidate];
+    const known = async (): Promise<number[]> =>
+      (await world.deps.db('mailboxes').whereIn('id', given.mailboxIds).orderBy('id')).map(
+        ({ spent_days: days }) => days.length,
+      );
+    const [first] = await ask(given, [one]);
+    t.is(
+      (await known()).reduce((sum, n) => sum + n),
+      1,
+    );
+    t.is(slots(await ask(given, [two, three])).length, 1);
+    t.deepEqual(await known(), [1, 1]);
+    t.is(first!.kind, 'slot');
+    const { sendId, mailboxId } = first as Extract<Allocation, { kind: 'slot' }>;
+    await transact(world.system(given.tenant.organizationId), (tx) => releaseReservedSends(tx, { sendId }));
+    t.like(await ask(given, [four]), [{ kind: 'slot', mailboxId }]);
+    // Another share is another key: nothing has to be forgotten when the campaign is edited.
+    await world.deps.db('campaigns').where({ id: given.campaignId }).update({ ramp_level: 2 });
+    t.is(slots(await ask(given, [three])).length, 1);
+  },
+);
+
 test.serial('a mailbox that rests for a while keeps its conversations', async (t) => {
   const until = new Date('2026-03-02T12:00:00Z');
   const given = await setup(1, [{}, { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: until }]);

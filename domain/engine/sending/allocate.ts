@@ -16,17 +16,8 @@ import {
   startOfNextDay,
   type Schedule,
 } from '../../records/schedule/windows.ts';
-import {
-  freeFrom,
-  lockDecided,
-  lockFree,
-  poolFreeAt,
-  takeSlot,
-  utcDay,
-  type Decided,
-  type Seat,
-  type SeatDay,
-} from './seats.ts';
+import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
+import { freeFrom, lockDecided, takeSlot, utcDay, type Decided, type Seat, type SeatDay } from './seats.ts';
 
 /** One contact that wants to send one step. */
 export interface Candidate {
@@ -91,8 +82,6 @@ const KEPT_MS = HOUR_MS;
 
 /** Contacts that must wait for another day ask again a little apart, not all in the same second. */
 const SPREAD_MS = 60_000;
-/** Mailboxes locked beside one for each candidate, so that there is a choice by load. */
-const CHOICE = 15;
 /** The longest part of a minimum gap by which it may grow. */
 const SPREAD_SHARE = 0.2;
 /** How soon (ms) to ask again where another transaction holds the mailboxes. */
@@ -126,7 +115,7 @@ export async function allocate(
   const bound = candidates.flatMap((one) => (one.stickyMailboxId && !one.isFirst ? [one.stickyMailboxId] : []));
   // Sent together; what is read second is read under the lock.
   const [, decided] = await Promise.all([
-    tx.org.lock(`campaign/${campaign.id}`),
+    tx.org.lock(`campaign/${campaign.id}`, { keepPlans: true }),
     lockDecided(tx, campaign, [...new Set(bound)], on),
   ]);
   const round: Round = {
@@ -255,9 +244,7 @@ async function inPool(
   const search = {
     family: family || null,
     pool: round.decided.pool,
-    ramp: rampOf(round),
-    dailyLimit: campaign.daily_limit,
-    given: round.decided.given.campaign,
+    share: mostOf(round),
   };
   let pool = round.pools.get(family);
   if (!pool) {
@@ -267,7 +254,7 @@ async function inPool(
       campaign,
       {
         ...search,
-        count: left + CHOICE,
+        needed: left,
         freeBy: tx.now.getTime() + round.horizonMs,
         except: [...round.decided.seats.keys(), ...held.map(({ id }) => id), ...kept.full],
       },
@@ -345,13 +332,14 @@ function hasShare(round: Round, seat: Seat, day: string): boolean {
 
 /** What a mailbox may give the campaign on a day: the smallest of its cap, the daily limit and the ramp. */
 function shareOf(round: Round, seat: Seat): number {
-  return Math.min(seat.cap, round.campaign.daily_limit, rampOf(round)?.level ?? Infinity);
+  return Math.min(seat.cap, mostOf(round));
 }
 
-function rampOf({ campaign, level }: Round): { level: number } | null {
-  if (!campaign.ramp_enabled) return null;
+/** The most that any mailbox may give the campaign on the day. */
+function mostOf({ campaign, level }: Round): number {
+  if (!campaign.ramp_enabled) return campaign.daily_limit;
   const { ramp_start: start, ramp_increment: increment, ramp_ceiling: ceiling } = campaign;
-  return { level: rampLevel({ enabled: true, start, increment, ceiling, level, perMailboxCap: 1_000_000 }, 0) };
+  return rampLevel({ enabled: true, start, increment, ceiling, level, perMailboxCap: campaign.daily_limit }, 0);
 }
 
 /**
@@ -446,6 +434,7 @@ async function store(round: Round): Promise<void> {
   const { tx, campaign, on, slots, changes } = round;
   const all = [...round.decided.seats.values(), ...[...round.pools.values()].flatMap(({ seats }) => seats)];
   const changed = [...new Set(all)].filter((seat) => seat.changed);
+  const most = mostOf(round);
   await tx.org.sql(
     `with slots as (
        insert into sends (id, organization_id, campaign_id, enrollment_id, step_id, step_run_id, contact_id, mailbox_id, variant_id, state,
@@ -459,7 +448,8 @@ async function store(round: Round): Promise<void> {
          slot_day = excluded.slot_day, attempts = 0, updated_at = excluded.updated_at
        where sends.state = 'uncertain' and sends.again
      ), moved as (
-       update mailboxes m set next_free_at = t.at from unnest(:mailboxes::uuid[], :at::timestamptz[]) as t(id, at)
+       update mailboxes m set next_free_at = t.at, spent_days = case when t.spent then ${withSpentDay(':spentDay::uuid')} else m.spent_days end
+       from unnest(:mailboxes::uuid[], :at::timestamptz[], :spent::boolean[]) as t(id, at, spent)
        where m.organization_id = :org and m.id = t.id
      )
      ${COUNT_DAILY}`,
@@ -470,6 +460,8 @@ async function store(round: Round): Promise<void> {
       slots: json(slots),
       mailboxes: changed.map(({ id }) => id),
       at: changed.map((seat) => freeTime(tx, seat)),
+      spent: changed.map(({ given }) => given >= most),
+      spentDay: spentDay(campaign.id, on.day, most),
       ...countBindings(changes),
     },
   );
