@@ -1,6 +1,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { orBlock } from './blocking.ts';
+import { withPulse } from './pulse.ts';
 import { callApp } from '../domain/app-connections/call.ts';
 import { advanceDirectSend } from '../domain/direct-sends/advance.ts';
 import { advanceEnrollment } from '../domain/engine/enrollment/advance.ts';
@@ -25,7 +26,6 @@ export interface EngineParts {
 
 /** How long (ms) one launcher activity works while there is work, before it returns. */
 const LAUNCHER_TURN_MS = 20_000;
-export const HEARTBEAT_MS = 5_000;
 
 /** Activities of campaign, enrollment and direct send runs. Each calls one verb and says which errors Temporal retries, and when. */
 export function createEngineActivities(
@@ -65,11 +65,8 @@ export function createEngineActivities(
     },
 
     async callApp({ organizationId, stepRunId }) {
-      const context = Context.current();
-      // An app may take long; the heartbeat distinguishes a slow app from a dead worker.
-      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       const result = await orBlock(deps, organizationId, () =>
-        callApp(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
+        withPulse(() => callApp(ctxOf(organizationId), stepRunId, appCalls)),
       );
       if (result.outcome === 'busy') {
         metrics.targetBusy.inc({ resource: 'apps' });

@@ -8,6 +8,7 @@ import type { RunRow } from '../domain/runs/states.ts';
 import type { RunActivities, RunArgs } from '../workflows/run/contract.ts';
 import type { Ctx } from '../domain/kernel/context.ts';
 import { orBlock } from './blocking.ts';
+import { withPulse } from './pulse.ts';
 
 /** Activities of an agent's run: each does what the state of the run asks for, and says what that led to. */
 export function createRunActivities(deps: Deps): RunActivities {
@@ -16,7 +17,7 @@ export function createRunActivities(deps: Deps): RunActivities {
     ({ organizationId, runId }: RunArgs) =>
       orBlock(deps, organizationId, async () => {
         const workflowId = activityInfo().workflowExecution?.workflowId ?? 'run';
-        return toReport(await verb(systemCtx(deps, organizationId, workflowId), runId));
+        return toReport(await withPulse(() => verb(systemCtx(deps, organizationId, workflowId), runId)));
       });
   return { preflightRun: step(preflightRun), settleApproval: step(settleRunApproval), launchRun: step(launchRun) };
 }

@@ -1,10 +1,11 @@
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { callAppForTest } from '../domain/app-connections/test-call.ts';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { advanceTestRun } from '../domain/test-runs/advance.ts';
 import type { TestRunActivities } from '../workflows/test-run/contract.ts';
 import { orBlock } from './blocking.ts';
-import { HEARTBEAT_MS, notYet, type EngineParts } from './engine.ts';
+import { notYet, type EngineParts } from './engine.ts';
+import { withPulse } from './pulse.ts';
 
 /** Activities of test runs; their emails are sent by the activity that sends those of campaigns. */
 export function createTestRunActivities(
@@ -20,11 +21,8 @@ export function createTestRunActivities(
       orBlock(deps, organizationId, () => advanceTestRun(ctxOf(organizationId), testRunId)),
 
     async callAppForTest({ organizationId, stepRunId }) {
-      const context = Context.current();
-      // An app may take long; the heartbeat distinguishes a slow app from a dead worker.
-      const pulse = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       const result = await orBlock(deps, organizationId, () =>
-        callAppForTest(ctxOf(organizationId), stepRunId, appCalls).finally(() => clearInterval(pulse)),
+        withPulse(() => callAppForTest(ctxOf(organizationId), stepRunId, appCalls)),
       );
       if (result.outcome === 'busy') {
         metrics.targetBusy.inc({ resource: 'apps' });

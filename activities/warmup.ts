@@ -5,6 +5,7 @@ import { warmupTurn } from '../domain/warmup/turn.ts';
 import type { SmtpSender } from '../lib/smtp/index.ts';
 import type { WarmupActivities, WarmupArgs } from '../workflows/warmup/contract.ts';
 import { orBlock } from './blocking.ts';
+import { withPulse } from './pulse.ts';
 
 /** The retry delay (ms) of a turn that is due already; zero would mean the retry policy's own delay. */
 const MIN_WAIT_MS = 10;
@@ -13,7 +14,7 @@ const MIN_WAIT_MS = 10;
 export function createWarmupActivities(deps: Deps, { smtp }: { smtp: SmtpSender }): WarmupActivities {
   const takeTurn = ({ organizationId, mailboxId }: WarmupArgs) =>
     orBlock(deps, organizationId, () =>
-      warmupTurn(systemCtx(deps, organizationId, `warmup/${mailboxId}`), smtp, mailboxId),
+      withPulse(() => warmupTurn(systemCtx(deps, organizationId, `warmup/${mailboxId}`), smtp, mailboxId)),
     );
   return {
     async keepWarm(args) {

@@ -1,10 +1,13 @@
 /**
  * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
  * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
- * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave.
+ * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave. With `--flows` every
+ * process is killed at states of runs, approvals, direct sends, test runs and warmups; `--rounds N` plays N rounds of the seed's plan.
  */
 import { parseArgs } from 'node:util';
 import { runDirectFaults } from './direct-sends.ts';
+import type { FlowKill } from './flows/kills.ts';
+import { runFlowFaults } from './flows/run.ts';
 import type { Check } from './reconcile.ts';
 import { isClean, runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
@@ -13,6 +16,8 @@ const { values } = parseArgs({
   options: {
     webhooks: { type: 'boolean', default: false },
     direct: { type: 'boolean', default: false },
+    flows: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
     kills: { type: 'string' },
     contacts: { type: 'string', default: '300' },
@@ -21,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 1e6) : count('seed', values.seed);
-const kills = count('kills', values.kills ?? (values.webhooks ? '30' : '22'));
+const kills = count('kills', values.kills ?? (values.webhooks ? '30' : values.flows ? '14' : '22'));
 const contacts = count('contacts', values.contacts);
 const pace = count('pace', values.pace);
 const losses = count('losses', values.losses);
@@ -53,6 +58,33 @@ if (values.direct) {
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   console.log(`\nTo repeat: npm run test:faults -- --direct --seed ${seed} --kills ${kills} --contacts ${emails}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.flows) {
+  const rounds = count('rounds', values.rounds);
+  const {
+    checks,
+    kills: done,
+    tookMs,
+    folder,
+  } = await runFlowFaults({
+    seed,
+    rounds,
+    kills,
+    others: { run: 6, direct: 6, test: 4, warmup: 1 },
+    workers: 2,
+    spreadMs: 25_000,
+    expiresMs: 15_000,
+    losesStore: true,
+    settleMs: 150_000,
+    log,
+  });
+  printKills(done);
+  console.log(`\n${done.length} kills in ${rounds} rounds, ${seconds(tookMs)}\n`);
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --flows --seed ${seed} --rounds ${rounds} --kills ${kills}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 
@@ -91,6 +123,18 @@ function print({ checks, uncertain, kills: done, tookMs, folder }: FaultReport):
       `  ${send.email}  step ${send.step}  ${send.onServer ? 'on the server' : 'not on the server'}  ${send.detail}`,
     );
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+}
+
+/** Which states were met by whose death. */
+function printKills(kills: readonly FlowKill[]): void {
+  const victims = new Map<string, string[]>();
+  for (const { kind, state, victim } of kills) {
+    const key = `${kind}: ${state}`;
+    victims.set(key, [...(victims.get(key) ?? []), victim]);
+  }
+  console.log('');
+  for (const [key, names] of [...victims].sort(([a], [b]) => a.localeCompare(b)))
+    console.log(`${key.padEnd(48)}${names.join(', ')}`);
 }
 
 function printChecks(checks: readonly Check[]): void {

@@ -120,7 +120,8 @@ interface Watched extends Part {
 function killable(managed: Managed, deaths: string[]): Watched {
   // Down on purpose, or on its way back.
   let away = false;
-  const restart = async (): Promise<void> => {
+  let comingBack: Promise<void> | undefined;
+  const comeBack = async (): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
       try {
         await managed.restart();
@@ -132,12 +133,18 @@ function killable(managed: Managed, deaths: string[]): Watched {
       }
     }
   };
+  // Two who want it back at once get one process.
+  const restart = (): Promise<void> =>
+    (comingBack ??= comeBack().finally(() => {
+      comingBack = undefined;
+    }));
   return {
     name: managed.name,
     get pid() {
       return managed.pid;
     },
     async kill() {
+      await comingBack;
       away = true;
       await managed.kill('SIGKILL');
     },

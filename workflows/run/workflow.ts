@@ -84,7 +84,7 @@ function activitiesOf(): RunActivities {
   const common = {
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
     startToCloseTimeout: '5m',
-    heartbeatTimeout: '1m',
+    heartbeatTimeout: '15s',
     retry: retrying,
   } as const;
   const { preflightRun } = proxyActivities<RunActivities>({ ...common, summary: 'check the campaign, ask the policy' });

@@ -29,6 +29,7 @@ export async function warmup(args: WarmupArgs): Promise<string> {
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
     summary: 'send what is due',
     startToCloseTimeout: '3m',
+    heartbeatTimeout: '15s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     // For turns that failed; one that was taken carries the delay of the next.
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },

@@ -1,0 +1,68 @@
+/**
+ * The state machines of the flows, as the API promises them: written here by hand and compared with what rows went through,
+ * so that a transition which the product should not have is found even if the product means it.
+ */
+type Machine = Record<string, readonly string[]>;
+
+/** From a state to those that may follow. `new` is before the first; `gone` a row that was deleted. */
+export const MACHINES: Record<string, Machine> = {
+  runs: {
+    new: ['queued'],
+    queued: ['preflighting', 'cancelled'],
+    preflighting: ['awaiting_approval', 'launching', 'completed', 'failed', 'denied', 'cancelled'],
+    awaiting_approval: ['launching', 'denied', 'cancelled', 'failed'],
+    launching: ['active', 'failed', 'denied', 'awaiting_approval', 'cancelled'],
+    active: ['paused', 'completed', 'cancelled'],
+    paused: ['active', 'completed', 'cancelled'],
+  },
+  approvals: {
+    new: ['pending'],
+    pending: ['approved', 'denied', 'expired'],
+    approved: ['executed', 'expired'],
+  },
+  direct_sends: {
+    new: ['queued', 'awaiting_approval'],
+    awaiting_approval: ['queued', 'denied', 'expired', 'cancelled'],
+    queued: ['sent', 'uncertain', 'bounced', 'failed', 'cancelled'],
+    // Its copy was found in the Sent folder after all, or a report came.
+    uncertain: ['sent', 'bounced'],
+  },
+  test_runs: {
+    new: ['running'],
+    running: ['waiting_for_event', 'completed', 'failed', 'cancelled'],
+    waiting_for_event: ['running', 'completed', 'failed', 'cancelled'],
+  },
+  sends: {
+    new: ['reserved'],
+    reserved: ['sending', 'gone'],
+    sending: ['sent', 'uncertain', 'bounced', 'failed', 'reserved', 'gone'],
+    uncertain: ['sent', 'bounced'],
+  },
+  warmup_mails: {
+    new: ['reserved'],
+    reserved: ['sending', 'failed', 'gone'],
+    sending: ['sent', 'uncertain', 'failed', 'reserved'],
+    uncertain: ['sent'],
+  },
+  mailboxes: { new: ['off'], off: ['warming'], warming: ['paused', 'off'], paused: ['warming', 'off'] },
+};
+
+/** States in which a flow may be when everything has settled. */
+export const ENDS: Record<string, readonly string[]> = {
+  runs: ['completed', 'failed', 'denied', 'cancelled'],
+  approvals: ['executed', 'denied', 'expired'],
+  direct_sends: ['sent', 'uncertain', 'bounced', 'failed', 'cancelled', 'denied', 'expired'],
+  test_runs: ['completed', 'failed', 'cancelled'],
+  warmup_mails: ['sent', 'uncertain', 'failed', 'gone'],
+  mailboxes: ['off'],
+};
+
+/** Why a row's way is no path of its machine; undefined when it is. */
+export function illegalMove(machine: Machine, path: readonly string[]): string | undefined {
+  let from = 'new';
+  for (const to of path) {
+    if (!machine[from]?.includes(to)) return `${from} to ${to}`;
+    from = to;
+  }
+  return undefined;
+}

@@ -1,0 +1,260 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assemble } from '../../../deploy/assemble.ts';
+import { reconcile } from '../../../domain/system/reconcile.ts';
+import { loadConfig } from '../../../lib/config/index.ts';
+import { silentLogger } from '../../../lib/log.ts';
+import { withRawDb, type TestAssembly } from '../../harness/database.ts';
+import { startMailWorld, type MailWorld } from '../../harness/mail.ts';
+import { startParts, type Parts } from '../parts.ts';
+import { seeded, type Random } from '../random.ts';
+import type { Check } from '../reconcile.ts';
+import { readBooks } from './books.ts';
+import { createClient } from './client.ts';
+import { createKiller, type FlowKill } from './kills.ts';
+import { drawDeck, drawRound, type Flow, type Kind } from './plan.ts';
+import { onStep, patiently, playFlows, stopWarmups, type Act, type Game } from './play.ts';
+import { prepareWorkspace, startApp, type App, type Workspace } from './stage.ts';
+import { installRecord, startWatch } from './watch.ts';
+
+export interface FlowFaultOptions {
+  seed: number;
+  rounds: number;
+  /** Kills in each round. */
+  kills: number;
+  /** Flows of each kind in each round for which no kill is drawn. */
+  others: Record<Kind, number>;
+  workers: number;
+  /** Flows of a round begin within this long (ms). */
+  spreadMs: number;
+  /** How long (ms) a person has for a decision. */
+  expiresMs: number;
+  /** Whether Temporal loses its store in every round. */
+  losesStore: boolean;
+  /** Gives up on a round that has not ended this long (ms) after its last request. */
+  settleMs: number;
+  log: (line: string) => void;
+}
+
+export interface FlowFaultReport {
+  checks: Check[];
+  kills: FlowKill[];
+  tookMs: number;
+  /** Where the data and the logs are, when something differs. */
+  folder: string | undefined;
+}
+
+const SETTINGS: Record<string, string> = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'info',
+  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
+  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
+  ORG_WRITES_PER_MINUTE: '0',
+  ORG_CAMPAIGNS_PER_DAY: '0',
+  SESSION_REQUESTS_PER_MINUTE: '0',
+  // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
+  SEND_CLAIM_MS: '5000',
+  LAUNCH_HORIZON_MS: '20000',
+  IMAP_POLL_MS: '1000',
+};
+
+/**
+ * Plays runs, approvals, direct sends, test runs and warmups on real processes, kills these as flows come into the states of the
+ * seed's plan, takes Temporal's store away, lets everything settle, and reads the books.
+ */
+export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaultReport> {
+  const startedAt = performance.now();
+  const random = seeded(options.seed);
+  const deck = drawDeck(random.fork('deck'));
+  const mail = await startMailWorld();
+  const flowsByMarker = new Map<string, Flow>();
+  const app = await startApp((marker) => flowsByMarker.get(marker));
+  let parts: Parts | undefined;
+  let assembly: TestAssembly | undefined;
+  let isClean = false;
+  try {
+    const env = { ...SETTINGS, APPROVAL_EXPIRES_MS: String(options.expiresMs) };
+    parts = await startParts({ workers: options.workers, env, log: options.log });
+    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
+    await installRecord(assembly.deps.db);
+    const stage: Stage = { options, random, mail, app, parts, assembly, flowsByMarker };
+    const played: Played = { flows: [], acts: [], ids: new Map(), workspaces: [], kills: [], ordered: 0, stuck: [] };
+    for (let round = 1; round <= options.rounds; round += 1) {
+      const cards = Array.from(
+        { length: options.kills },
+        (_, n) => deck[((round - 1) * options.kills + n) % deck.length]!,
+      );
+      await playRound(stage, played, round, cards);
+    }
+    const checks = await compare(stage, played);
+    isClean = checks.every(({ faults }) => faults.length === 0);
+    return {
+      checks,
+      kills: played.kills,
+      tookMs: performance.now() - startedAt,
+      folder: isClean ? undefined : parts.folder,
+    };
+  } finally {
+    await assembly?.close();
+    await parts?.stop({ keepFolder: !isClean });
+    await app.stop();
+    await mail.stop();
+  }
+}
+
+interface Stage {
+  options: FlowFaultOptions;
+  random: Random;
+  mail: MailWorld;
+  app: App;
+  parts: Parts;
+  assembly: TestAssembly;
+  flowsByMarker: Map<string, Flow>;
+}
+
+/** What all rounds have left behind. */
+interface Played {
+  flows: Flow[];
+  acts: Act[];
+  ids: Map<string, string>;
+  workspaces: Workspace[];
+  kills: FlowKill[];
+  ordered: number;
+  stuck: string[];
+}
+
+async function playRound(
+  { options, random, mail, app, parts, assembly, flowsByMarker }: Stage,
+  played: Played,
+  round: number,
+  cards: Parameters<typeof drawRound>[1]['cards'],
+): Promise<void> {
+  const { others, spreadMs, losesStore, log } = options;
+  const plan = drawRound(random.fork(`round ${round}`), { round, cards, others, spreadMs, losesStore });
+  const { flows } = plan;
+  for (const flow of flows) flowsByMarker.set(flow.marker, flow);
+  log(`round ${round}: ${flows.length} flows, ${cards.length} kills`);
+  const workspace = await prepareWorkspace(assembly, mail, app, flows, round);
+  const client = createClient(parts.apiUrl);
+  const game: Game = { assembly, client, workspace, flows, acts: played.acts, ids: played.ids, doing: [] };
+  const killer = createKiller(parts, log);
+  const watch = startWatch(assembly.deps.config.PRIMARY_DB, (marker, state) => {
+    onStep(game, marker, state);
+    const flow = flowsByMarker.get(marker);
+    if (flow) killer.onStep(flow, state);
+  });
+  await watch.ready;
+  await Promise.all([
+    playFlows(game),
+    plan.loseStoreAtMs === undefined
+      ? undefined
+      : sleep(plan.loseStoreAtMs).then(() => loseStore(parts, assembly, log)),
+  ]);
+  // What was asked for later may kill and ask on.
+  await settle(game, killer.settle, options.settleMs, losesStore, log).then((stuck) => played.stuck.push(...stuck));
+  await watch.stop();
+  played.flows.push(...flows);
+  played.workspaces.push(workspace);
+  played.kills.push(...killer.done);
+  played.ordered += cards.length;
+}
+
+/** Takes Temporal's store away for good and does what an operator does then: restarts the workers and reconciles. */
+async function loseStore(parts: Parts, assembly: TestAssembly, log: (line: string) => void): Promise<void> {
+  const { temporal, workers, folder } = parts;
+  while (temporal.pid === undefined) await sleep(50);
+  await temporal.kill();
+  for (const part of ['', '-wal', '-shm']) await rm(join(folder, 'temporal', `temporal.db${part}`), { force: true });
+  log('Temporal has lost its store');
+  await temporal.restart();
+  await Promise.all(workers.map((worker) => worker.kill().then(() => worker.restart())));
+  await reconcileTwice(assembly);
+  log('reconciled with an empty Temporal');
+}
+
+/** Two looks for missing runs at once; what is down meanwhile fails one, and it is repeated. */
+async function reconcileTwice({ deps }: TestAssembly): Promise<void> {
+  await Promise.all([1, 2].map(() => patiently(() => reconcile(deps))));
+}
+
+/** Rows that are still under way, as a count for each kind. */
+const UNDER_WAY = `
+  select 'runs' as what, count(*)::int as n from runs where state in ('queued', 'preflighting', 'awaiting_approval', 'launching', 'active')
+  union all select 'direct sends', count(*) from direct_sends where state in ('awaiting_approval', 'queued')
+  union all select 'test runs', count(*) from test_runs where state in ('running', 'waiting_for_event')
+  union all select 'approvals', count(*) from approvals where status in ('pending', 'approved')
+  union all select 'warmups', count(*) from mailboxes where warmup is not null
+  union all select 'emails', count(*) from sends where state = 'sending'
+  union all select 'warmup emails', count(*) from warmup_mails where state = 'sending'
+  union all select 'intents', count(*) from outbox`;
+
+/** Waits until everything has ended, or says what has not. */
+async function settle(
+  game: Game,
+  killed: () => Promise<void>,
+  settleMs: number,
+  losesStore: boolean,
+  log: (line: string) => void,
+): Promise<string[]> {
+  const { assembly } = game;
+  const deadline = performance.now() + settleMs;
+  let stopped = false;
+  let printed = performance.now();
+  for (;;) {
+    for (let waited = 0; waited < game.doing.length; waited += 1) await game.doing[waited];
+    await killed();
+    const { rows } = await patiently(() => assembly.deps.db.raw(UNDER_WAY));
+    const left: string[] = rows.filter((row: any) => row.n > 0).map((row: any) => `${row.n} ${row.what}`);
+    if (!stopped && left.every((what) => /warmup/.test(what))) {
+      await stopWarmups(game);
+      stopped = true;
+      continue;
+    }
+    const open = await patiently(() => openRuns(assembly));
+    if (stopped && left.length === 0 && open.length === 0) return [];
+    if (performance.now() > deadline) return [...left, ...open.map((id) => `open: ${id}`)];
+    if (performance.now() - printed > 10_000) {
+      printed = performance.now();
+      log(`under way: ${[...left, `${open.length} workflows`].join(', ')}`);
+      if (losesStore) await reconcileTwice(assembly);
+    }
+    await sleep(300);
+  }
+}
+
+/** Open workflows, those of campaigns aside that a cancellation paused: they wait to be resumed. */
+async function openRuns({ temporal }: TestAssembly): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
+    if (!/^(campaign|enrollment)\//.test(workflowId)) ids.push(workflowId);
+  return ids;
+}
+
+async function compare({ options, mail, app, parts, assembly }: Stage, played: Played): Promise<Check[]> {
+  const { db } = assembly.deps;
+  const checks = await readBooks({ ...played, db, calls: app.calls, messages: mail.messages });
+  const look = await patiently(() => reconcile(assembly.deps, { dryRun: true }));
+  const letters = await db('dead_letters').where({ status: 'pending' }).whereNot({ task_type: 'uncertain_email' });
+  const missed = played.ordered - played.kills.length;
+  checks.push(
+    { name: 'nothing is left under way', seen: `${options.rounds} rounds`, faults: played.stuck },
+    {
+      name: 'PostgreSQL asks for no run that Temporal lacks',
+      seen: `${look.length} families`,
+      faults: look.flatMap(({ family, missing }) => (missing > 0 ? [`${missing} missing: ${family}`] : [])),
+    },
+    {
+      name: 'no run is blocked, and no email but uncertain ones is a dead letter',
+      seen: `${letters.length} dead letters`,
+      faults: letters.map((letter) => `${letter.task_type} ${letter.task_id}: ${letter.last_error}`),
+    },
+    { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
+    {
+      name: 'kills fell into the states they were ordered for',
+      seen: `${played.kills.length} of ${played.ordered}`,
+      faults: missed * 2 > played.ordered ? [`${missed} states were never seen`] : [],
+    },
+  );
+  return checks;
+}

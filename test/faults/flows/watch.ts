@@ -1,0 +1,147 @@
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RawDb } from '../../harness/database.ts';
+
+/** A state that a row of a flow has come into. */
+export interface Step {
+  id: number;
+  /** Names the flow. */
+  marker: string;
+  /** The table of the row. */
+  subject: string;
+  row: string;
+  /** Null when the row was deleted. */
+  state: string | null;
+  at: Date;
+}
+
+/**
+ * Rows whose states are watched: how the flow of a row is found, and its state. The record is the test's own: triggers write it in the
+ * transaction of the change, whatever code makes that change.
+ */
+const WATCHED: { table: string; marker: string; state: string }[] = [
+  { table: 'runs', marker: `new.input ->> 'name'`, state: 'new.state' },
+  { table: 'direct_sends', marker: 'new.subject', state: 'new.state' },
+  {
+    table: 'approvals',
+    marker: `coalesce((select input ->> 'name' from runs where id = new.subject_id), (select subject from direct_sends where id = new.subject_id))`,
+    state: 'new.status',
+  },
+  { table: 'test_runs', marker: `split_part(new.prospect_email, '@', 1)`, state: 'new.state' },
+  {
+    table: 'test_run_steps',
+    marker: `(select split_part(prospect_email, '@', 1) from test_runs where id = new.test_run_id)`,
+    state: `new.kind || ' ' || new.state`,
+  },
+  {
+    table: 'sends',
+    marker: `coalesce((select subject from direct_sends where id = new.id),
+      (select split_part(r.prospect_email, '@', 1) from test_run_steps s join test_runs r on r.id = s.test_run_id where s.id = new.id),
+      (select input ->> 'name' from runs where campaign_id = new.campaign_id))`,
+    state: 'new.state',
+  },
+  {
+    table: 'warmup_mails',
+    marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
+    state: 'new.state',
+  },
+  {
+    table: 'mailboxes',
+    marker: `split_part(new.email, '@', 1)`,
+    state: `case when new.warmup is null then 'off' when new.warmup_paused_at is null then 'warming' else 'paused' end`,
+  },
+];
+
+const CHANNEL = 'flow_steps';
+
+/** Has PostgreSQL record, and announce at the commit, every state of every watched row. */
+export async function installRecord(db: RawDb): Promise<void> {
+  await db.raw(
+    `create table flow_steps (id bigserial primary key, marker text, subject text, row_id text, state text, at timestamptz not null)`,
+  );
+  for (const { table, marker, state } of WATCHED) {
+    const before = state.replaceAll('new.', 'old.');
+    await db.raw(`
+      create function flow_step_${table}() returns trigger language plpgsql security definer set search_path = public as $$
+      declare who text; now_is text;
+      begin
+        if tg_op = 'UPDATE' then
+          if (${before}) is not distinct from (${state}) then return null; end if;
+        end if;
+        if tg_op = 'DELETE' then
+          insert into flow_steps (marker, subject, row_id, state, at) values (null, '${table}', old.id::text, null, clock_timestamp());
+          return null;
+        end if;
+        who := ${marker};
+        now_is := ${state};
+        insert into flow_steps (marker, subject, row_id, state, at) values (who, '${table}', new.id::text, now_is, clock_timestamp());
+        if who is not null then perform pg_notify('${CHANNEL}', who || '|${table} ' || now_is); end if;
+        return null;
+      end $$`);
+    await db.raw(
+      `create trigger flow_step after insert or update or delete on ${table} for each row execute function flow_step_${table}()`,
+    );
+  }
+}
+
+/** Tells what it hears, from now on until it is stopped; comes back when PostgreSQL does. */
+export function startWatch(
+  url: string,
+  onStep: (marker: string, state: string) => void,
+): { ready: Promise<void>; stop(): Promise<void> } {
+  let stopped = false;
+  let current: pg.Client | undefined;
+  let told: () => void = () => {};
+  const ready = new Promise<void>((resolve) => (told = resolve));
+  const loop = (async () => {
+    while (!stopped) {
+      const client = new pg.Client({ connectionString: url });
+      const ended = new Promise<void>((resolve) => {
+        client.on('error', () => resolve());
+        client.on('end', () => resolve());
+      });
+      try {
+        await client.connect();
+        client.on('notification', ({ payload = '' }) => {
+          const at = payload.indexOf('|');
+          onStep(payload.slice(0, at), payload.slice(at + 1));
+        });
+        await client.query(`listen ${CHANNEL}`);
+        current = client;
+        told();
+        await ended;
+      } catch {
+        // PostgreSQL is away.
+      }
+      current = undefined;
+      await client.end().catch(() => {});
+      if (!stopped) await sleep(100);
+    }
+  })();
+  return {
+    ready,
+    async stop() {
+      stopped = true;
+      await current?.end().catch(() => {});
+      await loop;
+    },
+  };
+}
+
+/** The record so far, in the order in which rows were changed. */
+export async function readRecord(db: RawDb): Promise<Step[]> {
+  const rows = await db('flow_steps').orderBy('id');
+  const markers = new Map<string, string>();
+  return rows.map((row: any) => {
+    const key = `${row.subject} ${row.row_id}`;
+    if (row.marker) markers.set(key, row.marker);
+    return {
+      id: Number(row.id),
+      marker: row.marker ?? markers.get(key) ?? '',
+      subject: row.subject,
+      row: row.row_id,
+      state: row.state,
+      at: row.at,
+    };
+  });
+}
