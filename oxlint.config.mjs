@@ -41,7 +41,7 @@ const WINGS = {
   engine: ['kernel', 'mail', 'records'],
   leads: ['kernel', 'mail', 'records', 'engine'],
   identity: ['kernel', 'records'],
-  approvals: ['kernel', 'records', 'identity'],
+  approvals: ['kernel', 'mail', 'records', 'identity'],
   delivery: ['kernel', 'records'],
   reactions: ['kernel'],
 };

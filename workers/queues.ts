@@ -1,4 +1,5 @@
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
+import { createApprovalMailActivities } from '../activities/approval-mail.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
@@ -161,13 +162,14 @@ async function createActivities(
   const mailboxes = createMailboxActivities(deps, { smtp });
   const maintenance = createMaintenanceActivities(deps);
   const warmup = createWarmupActivities(deps, { smtp });
+  const approvalMails = createApprovalMailActivities(deps);
   const runs = createRunActivities(deps);
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
     workflows: { ...engine, ...tests, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
-    mail: { ...warmup, deliverSend: engine.deliverSend },
+    mail: { ...warmup, ...approvalMails, deliverSend: engine.deliverSend },
     apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...verify },
     webhooks,
     batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },

@@ -1,4 +1,5 @@
 /** Every workflow of Heron; a worker bundles exactly this. */
+export { approvalMail } from './approval-mail/workflow.ts';
 export { campaign } from './campaign/workflow.ts';
 export { contactImport } from './contact-import/workflow.ts';
 export { directSend } from './direct-send/workflow.ts';

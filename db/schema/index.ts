@@ -6,6 +6,8 @@ import type { ApiKeyUsageLogsRow, ApiKeyUsageLogsInsert } from './api-key-usage-
 import type { ApiKeyUsageMinutesRow, ApiKeyUsageMinutesInsert } from './api-key-usage-minutes.ts';
 import type { ApiKeysRow, ApiKeysInsert } from './api-keys.ts';
 import type { AppConnectionsRow, AppConnectionsInsert } from './app-connections.ts';
+import type { ApprovalMailsRow, ApprovalMailsInsert } from './approval-mails.ts';
+import type { ApprovalNoticesRow, ApprovalNoticesInsert } from './approval-notices.ts';
 import type { ApprovalsRow, ApprovalsInsert } from './approvals.ts';
 import type { AuditLogsRow, AuditLogsInsert } from './audit-logs.ts';
 import type { AuthChallengesRow, AuthChallengesInsert } from './auth-challenges.ts';
@@ -104,6 +106,8 @@ export interface Tables {
   api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
   api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
   app_connections: { row: AppConnectionsRow; insert: AppConnectionsInsert };
+  approval_mails: { row: ApprovalMailsRow; insert: ApprovalMailsInsert };
+  approval_notices: { row: ApprovalNoticesRow; insert: ApprovalNoticesInsert };
   approvals: { row: ApprovalsRow; insert: ApprovalsInsert };
   audit_logs: { row: AuditLogsRow; insert: AuditLogsInsert };
   auth_challenges: { row: AuthChallengesRow; insert: AuthChallengesInsert };

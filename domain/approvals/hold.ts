@@ -4,6 +4,8 @@ import { Approvals, type ApprovalRow } from '../../db/models/approval.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { start } from '../../temporal/dispatch.ts';
+import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { Requester } from './authorize.ts';
 import { endApproval } from './expire.ts';
@@ -28,6 +30,7 @@ export interface Held {
 /**
  * Makes an action wait for a person, with exactly what they decide on. A subject waits for one decision at a time: asked again
  * with the same content, the approval that is pending or approved is given; with other content it ends, and another takes over.
+ * Those who may decide are told by the event and by mail, which the workflow `approval-mail/{approvalId}` sends.
  * @param config how long a person has, and the address of the link in the event
  */
 export async function holdForApproval(
@@ -63,6 +66,8 @@ export async function holdForApproval(
     created_at: tx.now,
     expires_at: new Date(tx.now.getTime() + config.APPROVAL_EXPIRES_MS),
   });
+  await tx.org.insert('approval_notices', { approval_id: approval.id });
+  tx.intend(start(approvalMailWorkflow, { organizationId: tx.org.organizationId, approvalId: approval.id }));
   tx.emit('approval.requested', {
     ...approvalEvent(approval),
     expires_at: approval.expires_at.toISOString(),

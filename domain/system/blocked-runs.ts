@@ -3,6 +3,7 @@ import { across } from '../../db/across.ts';
 import { isConnectionLost } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { signal } from '../../temporal/dispatch.ts';
+import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
@@ -264,6 +265,27 @@ const FAMILIES: readonly Family[] = [
         .update({ blocked_reason: null, updated_at: tx.now });
       const args = { organizationId: tx.org.organizationId, deliveryId };
       if (changed > 0) tx.intend(signal(webhookDeliveryWorkflow, args, 'hurry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'approval_mail',
+    owns: (workflowId) => approvalMailWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { approvalId } = approvalMailWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('approval_notices')
+        .where({ approval_id: approvalId, state: 'due' })
+        .update({ blocked_reason: reason });
+      return changed > 0 ? approvalId : undefined;
+    },
+    async retry(tx, approvalId, cause) {
+      const changed = await tx.org
+        .table('approval_notices')
+        .where({ approval_id: approvalId, state: 'due' })
+        .update({ blocked_reason: null });
+      const args = { organizationId: tx.org.organizationId, approvalId };
+      if (changed > 0) tx.intend(signal(approvalMailWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
   },

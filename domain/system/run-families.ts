@@ -2,6 +2,7 @@ import type { Db } from '../../db/connection.ts';
 import { across } from '../../db/across.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { signal, start, type Intent } from '../../temporal/dispatch.ts';
+import { approvalMailWorkflow, type ApprovalMailArgs } from '../../workflows/approval-mail/contract.ts';
 import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
@@ -127,6 +128,13 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "runId"
      from runs
      where state in ('queued', 'preflighting', 'awaiting_approval', 'launching')`,
+  ),
+  family<ApprovalMailArgs>(
+    approvalMailWorkflow,
+    `select approval_id as position, organization_id as "organizationId", approval_id as "approvalId"
+     from approval_notices
+     where state = 'due'`,
+    { id: 'approval_id' },
   ),
   family<WarmupArgs>(
     warmupWorkflow,

@@ -1,8 +1,10 @@
 import test from 'ava';
+import { createApproval } from '../../test/harness/approvals.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
+import { mailApprovers } from '../approvals/mail-approvers.ts';
 import { createUsageLog } from '../api-keys/usage-log.ts';
 import { sweepExpired } from './sweep.ts';
 
@@ -104,4 +106,27 @@ test.serial('single requests of API keys are kept for 30 days, their counts for 
   clock.set(day(100));
   t.deepEqual(await left(), [0, 1]);
   clock.set(start);
+});
+
+test.serial('approvals are kept for APPROVAL_RETENTION_DAYS, with whom they were mailed to', async (t) => {
+  const tenant = await world.tenant();
+  const [pending, denied] = [
+    await createApproval(world.system(tenant.organizationId), tenant),
+    await createApproval(world.system(tenant.organizationId), tenant),
+  ];
+  await mailApprovers(world.system(tenant.organizationId), denied.id);
+  await world.deps.db('approvals').where({ id: denied.id }).update({ status: 'denied' });
+  const before = clock.now();
+  const left = async (days: number) => {
+    // Ids have the time of the machine.
+    clock.set(new Date(Date.now() + days * 86_400_000));
+    await sweepExpired(world.deps);
+    return {
+      approvals: await world.deps.db('approvals').orderBy('id').pluck('id'),
+      mails: await world.deps.db('approval_mails').pluck('approval_id'),
+    };
+  };
+  t.deepEqual(await left(364.9), { approvals: [pending.id, denied.id], mails: [denied.id] });
+  t.deepEqual(await left(365.1), { approvals: [pending.id], mails: [] });
+  clock.set(before);
 });

@@ -46,6 +46,13 @@ const RETAINED = [
   { table: 'domain_events', column: 'id', only: APPLIED },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
+/** Tables that are kept for APPROVAL_RETENTION_DAYS after they were asked for; what goes with an approval goes with it. */
+const DECIDED = [{ table: 'approvals', column: 'id', only: `status <> 'pending'` }] as const satisfies readonly {
+  table: string;
+  column: string;
+  only: string;
+}[];
+
 /**
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
  * Events that a subscriber has not applied are kept at any age, and the log says so.
@@ -68,6 +75,7 @@ export async function sweepExpired(
       ...rest,
       before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)),
     })),
+    ...DECIDED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.APPROVAL_RETENTION_DAYS * DAY_MS)) })),
   ];
   for (const { table, column, before, only } of expiries) {
     for (;;) {

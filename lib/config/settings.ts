@@ -189,6 +189,10 @@ export const settingsSchema = z.object({
   WEBHOOK_DISABLE_AFTER_FAILURES: count.min(1).default(20),
   /** Days events, webhook deliveries and their attempts are kept; a realtime client can resume that far back. */
   EVENT_RETENTION_DAYS: count.min(1).default(30),
+  /** Emails about approvals that one person gets in an hour, in one workspace; what is more is in the list alone. 0: nobody is mailed. */
+  APPROVAL_MAILS_PER_HOUR: count.default(12),
+  /** Days that approvals are kept, with what was shown to those who decided: recipients, senders, the emails. */
+  APPROVAL_RETENTION_DAYS: count.min(1).default(365),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
   /** Client of Google's OAuth by which Gmail mailboxes are connected; its redirect URI is APP_URL/mailboxes/consent. Without it they cannot be. */

@@ -1,4 +1,4 @@
-import nodemailer from 'nodemailer';
+import nodemailer, { type PluginFunction } from 'nodemailer';
 import type { Config } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -7,14 +7,37 @@ export interface SystemMessage {
   to: string;
   subject: string;
   text: string;
+  html?: string;
 }
 
-/** Sends the installation's own mail: login codes, invitations, resets. */
+/** Sends the installation's own mail: login codes, invitations, resets, what waits for a decision. */
 export interface SystemMail {
-  /** @throws AppError internal_error when the transport refuses. */
+  /** @throws MailFailure internal_error when the transport refuses. */
   send(message: SystemMessage): Promise<void>;
   close(): void;
 }
+
+/**
+ * What became of a message whose sending failed: it was not taken and may be sent `later`, its recipient or content is refused for good
+ * (`never`), or it may have been taken, because the answer of the server was lost (`unknown`).
+ */
+export type MailFate = 'later' | 'never' | 'unknown';
+
+/** The transport did not say that it has taken a message. */
+export class MailFailure extends AppError {
+  readonly fate: MailFate;
+
+  constructor(fate: MailFate, cause: unknown) {
+    super('internal_error', 'The mail transport could not send the email', {
+      fix: 'Check MAIL_TRANSPORT and SMTP_* on the server.',
+      cause,
+    });
+    this.fate = fate;
+  }
+}
+
+/** Asks the mail programs of the recipients not to answer by themselves (RFC 3834). */
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
 
 const DEFAULT_PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 
@@ -35,19 +58,43 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
     };
   }
   const transport = smtpTransport(config);
+  transport.use('stream', noteSignIn);
   return {
     async send(message) {
+      const progress: Progress = { signedIn: false };
+      const options = { from: config.MAIL_FROM, headers: AUTOMATIC, ...message, progress };
       try {
-        await transport.sendMail({ from: config.MAIL_FROM, ...message });
+        await transport.sendMail(options);
       } catch (error) {
-        throw new AppError('internal_error', 'The mail transport could not send the email', {
-          fix: 'Check MAIL_TRANSPORT and SMTP_* on the server.',
-          cause: error,
-        });
+        throw new MailFailure(fateOf(error, progress), error);
       }
     },
     close: () => transport.close(),
   };
+}
+
+/** How far the sending of a message has come; handed through nodemailer with the message. */
+interface Progress {
+  /** The server has let us in: the commands about the message follow. */
+  signedIn: boolean;
+}
+
+/** nodemailer asks for the message when it has signed in, and not before. */
+const noteSignIn: PluginFunction = ({ data, message }, done) => {
+  const { progress } = data as { progress?: Progress };
+  const read = message.createReadStream.bind(message);
+  message.createReadStream = (options) => {
+    if (progress) progress.signedIn = true;
+    return read(options);
+  };
+  done();
+};
+
+function fateOf(error: unknown, { signedIn }: Progress): MailFate {
+  if (!signedIn) return 'later';
+  const { responseCode } = error as { responseCode?: number };
+  if (responseCode === undefined) return 'unknown';
+  return responseCode >= 500 ? 'never' : 'later';
 }
 
 /**

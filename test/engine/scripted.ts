@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
 import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
+import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
@@ -304,12 +305,40 @@ const runs: Scripted[] = [
     [{ activity: 'preflightRun', fails: gaveUp }, checked(report('active'))],
     [{ signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
   ),
+  agentRun(
+    'blocked-while-settling',
+    [
+      checked(report('awaiting_approval', hour())),
+      settled(report('awaiting_approval'), { patient: true, fails: gaveUp }),
+      // Had the run not stood still, the signal of the retry would still count here.
+      settled(report('awaiting_approval', hour())),
+      settled(report('launching')),
+      active,
+    ],
+    [
+      { ...decision('approved'), events: TIMER, times: 1 },
+      { signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 },
+      { ...decision('approved'), events: TIMER, times: 2 },
+    ],
+  ),
   agentRun('database-away', [
     checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
     settled(report('launching'), { patient: true }),
     { activity: 'launchRun', fails: AWAY },
     active,
   ]),
+];
+
+const mailed: Answer = { activity: 'mailApprovers', gives: { kind: 'done', why: 'mailed 2' } };
+const mailRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+const approvalMails: Scripted[] = [
+  approvalMail('mailed', [mailed]),
+  approvalMail('retried-at-the-end', [{ ...mailed, meanwhile: mailRetried }, mailed]),
+  approvalMail(
+    'blocked',
+    [{ activity: 'mailApprovers', fails: gaveUp }, mailed],
+    [{ ...mailRetried, events: GAVE_UP, times: 1 }],
+  ),
 ];
 
 /** An answer to "what comes next?" of a test run. */
@@ -381,6 +410,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...batches,
   ...launchers,
   ...runs,
+  ...approvalMails,
   ...tests,
 ];
 
@@ -409,6 +439,11 @@ function launcher(name: string, answers: Answer[], later: Scripted['later'] = []
 
 function agentRun(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(runWorkflow, { organizationId, runId: newId() }, 'run', name, answers, later);
+}
+
+function approvalMail(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, approvalId: newId() };
+  return scripted(approvalMailWorkflow, args, 'approval-mail', name, answers, later);
 }
 
 function scripted<Args>(

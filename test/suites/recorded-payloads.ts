@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import type {
+  ApprovalMailActivities,
+  ApprovalMailArgs,
+  ApprovalMailSignals,
+} from '../../workflows/approval-mail/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type {
@@ -87,6 +92,7 @@ const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() =
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
 const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
 const enrollmentArgs = today<EnrollmentArgs>()(z.strictObject({ organizationId: id, campaignId: id, contactId: id }));
+const approvalMailArgs = today<ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
 const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
 const side = z.union([
@@ -183,6 +189,19 @@ const outcome = z.strictObject({ outcome: why });
 
 /** By family: the folder's name in workflows/. A family with recordings and without an entry fails the suite. */
 export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
+  'approval-mail': {
+    args: z.tuple([approvalMailArgs]),
+    signals: {
+      retry: z.tuple([today<ApprovalMailSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      mailApprovers: activity<ApprovalMailActivities>()(
+        'mailApprovers',
+        z.tuple([approvalMailArgs]),
+        z.strictObject({ kind: z.literal('done'), why }),
+      ),
+    },
+  },
   campaign: {
     args: z.tuple([campaignArgs]),
     signals: {

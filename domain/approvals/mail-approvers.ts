@@ -1,0 +1,147 @@
+import type { ApprovalRow } from '../../db/models/approval.ts';
+import { across } from '../../db/across.ts';
+import { MailFailure } from '../../lib/mail/index.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { approvalMail, type Approver } from './mail.ts';
+import { approvalStatus, findApproval } from './view.ts';
+
+/** The time over which a person's mails are counted, in ms. */
+const HOUR_MS = 3_600_000;
+
+/** A mail that this attempt alone may send. */
+interface Claim {
+  approval: ApprovalRow;
+  approver: Approver;
+  /** Set when it is the last mail that the person may get now: from when on there will be others. */
+  nextAt: Date | null;
+}
+
+/**
+ * Mails everyone who may decide on an approval: the members whose role may send, one email each. Nobody is mailed twice about one
+ * approval, nor more than APPROVAL_MAILS_PER_HOUR times an hour in one workspace; the last of these says so, and the rest stands in the list
+ * alone. An approval that was decided or has ended is not mailed. A mail whose fate is not known, because the server's answer was lost or the
+ * worker died, is not sent again.
+ * @returns how many were mailed now
+ * @throws AppError internal_error when the mail server did not take the mail of somebody, who is mailed at the next attempt
+ */
+export async function mailApprovers(ctx: Ctx, approvalId: string): Promise<{ kind: 'done'; why: string }> {
+  await settleLeftBehind(ctx, approvalId);
+  let mailed = 0;
+  let failure: unknown;
+  for (const userId of await approversToMail(ctx, approvalId)) {
+    const claim = await claimMail(ctx, approvalId, userId);
+    if (claim === 'ended') break;
+    if (claim === 'not_now') continue;
+    const failed = await sendClaimed(ctx, claim);
+    if (failed === undefined) mailed += 1;
+    failure ??= failed;
+  }
+  if (failure !== undefined && (await isPending(ctx, approvalId))) throw failure;
+  await reader(ctx)
+    .table('approval_notices')
+    .where({ approval_id: approvalId })
+    .update({ state: 'done', blocked_reason: null });
+  return { kind: 'done', why: `mailed ${mailed}` };
+}
+
+/** Only one attempt works at a time: what an earlier one was sending when it died may have arrived. */
+async function settleLeftBehind(ctx: Ctx, approvalId: string): Promise<void> {
+  await reader(ctx)
+    .table('approval_mails')
+    .where({ approval_id: approvalId, state: 'sending' })
+    .update({ state: 'uncertain', settled_at: ctx.clock.now() });
+}
+
+/** People whose role may send, and who have no mail about the approval yet. */
+async function approversToMail(ctx: Ctx, approvalId: string): Promise<string[]> {
+  const rows = await reader(ctx).sql<{ user_id: string }>(
+    `select m.user_id from memberships m join roles r on r.id = m.role_id
+     where m.organization_id = :org and (r.is_owner or r.permissions @> array['send_campaigns'])
+       and not exists (select from approval_mails s where s.approval_id = :approval and s.user_id = m.user_id)
+     order by m.user_id`,
+    { approval: approvalId },
+  );
+  return rows.map(({ user_id: id }) => id);
+}
+
+/** Claims the mail to one person, unless the approval has ended, the person may no longer decide, or has had enough mails. */
+function claimMail(ctx: Ctx, approvalId: string, userId: string): Promise<Claim | 'ended' | 'not_now'> {
+  return transact(ctx, async (tx) => {
+    // Claims of several approvals count the mails of one person one after the other.
+    await tx.org.lock(`approval mails ${tx.org.organizationId} ${userId}`);
+    const approval = await findApproval(tx.org, approvalId);
+    if (approvalStatus(approval, tx.now) !== 'pending') return 'ended';
+    const approver = await approverOf(tx, userId);
+    if (!approver) return 'not_now';
+    const { APPROVAL_MAILS_PER_HOUR: perHour } = ctx.config;
+    const had = await mailsOfHour(tx, userId);
+    const state = had.length < perHour ? 'sending' : 'left_out';
+    const claimed = await tx.org.sql(
+      `insert into approval_mails (approval_id, user_id, organization_id, state, claimed_at)
+       values (:approval, :user, :org, :state, :now) on conflict do nothing returning user_id`,
+      { approval: approvalId, user: userId, state, now: tx.now },
+    );
+    if (claimed.length === 0 || state === 'left_out') return 'not_now';
+    const oldest = had[0] ?? tx.now;
+    return {
+      approval,
+      approver,
+      nextAt: had.length + 1 < perHour ? null : new Date(oldest.getTime() + HOUR_MS),
+    };
+  });
+}
+
+async function approverOf(tx: Tx, userId: string): Promise<Approver | undefined> {
+  const [member] = await tx.org.sql<{ email: string }>(
+    `select u.email from memberships m join roles r on r.id = m.role_id join users u on u.id = m.user_id
+     where m.organization_id = :org and m.user_id = :user and (r.is_owner or r.permissions @> array['send_campaigns'])`,
+    { user: userId },
+  );
+  if (!member) return undefined;
+  const workspace = await across(tx.trx, 'person')
+    .table('organizations')
+    .where({ id: tx.org.organizationId })
+    .first('name');
+  return { userId, email: member.email, workspace: workspace!.name };
+}
+
+/** When a person was mailed within the last hour, the oldest first. */
+async function mailsOfHour(tx: Tx, userId: string): Promise<Date[]> {
+  const rows = await tx.org.sql<{ claimed_at: Date }>(
+    `select claimed_at from approval_mails
+     where organization_id = :org and user_id = :user and claimed_at > :since and state in ('sending', 'sent', 'uncertain')
+     order by claimed_at`,
+    { user: userId, since: new Date(tx.now.getTime() - HOUR_MS) },
+  );
+  return rows.map(({ claimed_at: at }) => at);
+}
+
+/** Sends a claimed mail and settles it. Returns the failure of one that the server did not take now, and that is given back. */
+async function sendClaimed(ctx: Ctx, { approval, approver, nextAt }: Claim): Promise<unknown> {
+  const mail = reader(ctx)
+    .table('approval_mails')
+    .where({ approval_id: approval.id, user_id: approver.userId, state: 'sending' });
+  const settle = (state: 'sent' | 'refused' | 'uncertain') => mail.update({ state, settled_at: ctx.clock.now() });
+  try {
+    await ctx.systemMail.send(approvalMail(ctx.config, approval, approver, nextAt));
+  } catch (error) {
+    const fate = error instanceof MailFailure ? error.fate : 'unknown';
+    ctx.log.warn(
+      { err: error, approvalId: approval.id, userId: approver.userId, fate },
+      'a mail about an approval failed',
+    );
+    if (fate === 'later') {
+      await mail.delete();
+      return error;
+    }
+    await settle(fate === 'never' ? 'refused' : 'uncertain');
+    return undefined;
+  }
+  await settle('sent');
+  return undefined;
+}
+
+async function isPending(ctx: Ctx, approvalId: string): Promise<boolean> {
+  return approvalStatus(await findApproval(reader(ctx), approvalId), ctx.clock.now()) === 'pending';
+}

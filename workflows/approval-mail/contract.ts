@@ -1,0 +1,27 @@
+import { defineWorkflow, type ArgsOf } from '../contract.ts';
+import type { Turn } from '../turns.ts';
+
+/** Signals of a run. They are hints: whom to mail is in PostgreSQL. */
+export type ApprovalMailSignals = {
+  /** An operator or the sweep retries a run that kept failing. */
+  retry: { cause: 'operator' | 'sweep' };
+};
+
+/** Mails the people who may decide on an approval. */
+export const approvalMailWorkflow = defineWorkflow<ApprovalMailSignals>()({
+  type: 'approvalMail',
+  kind: 'approval-mail',
+  parts: ['approvalId'],
+  // People have half an hour to decide.
+  work: 'interactive',
+  summary: ({ approvalId }) => `Mail about approval ${approvalId}`,
+});
+
+/** Arguments of a run. */
+export type ApprovalMailArgs = ArgsOf<typeof approvalMailWorkflow>;
+
+/** Activities of this family, as the workflow sees them. */
+export interface ApprovalMailActivities {
+  /** Mails everyone who may decide and was not mailed yet, as long as the approval waits. */
+  mailApprovers(args: ApprovalMailArgs): Promise<Extract<Turn, { kind: 'done' }>>;
+}

@@ -1,0 +1,19 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { takeTurns } from '../turns.ts';
+import type { ApprovalMailActivities, ApprovalMailArgs, ApprovalMailSignals } from './contract.ts';
+
+const retry = defineSignal<[ApprovalMailSignals['retry']]>('retry');
+
+/** Mails the people who may decide on an approval, each once. A mail server that is away is tried again until the approval has ended. */
+export async function approvalMail(args: ApprovalMailArgs): Promise<string> {
+  const { mailApprovers } = proxyActivities<ApprovalMailActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
+    summary: 'mail those who may decide',
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '1m',
+    retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  return takeTurns(args, listenForHints(retry), mailApprovers);
+}
