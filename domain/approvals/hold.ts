@@ -66,7 +66,9 @@ export async function holdForApproval(
     created_at: tx.now,
     expires_at: new Date(tx.now.getTime() + config.APPROVAL_EXPIRES_MS),
   });
-  await tx.org.insert('approval_notices', { approval_id: approval.id });
+  await tx.org.sql('insert into approval_notices (approval_id, organization_id) values (:id, :org)', {
+    id: approval.id,
+  });
   tx.intend(start(approvalMailWorkflow, { organizationId: tx.org.organizationId, approvalId: approval.id }));
   tx.emit('approval.requested', {
     ...approvalEvent(approval),
