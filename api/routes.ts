@@ -6,6 +6,7 @@ import { campaignRoutes } from './campaigns/routes.ts';
 import { eventsRoutes } from './product-events/routes.ts';
 import { organizationsRoutes } from './organizations/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
 import { pageRoutes } from './oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
 import { stepRunsRoutes } from './step-runs/routes.ts';
@@ -57,6 +58,7 @@ export const routes: readonly AnyRoute[] = [
   ...mailboxRoutes,
   ...consentPageRoutes,
   ...warmupRoutes,
+  ...paymentRoutes,
   ...uniboxRoutes,
   ...agentPolicyRoutes,
   ...approvalRoutes,

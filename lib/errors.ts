@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   mailbox_provider_requires_oauth: 400,
   mailbox_provider_not_configured: 503,
   mailbox_consent_expired: 404,
+  mailbox_provisioning_unavailable: 503,
   mailbox_send_as_unsupported: 400,
   mailbox_send_as_unknown: 400,
   warmup_enable_failed: 400,

@@ -4,6 +4,7 @@ import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createPaymentActivities } from '../activities/payments.ts';
 import { createRunActivities } from '../activities/run.ts';
 import { createTestRunActivities } from '../activities/test-runs.ts';
 import { createWarmupActivities } from '../activities/warmup.ts';
@@ -163,6 +164,7 @@ async function createActivities(
   const maintenance = createMaintenanceActivities(deps);
   const warmup = createWarmupActivities(deps, { smtp });
   const approvalMails = createApprovalMailActivities(deps);
+  const payments = createPaymentActivities(deps);
   const runs = createRunActivities(deps);
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
@@ -172,7 +174,7 @@ async function createActivities(
     mail: { ...warmup, ...approvalMails, deliverSend: engine.deliverSend },
     apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...verify },
     webhooks,
-    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...runs },
+    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...payments, ...runs },
     interactive: mailboxes,
   };
   return {

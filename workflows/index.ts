@@ -6,6 +6,7 @@ export { directSend } from './direct-send/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
+export { orderRefund } from './order-refund/workflow.ts';
 export { run } from './run/workflow.ts';
 export { testRun } from './test-run/workflow.ts';
 export { warmup } from './warmup/workflow.ts';

@@ -67,6 +67,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'The accounts that emails leave from and replies arrive in. Connecting one signs in to its SMTP and IMAP servers first. Each has a daily cap and a minimum gap.',
       },
       {
+        name: 'payments',
+        title: 'Payments',
+        description:
+          'What the payment provider calls when an order of managed mailboxes or the renewal of a domain was paid, was not, or was given back.',
+      },
+      {
         name: 'warmup-routing',
         title: 'Warmup routing',
         description:

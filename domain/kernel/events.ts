@@ -183,6 +183,12 @@ export const EVENT_TYPES = {
     firehose: false,
     description: 'An agent run was created, or moved to another state; `reason` says why.',
   },
+  'payment.state_changed': {
+    category: 'payment',
+    firehose: false,
+    description:
+      'A payment for managed mailboxes was made, failed, is given back, or needs a person; `reason` says why.',
+  },
   'team.member_invited': { category: 'team', firehose: false, description: 'An address was invited to the workspace.' },
   'team.invitation_cancelled': { category: 'team', firehose: false, description: 'An open invitation was cancelled.' },
   'team.member_joined': { category: 'team', firehose: false, description: 'A person accepted an invitation.' },
@@ -254,6 +260,7 @@ export const EVENT_SCOPES = {
   settings: 'READ_AUDIT_LOGS',
   subscription: 'READ_AUDIT_LOGS',
   run: 'READ_RUNS',
+  payment: 'READ_EMAILS',
   custom: 'REALTIME_SUBSCRIBE',
 } as const satisfies Record<string, Permission>;
 
@@ -279,6 +286,7 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   settings: ['view_analytics'],
   subscription: ['view_analytics'],
   run: ['view_campaigns'],
+  payment: ['view_campaigns'],
   custom: ['view_campaigns'],
 };
 

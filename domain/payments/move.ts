@@ -1,11 +1,12 @@
 import { json } from '../../db/connection.ts';
 import type { StoredIssue } from '../../db/json-columns.ts';
+import { notFound } from '../../lib/errors.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { PaymentRow, PaymentState } from './states.ts';
 
 /** What a transition changes beside the state. What is left out stays. */
 export interface PaymentChange {
-  /** Why, as a stable code; kept in the audit log. */
+  /** Why, as a stable code; kept in the audit log and told in the event. */
   reason?: string;
   error?: StoredIssue;
   columns?: Partial<
@@ -31,7 +32,8 @@ export interface PaymentChange {
 
 /**
  * Moves a payment to another state if it is in one of `from`: one conditional UPDATE, which decides between concurrent
- * transitions, with its audit row.
+ * transitions, with its audit row
+ * and its event.
  * @returns the payment as it is now; undefined when it was in none of these states
  */
 export async function movePayment(
@@ -61,5 +63,27 @@ export async function movePayment(
     changes: { state: { to } },
     ...(reason ? { metadata: { reason } } : {}),
   });
+  tx.emit('payment.state_changed', {
+    payment_id: payment.id,
+    subject: payment.subject,
+    subject_id: payment.subject_id,
+    state: to,
+    reason: reason ?? null,
+    amount_cents: payment.amount_cents,
+    currency: payment.currency,
+  });
+  return payment;
+}
+
+/**
+ * Loads a payment with a row lock. Whoever locks its order or renewal as well locks the payment first.
+ * @throws AppError not_found
+ */
+export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow> {
+  const [payment] = await tx.org.sql<PaymentRow>(
+    'select * from payments where organization_id = :org and id = :id for update',
+    { id: paymentId },
+  );
+  if (!payment) throw notFound('Payment');
   return payment;
 }

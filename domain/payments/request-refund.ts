@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../lib/clock.ts';
-import { start } from '../../temporal/dispatch.ts';
+import { signal, start } from '../../temporal/dispatch.ts';
 import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { movePayment } from './move.ts';
@@ -30,4 +30,22 @@ export async function requestRefund(tx: Tx, paymentId: string, reason: string): 
 /** The arguments of the run that refunds a payment. */
 export function refundArgs({ organization_id, id }: Pick<PaymentRow, 'organization_id' | 'id'>) {
   return { organizationId: organization_id, paymentId: id };
+}
+
+/**
+ * Has a refund asked for again, which was refused, came too late or kept failing. After a refusal it is another request to the provider, which
+ * would otherwise repeat its refusal; after anything else it is the same one, which it does once.
+ * @returns false when no refund is due
+ */
+export async function retryRefund(tx: Tx, paymentId: string, cause: 'operator' | 'sweep'): Promise<boolean> {
+  const [payment] = await tx.org.sql<Pick<PaymentRow, 'id' | 'organization_id'>>(
+    `update payments set state = 'refund_due', blocked_reason = null, error = null, updated_at = :now,
+       refund_attempts = case state when 'needs_person' then 0 else refund_attempts end,
+       refund_until = case state when 'needs_person' then :until else refund_until end,
+       refund_round = refund_round + case when error ->> 'code' = 'refund_refused' then 1 else 0 end
+     where organization_id = :org and id = :id and state in ('refund_due', 'needs_person') returning id, organization_id`,
+    { id: paymentId, now: tx.now, until: new Date(tx.now.getTime() + REFUND_WAIT_MS) },
+  );
+  if (payment) tx.intend(signal(orderRefundWorkflow, refundArgs(payment), 'retry', { cause }));
+  return payment !== undefined;
 }

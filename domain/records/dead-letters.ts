@@ -6,6 +6,8 @@ import type { Tx } from '../kernel/transact.ts';
 export const FAILED_EMAIL = 'campaign_email';
 /** An email that a person or an agent wrote and that could not be handed over. */
 export const FAILED_DIRECT_EMAIL = 'direct_email';
+/** Money that is to go back, and did not: replaying it asks the payment provider again. */
+export const REFUND = 'order_refund';
 /** The email may have left: replaying it is the decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 

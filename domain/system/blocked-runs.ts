@@ -8,6 +8,7 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
 import { warmupWorkflow } from '../../workflows/warmup/contract.ts';
@@ -16,7 +17,8 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { addDeadLetter, replayDeadLetter } from '../records/dead-letters.ts';
+import { retryRefund } from '../payments/request-refund.ts';
+import { addDeadLetter, replayDeadLetter, REFUND } from '../records/dead-letters.ts';
 import { signalDirectSend } from '../records/direct-sends.ts';
 
 /** Who retries a blocked run. */
@@ -223,6 +225,19 @@ const FAMILIES: readonly Family[] = [
       if (changed > 0) tx.intend(signal(testRunWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
+  },
+  {
+    taskType: REFUND,
+    owns: (workflowId) => orderRefundWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { paymentId } = orderRefundWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('payments')
+        .where({ id: paymentId, state: 'refund_due' })
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? paymentId : undefined;
+    },
+    retry: retryRefund,
   },
   {
     taskType: 'contact_import',

@@ -10,6 +10,7 @@ import { directSendWorkflow, type DirectSendArgs } from '../../workflows/direct-
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
+import { orderRefundWorkflow, type OrderRefundArgs } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow, type RunArgs } from '../../workflows/run/contract.ts';
 import { testRunWorkflow, type TestRunArgs } from '../../workflows/test-run/contract.ts';
 import { warmupWorkflow, type WarmupArgs } from '../../workflows/warmup/contract.ts';
@@ -121,6 +122,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "importId"
      from contact_imports
      where status in ('queued', 'running')`,
+  ),
+  family<OrderRefundArgs>(
+    orderRefundWorkflow,
+    `select id as position, organization_id as "organizationId", id as "paymentId"
+     from payments
+     where state = 'refund_due'`,
   ),
   // A run that is active or paused follows its campaign without a workflow.
   family<RunArgs>(

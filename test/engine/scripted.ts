@@ -5,6 +5,7 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
+import { orderRefundWorkflow, type RefundReport } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
@@ -402,6 +403,33 @@ const tests: Scripted[] = [
   ),
 ];
 
+const refunding = (gives: RefundReport, more: Partial<Answer> = {}): Answer => ({
+  activity: 'refundTurn',
+  gives,
+  ...more,
+});
+const underWay = (ms: number): RefundReport => ({ kind: 'wait', wakeAt: inMs(ms), why: 'the refund is under way' });
+const refunded: RefundReport = { kind: 'done', why: 'refunded' };
+const said: Sent = { signal: 'changed', says: [{ cause: 'provider' }] };
+const refunds: Scripted[] = [
+  refund(
+    'confirmed-while-waiting',
+    [refunding(underWay(3_600_000)), refunding(refunded)],
+    [{ ...said, events: TIMER, times: 1 }],
+  ),
+  refund('asked-again', [refunding(underWay(3_000)), refunding(underWay(6_000)), refunding(refunded)]),
+  // The provider's word comes while the run learns that a person is needed: it looks once more.
+  refund('failed-and-retried', [
+    refunding({ kind: 'done', why: 'needs_person' }, { meanwhile: tried }),
+    refunding(refunded),
+  ]),
+  refund(
+    'blocked',
+    [{ activity: 'refundTurn', fails: gaveUp }, refunding(refunded)],
+    [{ ...tried, events: GAVE_UP, times: 1 }],
+  ),
+];
+
 /** Every scripted run. Times count from when this file is read. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -411,6 +439,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...launchers,
   ...runs,
   ...approvalMails,
+  ...refunds,
   ...tests,
 ];
 
@@ -444,6 +473,10 @@ function agentRun(name: string, answers: Answer[], later: Scripted['later'] = []
 function approvalMail(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, approvalId: newId() };
   return scripted(approvalMailWorkflow, args, 'approval-mail', name, answers, later);
+}
+
+function refund(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(orderRefundWorkflow, { organizationId, paymentId: newId() }, 'order-refund', name, answers, later);
 }
 
 function scripted<Args>(

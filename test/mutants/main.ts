@@ -93,6 +93,11 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     '(retry), mailApprovers)',
     '(retry), () => mailApprovers(args).then(() => ({ kind: "more" })))',
   ],
+  [
+    'refund: activity renamed',
+    '(changed, retry), refundTurn)',
+    '(changed, retry), () => refundTurn(args).then(() => ({ kind: "more" })))',
+  ],
   ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
 ];
 

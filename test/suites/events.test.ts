@@ -26,6 +26,8 @@ import { createCampaign, createMailbox, createMember, createSession, enroll } fr
 import { bounceOf, replyTo } from '../harness/inbound.ts';
 import { mailedToken } from '../harness/people.ts';
 import { createWorld, type World } from '../harness/world.ts';
+import { expireCheckout } from '../../domain/payments/checkout.ts';
+import { openPayment } from '../../domain/payments/open.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { react } from '../harness/reactions.ts';
@@ -250,6 +252,19 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'custom.event': async (s) => {
     await s.desk.contact({ email: 'user@example.com' });
     await publishEvent(s.ctx, { name: 'trial.started', email: 'user@example.com', data: { plan: 'team' } });
+  },
+  'payment.state_changed': async (s) => {
+    const opened = await transact(s.ctx, (tx) =>
+      openPayment(tx, {
+        organizationId: tx.org.organizationId,
+        subject: 'order',
+        subjectId: newId(),
+        amountCents: 700,
+        currency: 'usd',
+        lineItems: [{ label: 'Mailbox', quantity: 2, unit_cents: 350, interval: 'month' }],
+      }),
+    );
+    await expireCheckout(s.ctx, opened.id);
   },
   'run.state_changed': async (s) => {
     await createMailbox(world.deps, s.desk.tenant.organizationId, `${newId()}@ours.test`, NOWHERE);

@@ -20,6 +20,11 @@ import type {
 } from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
+import type {
+  OrderRefundActivities,
+  OrderRefundArgs,
+  OrderRefundSignals,
+} from '../../workflows/order-refund/contract.ts';
 import type { RunActivities, RunArgs, RunReport, RunSignals } from '../../workflows/run/contract.ts';
 import type { WarmupActivities, WarmupArgs, WarmupSignals } from '../../workflows/warmup/contract.ts';
 import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
@@ -184,6 +189,7 @@ const testDecision = today<TestDecision>()(
   ]),
 );
 
+const refundArgs = today<OrderRefundArgs>()(z.strictObject({ organizationId: id, paymentId: id }));
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
@@ -349,6 +355,23 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         'reconcileRuns',
         z.tuple([]),
         z.strictObject({ missing: z.int() }),
+      ),
+    },
+  },
+  'order-refund': {
+    args: z.tuple([refundArgs]),
+    signals: {
+      changed: z.tuple([today<OrderRefundSignals['changed']>()(z.strictObject({ cause: z.literal('provider') }))]),
+      retry: z.tuple([today<OrderRefundSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      refundTurn: activity<OrderRefundActivities>()(
+        'refundTurn',
+        z.tuple([refundArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({ kind: z.literal('wait'), wakeAt: time, why }),
+          z.strictObject({ kind: z.literal('done'), why }),
+        ]),
       ),
     },
   },

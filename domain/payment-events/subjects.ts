@@ -1,0 +1,37 @@
+import type { Tx } from '../kernel/transact.ts';
+import type { PaymentRow } from '../payments/states.ts';
+
+/** Why a subject is not paid for any more. */
+export type PaymentFailure = 'payment_expired' | 'payment_failed' | 'subscription_ended';
+
+/** What a payment is for, as its news reach it. Each is conditional: it applies where the subject still waits for it. */
+export interface PaymentSubject {
+  /** `too_late`: it does not wait for the money any more. */
+  paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
+  failed(tx: Tx, code: PaymentFailure): Promise<void>;
+  /** A month was paid after one that was not. False where nothing was amiss. */
+  recovered(tx: Tx): Promise<boolean>;
+}
+
+/** The subject of a payment. */
+export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
+  return subject === 'order' ? orderOf(id) : renewalOf(id);
+}
+
+function orderOf(orderId: string): PaymentSubject {
+  return {
+    async paid(tx, paymentId) {
+      const changed = await tx.org
+        .table('mailbox_orders')
+        .where({ id: orderId, payment_id: paymentId, state: 'awaiting_payment' })
+        .update({ state: 'paid', paid_at: tx.now, updated_at: tx.now });
+      return changed > 0 ? 'paid' : 'too_late';
+    },
+    failed: async () => undefined,
+    recovered: async () => false,
+  };
+}
+
+function renewalOf(_renewalId: string): PaymentSubject {
+  return { paid: async () => 'too_late', failed: async () => undefined, recovered: async () => false };
+}

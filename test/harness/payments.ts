@@ -1,0 +1,111 @@
+import { openPayment } from '../../domain/payments/open.ts';
+import type { PaymentRow } from '../../domain/payments/states.ts';
+import { createCheckout } from '../../domain/payments/checkout.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { DAY_MS } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { startStripe, type StripeDouble } from '../../local/stripe.ts';
+import type { Tenant } from './factories.ts';
+import { createWorld, type World, type WorldOptions } from './world.ts';
+
+/** A world whose orders are paid at a double of Stripe, which sends its webhooks to the API of the world. */
+export interface PaymentWorld {
+  world: World;
+  stripe: StripeDouble;
+  close(): Promise<void>;
+}
+
+/** Brings a world with a double of Stripe up. */
+export async function createPaymentWorld(options: WorldOptions = {}): Promise<PaymentWorld> {
+  const stripe = await startStripe();
+  const world = await createWorld({
+    ...options,
+    env: {
+      STRIPE_SECRET_KEY: stripe.secretKey,
+      STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+      STRIPE_API_BASE: stripe.url,
+      ...options.env,
+    },
+  });
+  stripe.sendTo(`${world.url}/payments/stripe/events`);
+  return {
+    world,
+    stripe,
+    async close() {
+      await world.close();
+      await stripe.close();
+    },
+  };
+}
+
+/** A desk for one order's payment. */
+export interface PaymentDesk {
+  tenant: Tenant;
+  orderId: string;
+  paymentId: string;
+  payment(): Promise<PaymentRow>;
+  orderState(): Promise<string>;
+  /** What the events of the payment did, in the order in which they were taken. */
+  outcomes(): Promise<string[]>;
+  /** Workflow ids of intents that wait, with what they do. */
+  intents(): Promise<string[]>;
+  /** Makes the page of the payment; its session's id. */
+  checkout(): Promise<string>;
+}
+
+/** An order that waits for its payment: a domain for once and two mailboxes a month. */
+export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise<PaymentDesk> {
+  const tenant = await world.tenant();
+  const { organizationId } = tenant;
+  const { deps } = world;
+  const orderId = newId();
+  const now = deps.clock.now();
+  const payment = await transact(world.system(organizationId), (tx) =>
+    openPayment(tx, {
+      organizationId,
+      subject: 'order',
+      subjectId: orderId,
+      amountCents: 1_900,
+      currency: 'USD',
+      lineItems: [
+        { label: 'Domain', quantity: 1, unit_cents: 1_200, interval: 'once' },
+        { label: 'Mailbox', quantity: 2, unit_cents: 350, interval: 'month' },
+      ],
+    }),
+  );
+  await deps.db('mailbox_orders').insert({
+    id: orderId,
+    organization_id: organizationId,
+    quote_id: newId(),
+    state: 'awaiting_payment',
+    provider: 'google',
+    count: 2,
+    domains: JSON.stringify(['example.com']),
+    warmup: false,
+    currency: 'usd',
+    total_monthly_cents: 700,
+    total_due_today_cents: 1_900,
+    line_items: '[]',
+    payment_id: payment.id,
+    pay_by: new Date(now.getTime() + DAY_MS),
+    actor_kind: 'session',
+    created_at: now,
+    updated_at: now,
+  });
+  return {
+    tenant,
+    orderId,
+    paymentId: payment.id,
+    payment: () => deps.db('payments').where({ id: payment.id }).first(),
+    orderState: async () => (await deps.db('mailbox_orders').where({ id: orderId }).first('state')).state,
+    outcomes: () => deps.db('payment_events').where({ payment_id: payment.id }).orderBy('created_at').pluck('outcome'),
+    intents: async () =>
+      (await deps.db('outbox').orderBy('id')).map(
+        (row: { kind: string; workflow_id: string }) => `${row.kind} ${row.workflow_id}`,
+      ),
+    async checkout() {
+      await createCheckout(world.system(organizationId), payment.id);
+      return stripe.sessionOf(payment.id)!.id;
+    },
+  };
+}

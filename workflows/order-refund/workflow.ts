@@ -1,0 +1,20 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { takeTurns } from '../turns.ts';
+import type { OrderRefundActivities, OrderRefundArgs, OrderRefundSignals } from './contract.ts';
+
+const changed = defineSignal<[OrderRefundSignals['changed']]>('changed');
+const retry = defineSignal<[OrderRefundSignals['retry']]>('retry');
+
+/** Gives the money of one payment back: asks the provider, waits while it is under way, and ends when it is done or a person is needed. */
+export async function orderRefund(args: OrderRefundArgs): Promise<string> {
+  const { refundTurn } = proxyActivities<OrderRefundActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary: 'ask the payment provider for the refund',
+    startToCloseTimeout: '3m',
+    heartbeatTimeout: '2m',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  return takeTurns(args, listenForHints(changed, retry), refundTurn);
+}
