@@ -3,6 +3,7 @@ import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { refundTurn } from '../domain/payments/refund.ts';
 import type { OrderRefundActivities } from '../workflows/order-refund/contract.ts';
 import { orBlock } from './blocking.ts';
+import { withPulse } from './pulse.ts';
 
 /** Activities of refunds. An answer of the payment provider, or none, is a result and not an error. */
 export function createPaymentActivities(deps: Deps): OrderRefundActivities {
@@ -10,7 +11,7 @@ export function createPaymentActivities(deps: Deps): OrderRefundActivities {
     refundTurn: (args) =>
       orBlock(deps, args.organizationId, () => {
         const workflowId = activityInfo().workflowExecution?.workflowId ?? 'refund';
-        return refundTurn(systemCtx(deps, args.organizationId, workflowId), args);
+        return withPulse(() => refundTurn(systemCtx(deps, args.organizationId, workflowId), args));
       }),
   };
 }

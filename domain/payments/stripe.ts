@@ -38,15 +38,15 @@ export function stripeOf({ config, egress }: Pick<Deps, 'config' | 'egress'>): S
   return stripe;
 }
 
-/** `fetch` as far as Stripe's client uses it, over the egress. */
+/** `fetch` as far as Stripe's client uses it, over the egress: its addresses and bodies are texts. */
 function fetchBy(egress: Egress): typeof fetch {
   return async (target, init) => {
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !OWN_HEADERS.test(name)));
     const answer = await egress.request({
       method: (init?.method ?? 'GET') as 'GET' | 'POST' | 'DELETE',
-      url: String(target),
+      url: target as string,
       headers,
-      ...(init?.body ? { body: String(init.body) } : {}),
+      ...(init?.body ? { body: init.body as string } : {}),
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
       ...(init?.signal ? { signal: init.signal } : {}),

@@ -4,7 +4,7 @@ import { createCheckout } from '../../domain/payments/checkout.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
-import { startStripe, type StripeDouble } from '../../local/stripe.ts';
+import { startStripe, type StripeDouble } from './stripe.ts';
 import type { Tenant } from './factories.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 

@@ -13,7 +13,7 @@ export async function orderRefund(args: OrderRefundArgs): Promise<string> {
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
     summary: 'ask the payment provider for the refund',
     startToCloseTimeout: '3m',
-    heartbeatTimeout: '2m',
+    heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
   return takeTurns(args, listenForHints(changed, retry), refundTurn);
