@@ -5,6 +5,7 @@ import { indexMessages } from '../../domain/unibox/index-messages.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
+import { seeded } from '../../test/faults/random.ts';
 import { awayFrom, createSend, replyTo, type Original } from '../../test/harness/inbound.ts';
 import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
 
@@ -350,10 +351,17 @@ test('search finds conversations by words of any message, in sender, subject and
 test('messages of an earlier release are made searchable', async (t) => {
   const { get, receive, email, tenant } = await desk();
   await receive(replyTo(stranger(email), 'An aardvark'));
-  await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }).update({ words: null });
-  t.is((await get('?q=aardvark')).body.data.length, 0);
-  t.true((await indexMessages(world.deps)) >= 1);
+  await receive(replyTo(stranger(email), 'A newer aardvark'));
+  const older = world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId });
+  await older.clone().update({ is_indexed: false });
+  await world.deps.db('message_words').where({ organization_id: tenant.organizationId }).delete();
+  await receive(replyTo(stranger(email), 'The newest aardvark'));
   t.is((await get('?q=aardvark')).body.data.length, 1);
+  t.true((await indexMessages(world.deps)) >= 2);
+  t.deepEqual(
+    (await get('?q=aardvark')).body.data.map(({ snippet }: { snippet: string }) => snippet),
+    ['The newest aardvark', 'A newer aardvark', 'An aardvark'],
+  );
   t.is(await indexMessages(world.deps), 0);
 });
 
@@ -411,4 +419,127 @@ test('messages are marked, conversations filed and snoozed', async (t) => {
   for (let times = 0; times < 2; times += 1)
     t.is((await ask('DELETE', `/unibox/snooze?thread_id=${thread}`)).status, 204);
   t.is(ids(await listed('')).length, 2);
+});
+
+test('conversations are filed; counts, lists and searches follow', async (t) => {
+  const { get, mailed, receive, tenant, mailboxId } = await desk();
+  const token = tenant.sessionToken;
+  const ask = (method: string, path: string, body?: unknown) => call(world, method, `/v1${path}`, { token, body });
+  const lea = await mailed('lea@lead.test');
+  const max = await mailed('max@lead.test');
+  await receive(replyTo(lea.original, 'First words.'));
+  await receive(replyTo(lea.original, 'Second words.'));
+  await receive(replyTo(max.original, 'Other words.'));
+  const [other, first] = (await get('')).body.data;
+  t.like(first, { folder: 'inbox', awaiting_reply: false, message_count: 2 });
+  const messages = (await get(`/thread?thread_id=${encodeURIComponent(first.thread_id)}`)).body.data;
+  const received = messages.filter(({ direction }: { direction: string }) => direction === 'received');
+  const email_ids = received.map(({ id }: { id: string }) => id);
+  t.like((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'trash' })).body, { folder: 'trash', changed: 2 });
+  t.is((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'trash' })).body.changed, 0);
+  t.is((await ask('PATCH', '/unibox/folder', { email_ids, folder: 'spam' })).status, 400);
+  t.deepEqual(ids(await get('')), [other.thread_id]);
+  t.deepEqual(ids(await get('?q=words')), [other.thread_id]);
+  t.deepEqual(ids(await get('?folder=trash')), [first.thread_id]);
+  t.deepEqual(ids(await get('?folder=trash&q=words')), [first.thread_id]);
+  t.deepEqual((await get('/count')).body, { count: 1 });
+  const overview = (await get('/overview')).body;
+  t.like(overview, { total: 1, unread: 1, today: 1, week: 1, snoozed: 0, awaiting_reply: 0, scheduled_pending: 0 });
+  t.deepEqual(overview.folders, [
+    { folder: 'inbox', total: 1, unread: 1 },
+    { folder: 'archive', total: 0, unread: 0 },
+    { folder: 'spam', total: 0, unread: 0 },
+    { folder: 'trash', total: 1, unread: 1 },
+  ]);
+  t.like(overview.mailboxes[0], { id: mailboxId, total: 1, unread: 1 });
+  await ask('PATCH', '/unibox/folder', { email_ids, folder: 'archive' });
+  t.deepEqual(ids(await get('')), [other.thread_id, first.thread_id]);
+  t.deepEqual((await get('/count')).body, { count: 3 });
+  const stranger = await desk();
+  t.is(
+    (
+      await call(world, 'PATCH', '/v1/unibox/folder', {
+        token: stranger.tenant.sessionToken,
+        body: { email_ids, folder: 'trash' },
+      })
+    ).body.changed,
+    0,
+  );
+});
+
+test('what is kept of conversations is what their messages say, whatever is done to them in whatever order', async (t) => {
+  const { mailed, receive, tenant, mailboxId, email } = await desk();
+  const { db } = world.deps;
+  const organization = { organization_id: tenant.organizationId };
+  const leads = await Promise.all(['a', 'b', 'c'].map((name) => mailed(`${name}@lead.test`)));
+  const second = {
+    id: await createMailbox(world.deps, tenant.organizationId, 'two@ours.test', {
+      smtp: { host: '127.0.0.1', port: 1 },
+    }),
+    email: 'two@ours.test',
+  };
+  const random = seeded(20_261_122);
+  const pick = (count: number) => Math.floor(random.between(0, count));
+  for (let step = 0; step < 40; step += 1) {
+    const rows: { id: string }[] = await db('inbound_messages').where(organization).select('id');
+    const some = rows.filter(() => random.next() < 0.4).map(({ id }) => id);
+    const act = pick(6);
+    if (act < 3 || rows.length === 0)
+      await receive(
+        replyTo(leads[pick(3)]!.original, `Words ${step}`),
+        pick(2) ? second : { id: mailboxId, email },
+        new Date(1_700_000_000_000 + pick(50) * 1000),
+      );
+    else if (act === 3)
+      await call(world, 'PATCH', '/v1/unibox/seen', {
+        token: tenant.sessionToken,
+        body: { email_ids: some.slice(0, 500).concat(newId()), seen: pick(2) === 0 },
+      });
+    else if (act === 4)
+      await call(world, 'PATCH', '/v1/unibox/folder', {
+        token: tenant.sessionToken,
+        body: { email_ids: some.concat(newId()), folder: (['inbox', 'archive', 'trash'] as const)[pick(3)]! },
+      });
+    else await db('inbound_messages').whereIn('id', some.slice(0, 2)).delete();
+    const { rows: wrong } = await db.raw(
+      `with told as (
+         select distinct on (thread_id, mailbox_id) thread_id, mailbox_id, id as newest_id, received_at as newest_at, seen, filed, kind,
+           count(*) over whole as message_count, count(*) filter (where not seen and filed in ('inbox', 'archive')) over whole as unseen_count
+         from inbound_messages where organization_id = :org window whole as (partition by thread_id, mailbox_id)
+         order by thread_id, mailbox_id, received_at desc, id desc
+       ), kept as (
+         select thread_id, mailbox_id, newest_id, newest_at, seen, filed, kind, message_count, unseen_count from inbox_threads where organization_id = :org
+       )
+       (table told except table kept) union all (table kept except table told)`,
+      { org: tenant.organizationId },
+    );
+    t.deepEqual(wrong, [], `step ${step}`);
+  }
+  t.is((await call(world, 'DELETE', `/v1/emails/${second.id}`, { token: tenant.apiKey })).status, 204);
+  t.is((await db('inbox_threads').where({ mailbox_id: second.id })).length, 0);
+});
+
+test('a search goes through all messages, in runs, and misses none', async (t) => {
+  const { get, receive, email, tenant } = await desk();
+  const { db } = world.deps;
+  await receive(replyTo(stranger(email), 'A walrus of old'));
+  // Half a million messages later.
+  await db.raw(`select setval('message_words_number', nextval('message_words_number') + 500000)`);
+  await receive(replyTo(stranger(email), 'A walrus of today'));
+  const found = async (query: string) =>
+    (await get(query)).body.data.map(({ snippet }: { snippet: string }) => snippet);
+  t.deepEqual(await found('?q=walrus'), ['A walrus of today', 'A walrus of old']);
+  t.deepEqual(await found('?q=-today'), ['A walrus of old']);
+  t.deepEqual(await found('?q=-nothing'), ['A walrus of today', 'A walrus of old']);
+  t.deepEqual(await found('?from=somebody'), ['A walrus of today', 'A walrus of old']);
+  t.deepEqual(await found('?from=so'), ['A walrus of today'], 'short parts are looked for among the newest');
+  t.deepEqual(await found('?q=-'), []);
+  const [mailbox] = await db('mailboxes').where({ organization_id: tenant.organizationId });
+  t.deepEqual(await found(`?q=walrus&email_id=${mailbox.id}`), ['A walrus of today', 'A walrus of old']);
+  t.deepEqual(await found(`?q=walrus&email_id=${newId()}`), []);
+  const first = await get('?q=walrus&limit=1');
+  t.deepEqual(
+    (await get(`?q=walrus&limit=1&cursor=${first.body.pagination.next_cursor}`)).body.data[0].snippet,
+    'A walrus of old',
+  );
 });

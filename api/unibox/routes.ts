@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import { reader } from '../../domain/kernel/transact.ts';
 import { categoryProblems, readThreadLabels, replaceThreadLabels, type LabelRow } from '../../domain/unibox/labels.ts';
+import { moveMessages } from '../../domain/unibox/folder.ts';
+import { readOverview } from '../../domain/unibox/overview.ts';
 import { countUnseen, markSeen } from '../../domain/unibox/seen.ts';
 import { listSnoozes, snoozeProblems, snoozeThread, unsnoozeThread, type Snooze } from '../../domain/unibox/snooze.ts';
 import { readThread, type ThreadMessage } from '../../domain/unibox/thread.ts';
@@ -10,9 +12,12 @@ import { iso, presentPage } from '../http/schemas.ts';
 import {
   countAnswer,
   countQuery,
+  folderAnswer,
+  folderBody,
   labelList,
   labelsBody,
   messagePage,
+  overview,
   seenAnswer,
   seenBody,
   snooze,
@@ -36,6 +41,8 @@ function presentThread({
   from_name: _name,
   to_emails,
   received_at,
+  filed,
+  is_answered,
   ...row
 }: ThreadRow): z.input<typeof threadPage>['data'][number] {
   return {
@@ -45,6 +52,8 @@ function presentThread({
     from_addr: addresses(from_email),
     to_addr: to_emails,
     internal_date: iso(received_at),
+    folder: filed,
+    awaiting_reply: is_answered,
   };
 }
 
@@ -126,12 +135,11 @@ export const uniboxRoutes: readonly AnyRoute[] = [
       'One row per conversation, shown by the newest message that came in; filters are about that message. With `q` the conversations in which something was found, the newest find first.',
     query: threadListQuery,
     success: { status: 200, body: threadPage },
-    handler: async (ctx, { query: { limit, cursor, email_id, email_ids, category_ids, ...filters } }) => {
+    handler: async (ctx, { query }) => {
+      const { limit, cursor, email_id, email_ids, category_ids: categoryIds, awaiting_reply, ...filters } = query;
       const mailboxIds = email_id === undefined ? email_ids : [email_id, ...(email_ids ?? [])];
-      return presentPage(
-        await listThreads(ctx, { limit, cursor }, { ...filters, mailboxIds, categoryIds: category_ids }),
-        presentThread,
-      );
+      const asked = { ...filters, mailboxIds, categoryIds, awaitingReply: awaiting_reply };
+      return presentPage(await listThreads(ctx, { limit, cursor }, asked), presentThread);
     },
   }),
   route({
@@ -157,7 +165,7 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     operationId: 'unibox.count',
     method: 'get',
     path: '/unibox/count',
-    summary: 'How many messages are not marked as seen',
+    summary: 'How many messages are not marked as seen, without spam and trash',
     query: countQuery,
     success: { status: 200, body: countAnswer },
     handler: async (ctx, { query }) => ({ count: await countUnseen(ctx, query.email_id) }),
@@ -173,6 +181,35 @@ export const uniboxRoutes: readonly AnyRoute[] = [
     body: seenBody,
     success: { status: 200, body: seenAnswer },
     handler: async (ctx, { body }) => ({ ...body, changed: await markSeen(ctx, body.email_ids, body.seen) }),
+  }),
+  route({
+    ...write,
+    operationId: 'unibox.moveFolder',
+    method: 'patch',
+    path: '/unibox/folder',
+    summary: 'File messages in inbox, archive or trash',
+    description:
+      'At most 500. Ids that the caller may not read are passed over. The copies at the mail provider stay where they are.',
+    body: folderBody,
+    success: { status: 200, body: folderAnswer },
+    handler: async (ctx, { body }) => ({ ...body, changed: await moveMessages(ctx, body.email_ids, body.folder) }),
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.overview',
+    method: 'get',
+    path: '/unibox/overview',
+    summary: 'How many conversations there are, by folder, mailbox and category',
+    success: { status: 200, body: overview },
+    handler: async (ctx) => {
+      const { generated_at, window_today_start, window_week_start, ...counts } = await readOverview(ctx);
+      return {
+        ...counts,
+        generated_at: iso(generated_at),
+        window_today_start: iso(window_today_start),
+        window_week_start: iso(window_week_start),
+      };
+    },
   }),
   route({
     ...read,

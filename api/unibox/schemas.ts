@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { INBOUND_KINDS } from '../../domain/engine/outcomes/record-inbound.ts';
+import { FOLDERS, TARGET_FOLDERS } from '../../domain/unibox/folder.ts';
 import { inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const MAX_MAILBOXES = 100;
@@ -11,24 +12,26 @@ const ids = z
   .transform((list) => list.split(','))
   .pipe(z.array(z.uuid()).max(MAX_MAILBOXES));
 
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
 export const threadListQuery = z.strictObject({
   ...pageQuery(100),
-  from: text.optional().meta({ description: "Part of the sender's address or name" }),
-  subject: text.optional().meta({ description: 'Part of the subject' }),
+  from: text.optional().meta({
+    description:
+      "Part of the sender's address or name. Parts of one or two letters are looked for among the newest messages only, some 32,000",
+  }),
+  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
   q: text.optional().meta({
     description:
       'Words in a message that came in, its subject or its sender; "in quotes" a phrase, `or`, and - before a word that must not occur. Other filters are then about that message',
   }),
   category_ids: ids.optional().meta({ description: 'Filed under one of these categories; ids, separated by commas' }),
-  snoozed: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
+  folder: z.enum(FOLDERS).optional().meta({ description: 'Where it is filed; inbox and archive by default' }),
+  awaiting_reply: flag.optional().meta({ description: 'true: only those in which the last message is ours' }),
+  snoozed: flag
     .optional()
     .meta({ description: 'true: only those that the caller has snoozed. They are left out otherwise' }),
-  unseen: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .optional(),
+  unseen: flag.optional(),
   kind: z
     .enum(INBOUND_KINDS)
     .optional()
@@ -59,6 +62,8 @@ export const threadPage = paged(
     seen: z.boolean(),
     message_count: z.int().meta({ description: 'Messages that came in' }),
     has_unread: z.boolean(),
+    folder: z.enum(FOLDERS),
+    awaiting_reply: z.boolean().meta({ description: 'The last message is ours' }),
     labels: z
       .array(z.strictObject({ id: uuid, title: z.string(), color: z.string() }))
       .meta({ description: 'Categories it is filed under' }),
@@ -144,6 +149,34 @@ export const seenAnswer = z.strictObject({
   email_ids: z.array(uuid),
   seen: z.boolean(),
   changed: z.int().meta({ description: 'How many were not so before' }),
+});
+
+export const folderBody = z.strictObject({
+  email_ids: z.array(z.uuid()).min(1).max(500).meta({ description: 'Ids of messages that came in' }),
+  folder: z.enum(TARGET_FOLDERS),
+});
+
+export const folderAnswer = z.strictObject({
+  email_ids: z.array(uuid),
+  folder: z.enum(TARGET_FOLDERS),
+  changed: z.int().meta({ description: 'How many were not there before' }),
+});
+
+const counted = { unread: z.int(), total: z.int() };
+
+export const overview = z.strictObject({
+  ...counted,
+  today: z.int().meta({ description: 'Whose newest message came today, UTC' }),
+  week: z.int().meta({ description: 'Whose newest message came in the last seven days' }),
+  snoozed: z.int(),
+  awaiting_reply: z.int().meta({ description: 'In which the last message is ours' }),
+  scheduled_pending: z.int().meta({ description: 'Emails that have not left' }),
+  folders: z.array(z.strictObject({ folder: z.enum(FOLDERS), ...counted })),
+  mailboxes: z.array(z.strictObject({ id: uuid, email: z.string(), name: z.string(), ...counted })),
+  categories: z.array(z.strictObject({ id: uuid, title: z.string(), color: z.string(), ...counted })),
+  generated_at: timestamp,
+  window_today_start: timestamp,
+  window_week_start: timestamp,
 });
 
 export const countQuery = z.strictObject({ email_id: z.uuid().optional().meta({ description: 'One mailbox' }) });

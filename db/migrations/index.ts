@@ -32,6 +32,7 @@ import * as warmup from './0059_warmup.ts';
 import * as mailboxOrders from './0060_mailbox_orders.ts';
 import * as payments from './0062_payments.ts';
 import * as approvalMails from './0064_approval_mails.ts';
+import * as inboxSearch from './0066_inbox_search.ts';
 import * as warmupFates from './0071_warmup_fates.ts';
 import * as spentDays from './0073_spent_days.ts';
 
@@ -74,6 +75,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0060_mailbox_orders', ...mailboxOrders },
   { name: '0062_payments', ...payments },
   { name: '0064_approval_mails', ...approvalMails },
+  { name: '0066_inbox_search', ...inboxSearch },
   { name: '0071_warmup_fates', ...warmupFates },
   { name: '0073_spent_days', ...spentDays },
 ];

@@ -30,6 +30,8 @@ export interface InboundMessagesRow {
   retry_at: Date | null;
   tries: number;
   words: string | null;
+  filed: 'inbox' | 'archive' | 'spam' | 'trash';
+  is_indexed: boolean;
 }
 
 export interface InboundMessagesInsert {
@@ -62,4 +64,6 @@ export interface InboundMessagesInsert {
   retry_at?: Date | null;
   tries?: number;
   words?: string | null;
+  filed?: 'inbox' | 'archive' | 'spam' | 'trash';
+  is_indexed?: boolean;
 }

@@ -34,6 +34,7 @@ import type { EngagementEventsRow, EngagementEventsInsert } from './engagement-e
 import type { EnrollmentsRow, EnrollmentsInsert } from './enrollments.ts';
 import type { IdempotencyKeysRow, IdempotencyKeysInsert } from './idempotency-keys.ts';
 import type { InboundMessagesRow, InboundMessagesInsert } from './inbound-messages.ts';
+import type { InboxThreadsRow, InboxThreadsInsert } from './inbox-threads.ts';
 import type { InvitationsRow, InvitationsInsert } from './invitations.ts';
 import type { LabelsRow, LabelsInsert } from './labels.ts';
 import type { MailboxChecksRow, MailboxChecksInsert } from './mailbox-checks.ts';
@@ -47,6 +48,7 @@ import type { MailboxTokensRow, MailboxTokensInsert } from './mailbox-tokens.ts'
 import type { MailboxesRow, MailboxesInsert } from './mailboxes.ts';
 import type { ManagedDomainsRow, ManagedDomainsInsert } from './managed-domains.ts';
 import type { MembershipsRow, MembershipsInsert } from './memberships.ts';
+import type { MessageWordsRow, MessageWordsInsert } from './message-words.ts';
 import type { OauthApplicationsRow, OauthApplicationsInsert } from './oauth-applications.ts';
 import type { OauthCodesRow, OauthCodesInsert } from './oauth-codes.ts';
 import type { OauthGrantsRow, OauthGrantsInsert } from './oauth-grants.ts';
@@ -134,6 +136,7 @@ export interface Tables {
   enrollments: { row: EnrollmentsRow; insert: EnrollmentsInsert };
   idempotency_keys: { row: IdempotencyKeysRow; insert: IdempotencyKeysInsert };
   inbound_messages: { row: InboundMessagesRow; insert: InboundMessagesInsert };
+  inbox_threads: { row: InboxThreadsRow; insert: InboxThreadsInsert };
   invitations: { row: InvitationsRow; insert: InvitationsInsert };
   labels: { row: LabelsRow; insert: LabelsInsert };
   mailbox_checks: { row: MailboxChecksRow; insert: MailboxChecksInsert };
@@ -147,6 +150,7 @@ export interface Tables {
   mailboxes: { row: MailboxesRow; insert: MailboxesInsert };
   managed_domains: { row: ManagedDomainsRow; insert: ManagedDomainsInsert };
   memberships: { row: MembershipsRow; insert: MembershipsInsert };
+  message_words: { row: MessageWordsRow; insert: MessageWordsInsert };
   oauth_applications: { row: OauthApplicationsRow; insert: OauthApplicationsInsert };
   oauth_codes: { row: OauthCodesRow; insert: OauthCodesInsert };
   oauth_grants: { row: OauthGrantsRow; insert: OauthGrantsInsert };

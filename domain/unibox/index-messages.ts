@@ -4,7 +4,8 @@ import type { Deps } from '../kernel/context.ts';
 const PAGE = 500;
 
 /**
- * Makes messages searchable that were there before searching was: in pages, each its own transaction.
+ * Makes messages searchable that were there before searching was: newest first, in pages, each its own transaction. Their numbers go down
+ * from zero, so that they stand behind all that came since.
  * @param onPage called after each page with the messages so far
  */
 export async function indexMessages(
@@ -13,8 +14,12 @@ export async function indexMessages(
 ): Promise<number> {
   for (let done = 0; ;) {
     const { rowCount } = await across(db, 'maintenance').run(
-      `update inbound_messages set words = inbound_message_words(subject, from_name, from_email, body_plain)
-       where id = any(array(select id from inbound_messages where words is null order by id limit ${PAGE} for update skip locked))`,
+      `with page as materialized (
+         select m.* from inbound_messages m where not m.is_indexed order by m.id desc limit ${PAGE} for update skip locked
+       ), indexed as materialized (
+         select p.id, index_message(p.*, nextval('message_words_earlier')) from (select m.* from inbound_messages m join page using (id) order by m.id desc) p
+       )
+       update inbound_messages m set is_indexed = true from indexed where m.id = indexed.id`,
       {},
     );
     done += rowCount;

@@ -1,83 +1,151 @@
-import type { OrgScope } from '../../db/tenancy.ts';
 import type { Bindings } from '../../db/statement.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { likeLiteral } from '../records/conditions.ts';
 
-/** Newest messages that are looked through one by one before the index of words is asked. */
-const NEAR = 3_000;
+/**
+ * Each message has a number in the order of arrival, and lies on shelves: of its workspace and of its mailbox, the run of 2^12, 2^15, 2^18
+ * and 2^60 numbers it belongs to. The index knows shelves, words and parts of senders and subjects, so that it finds at once what fits
+ * among the newest messages. Only where that is not enough, a larger run is looked through. So a frequent word costs what the
+ * newest run costs, and a rare one, which is looked for everywhere, what its few messages cost.
+ */
+const LEVELS = [12, 15, 18, 60];
+/** Up to which run parts of one or two characters are looked for: the index has no shorter parts than three. */
+const SHORT_LEVELS = LEVELS.filter((level) => level <= 15);
+const SHORTEST_INDEXED = 3;
+/** Messages that are compared with the filters at first; eight times as many when too few of them fit. */
+const FIRST_TAKE = 400;
+const TAKE_MORE = 8;
 
-/** A conversation in which something was found, by the newest message that fits. */
+/** A conversation in which something was found, and the number of the newest message that fits. */
 export interface Hit {
-  id: string;
+  number: number;
   thread_id: string;
 }
 
-/** What a search is limited to: conditions on `m`, with their bindings. */
+/** What is looked for in a message; at least one of them. */
+export interface SearchText {
+  /** Words; "in quotes" a phrase, `or`, and `-` before a word that must not occur. */
+  q?: string | undefined;
+  /** Part of the sender's address or name. */
+  from?: string | undefined;
+  /** Part of the subject. */
+  subject?: string | undefined;
+}
+
+/** What a search is limited to. */
 export interface SearchLimits {
-  conditions: readonly string[];
+  /** SQL conditions on a row of inbound_messages under an alias. */
+  conditions: (alias: string) => readonly string[];
   bindings: Bindings;
-  /** Of conversations whose newest fitting message comes before this one. */
-  after: string | null;
+  /** Only messages of these mailboxes; null for all. */
+  mailboxes: readonly string[] | null;
+  /** Of conversations whose newest fitting message comes before this number. */
+  after: number | null;
   count: number;
 }
 
-/**
- * Conversations with a message that fits a search, by its newest fitting one, newest first. Frequent words are met among the newest
- * messages, which are walked; for rare ones the index of words finds all messages at once. So neither reads many messages in vain.
- * @param q words; "in quotes" a phrase, `or`, and `-` before a word that must not occur
- */
-export async function searchMessages(org: OrgScope, q: string, limits: SearchLimits): Promise<Hit[]> {
-  const near = await searchNewest(org, q, limits);
-  return near.length >= limits.count ? near : searchAll(org, q, limits);
+/** Conversations with a message that fits a search, by its newest fitting one, newest first. */
+export async function searchMessages(org: OrgScope, text: SearchText, limits: SearchLimits): Promise<Hit[]> {
+  const plan = await planSearch(org, text, limits);
+  if (!plan) return [];
+  let hits: Hit[] = [];
+  for (const shelves of plan.shelves)
+    for (let take = FIRST_TAKE; ; take *= TAKE_MORE) {
+      const found = await searchShelves(org, text, limits, { ...plan, shelves, take });
+      hits = found.hits;
+      if (hits.length >= limits.count) return hits;
+      if (found.looked < take) break;
+    }
+  return hits;
 }
 
-const QUERY = `websearch_to_tsquery('simple', :q)`;
+interface Plan {
+  /** Arrays as PostgreSQL writes them, from the newest run to all: their numbers are larger than those of JavaScript. */
+  shelves: string[];
+  /** A search that says only what must not occur: no index can tell. */
+  isNegative: boolean;
+}
 
-async function searchNewest(org: OrgScope, q: string, limits: SearchLimits): Promise<Hit[]> {
-  const { conditions, after, count } = limits;
-  return read(
-    org,
-    `with near as (
-       select m.* from inbound_messages m where m.organization_id = :org ${after ? 'and m.id < cast(:after as uuid)' : ''}
-       order by m.id desc limit ${NEAR}
+/** What to look through, from the smallest run to the largest; undefined when nothing can be found. */
+async function planSearch(
+  org: OrgScope,
+  { q, from, subject }: SearchText,
+  { mailboxes, after }: SearchLimits,
+): Promise<Plan | undefined> {
+  const isShort = q === undefined && [from, subject].every((part) => part === undefined || isShortPart(part));
+  const [row] = await org.sql<{ newest: number | null; tree: string; shelves: string[] }>(
+    `with start as (
+       select coalesce(cast(:after as bigint) - 1, (select max(number) from message_words where organization_id = :org)) as newest
      )
-     select m.thread_id, max(m.id::text)::uuid as id from near m
-     where m.words @@ ${QUERY} ${[...conditions, notShown(after)].map((one) => `and ${one}`).join(' ')}
-     group by m.thread_id order by 2 desc limit :count`,
-    q,
-    limits,
-    count,
+     select newest, querytree(websearch_to_tsquery('simple', :q)) as tree, array(
+       select array(
+         select message_shelf(owner, level, number) from unnest(cast(:owners as uuid[])) owner, unnest(array[newest, newest - (1::bigint << level)]) number
+       )::text from unnest(cast(:levels as int[])) level order by level) as shelves
+     from start`,
+    {
+      after,
+      q: q ?? '',
+      owners: mailboxes ? [...mailboxes] : [org.organizationId],
+      levels: isShort ? SHORT_LEVELS : LEVELS,
+    },
   );
+  const { newest, tree, shelves } = row!;
+  if (newest === null || (q !== undefined && tree === '')) return undefined;
+  return { shelves, isNegative: tree === 'T' };
 }
 
-async function searchAll(org: OrgScope, q: string, limits: SearchLimits): Promise<Hit[]> {
-  const { conditions, after, count } = limits;
-  return read(
-    org,
+function isShortPart(part: string): boolean {
+  return (part.match(/[\p{L}\p{N}]+/gu) ?? []).every((run) => run.length < SHORTEST_INDEXED);
+}
+
+async function searchShelves(
+  org: OrgScope,
+  text: SearchText,
+  { conditions, bindings, after, count }: SearchLimits,
+  { shelves, isNegative, take }: { shelves: string; isNegative: boolean; take: number },
+): Promise<{ looked: number; hits: Hit[] }> {
+  const fits = (alias: string, byIndex: boolean) => textConditions(alias, text, byIndex && !isNegative).join(' and ');
+  const rows = await org.sql<{ looked: number; number: number | null; thread_id: string }>(
     `with found as materialized (
-       select m.* from inbound_messages m where m.organization_id = :org and m.words @@ ${QUERY}
+       select w.number, w.message_id, w.thread_id from message_words w
+       where w.organization_id = :org and w.shelves && cast(:shelves as bigint[]) and ${fits('w', true)} ${after === null ? '' : 'and w.number < :after'}
+     ), newest as materialized (
+       select * from found order by number desc limit :take
      ), hits as (
-       select m.thread_id, max(m.id::text)::uuid as id from found m
-       where true ${conditions.map((one) => `and ${one}`).join(' ')}
-       group by m.thread_id
+       select f.thread_id, max(f.number) as number from newest f join inbound_messages m on m.id = f.message_id
+       where m.organization_id = :org ${and(conditions('m'))} ${after === null ? '' : `and ${notShown(fits('n', false), conditions('o'))}`}
+       group by f.thread_id order by 2 desc limit :count
      )
-     select id, thread_id from hits ${after ? 'where id < cast(:after as uuid)' : ''} order by id desc limit :count`,
-    q,
-    limits,
-    count,
+     select (select count(*) from newest)::int as looked, h.number, h.thread_id from (select 1) one left join hits h on true order by h.number desc`,
+    { ...bindings, ...textBindings(text), shelves, take, count, ...(after === null ? {} : { after }) },
   );
+  return { looked: rows[0]!.looked, hits: rows.filter((row): row is typeof row & Hit => row.number !== null) };
 }
 
 /** A conversation is shown once, by its newest fitting message: not again on a later page. */
-function notShown(after: string | null): string {
-  if (!after) return 'true';
-  return `not exists (select 1 from inbound_messages n where n.organization_id = :org and n.thread_id = m.thread_id and n.id >= cast(:after as uuid) and n.words @@ ${QUERY})`;
+function notShown(fits: string, conditions: readonly string[]): string {
+  return `not exists (select from message_words n join inbound_messages o on o.id = n.message_id
+         where n.organization_id = :org and n.thread_id = f.thread_id and n.number >= :after and ${fits} ${and(conditions)})`;
 }
 
-function read(
-  org: OrgScope,
-  sql: `${string}:org${string}`,
-  q: string,
-  { bindings, after }: SearchLimits,
-  count: number,
-): Promise<Hit[]> {
-  return org.sql<Hit>(sql, { ...bindings, q, count, ...(after ? { after } : {}) });
+/** @param byIndex whether the index may be asked for the words; else each message is compared */
+function textConditions(alias: string, { q, from, subject }: SearchText, byIndex: boolean): string[] {
+  const words = `${alias}.words @@ websearch_to_tsquery('simple', :q)`;
+  return [
+    ...(q === undefined ? [] : [byIndex ? words : `case when ${words} then true else false end`]),
+    ...(from === undefined ? [] : [`${alias}.sender ilike :from`]),
+    ...(subject === undefined ? [] : [`${alias}.subject ilike :subject`]),
+  ];
+}
+
+function textBindings({ q, from, subject }: SearchText): Bindings {
+  return {
+    ...(q === undefined ? {} : { q }),
+    ...(from === undefined ? {} : { from: `%${likeLiteral(from)}%` }),
+    ...(subject === undefined ? {} : { subject: `%${likeLiteral(subject)}%` }),
+  };
+}
+
+function and(conditions: readonly string[]): string {
+  return conditions.map((condition) => `and ${condition}`).join(' ');
 }

@@ -10,6 +10,8 @@ import { reader, transact } from '../kernel/transact.ts';
 export async function markSeen(ctx: Ctx, ids: readonly string[], seen: boolean): Promise<number> {
   return transact(ctx, async (tx) => {
     const mailboxes = ctx.actor.allowedMailboxes;
+    // Two callers with the same conversations would take their rows in different orders.
+    await tx.org.lock(`inbox-marks/${tx.org.organizationId}`);
     const rows = await tx.org.sql<{ id: string; mailbox_id: string }>(
       `with held as (
          select id from inbound_messages where organization_id = :org and id = any(cast(:ids as uuid[])) and seen <> :seen
@@ -25,14 +27,14 @@ export async function markSeen(ctx: Ctx, ids: readonly string[], seen: boolean):
 }
 
 /**
- * Received messages that nobody has marked as seen, in all mailboxes the caller may read or in one.
+ * Received messages that nobody has marked as seen, without spam and trash, in all mailboxes the caller may read or in one.
  * @throws AppError forbidden for a mailbox the key may not use
  */
 export async function countUnseen(ctx: Ctx, mailboxId?: string): Promise<number> {
   if (mailboxId !== undefined) assertMailboxAllowed(ctx.actor, mailboxId.toLowerCase());
   const mailboxes = mailboxId === undefined ? ctx.actor.allowedMailboxes : [mailboxId];
   const [row] = await reader(ctx).sql<{ count: number }>(
-    `select count(*)::int as count from inbound_messages where organization_id = :org and not seen
+    `select coalesce(sum(unseen_count), 0)::int as count from inbox_threads where organization_id = :org and unseen_count > 0
        ${mailboxes ? 'and mailbox_id = any(cast(:mailboxes as uuid[]))' : ''}`,
     mailboxes ? { mailboxes } : {},
   );

@@ -295,9 +295,13 @@ test.serial(
     await desk.receive(replyTo(lea.original, 'What does it cost?', { messageId: '<question@lead.test>' }));
     clock.advance(MINUTE);
     const thread = lea.original.messageId;
+    const awaiting = async () => (await desk.get('/unibox?awaiting_reply=true')).body.data.length;
     const { body, status } = await desk.post('/unibox/reply', { thread_id: thread, body_plain: 'Ten euros.' });
     t.is(status, 200);
+    t.is(await awaiting(), 0);
     t.is(await desk.finish(body.task_id), 'sent');
+    t.is(await awaiting(), 1, 'the last message is ours');
+    t.is((await desk.get('/unibox?awaiting_reply=false')).body.data.length, 0);
     const ours = await simpleParser(desk.smtp.taken[0]!.raw);
     t.is(ours.subject, 'Re: Hello');
     t.is(ours.inReplyTo, '<question@lead.test>');
@@ -316,6 +320,7 @@ test.serial(
       ),
     );
     t.like(await db('enrollments').where({ id: lea.enrollmentId }).first(), { state: 'unsubscribed' });
+    t.is(await awaiting(), 0, 'they have written');
     const messages = (await desk.get(`/unibox/thread?thread_id=${encodeURIComponent(thread)}`)).body.data;
     t.deepEqual(
       messages.map(({ direction }: { direction: string }) => direction),

@@ -94,6 +94,8 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
       return `decode(md5(n::text), 'hex')`;
     case '_text':
       return `array['a' || n]`;
+    case '_int8':
+      return `array[n::bigint]`;
     case '_uuid':
       return `array[md5(n::text)::uuid]`;
     case 'bool':
