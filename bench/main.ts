@@ -22,6 +22,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   unibox: () => import('./unibox.ts'),
   migrations: () => import('./migrations.ts'),
   runs: () => import('./runs.ts'),
+  warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
 };
 
