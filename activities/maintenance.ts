@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { sweepApprovals } from '../domain/approvals/sweep.ts';
 import type { Deps } from '../domain/kernel/context.ts';
+import { revokeConsents } from '../domain/mailboxes/revoke.ts';
 import { reconcile } from '../domain/system/reconcile.ts';
 import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
@@ -33,6 +34,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
       if (retried > 0) deps.log.warn({ retried }, 'blocked runs were retried');
       const ended = await sweepApprovals(deps, (count) => Context.current().heartbeat(count));
       if (ended > 0) deps.log.warn({ ended }, 'approvals were out of time and no run had ended them');
+      const revoked = await revokeConsents(deps);
+      if (revoked > 0) deps.log.info({ revoked }, 'consents of removed mailboxes have ended');
       const indexed = await indexMessages(deps, (done) => Context.current().heartbeat(done));
       if (indexed > 0) deps.log.info({ indexed }, 'messages of an earlier release can be searched now');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };

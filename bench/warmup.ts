@@ -119,7 +119,7 @@ async function playExchange(
       const [left] = await deps
         .db('warmup_mails')
         .where({ organization_id: organizationId })
-        .where((open) => open.whereIn('state', ['reserved', 'sending']).orWhereNull('landed'))
+        .where((open) => void open.whereIn('state', ['reserved', 'sending']).orWhereNull('landed'))
         .count();
       if (Number(left!.count) === 0) break;
     }

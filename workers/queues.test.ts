@@ -66,6 +66,7 @@ test('a worker with some roles polls their queues and no others', async (t) => {
 /** Every activity where its work belongs. What they are given does not exist, so they end soon. */
 const PLACES: [Queue, string, object][] = [
   ['mail', 'deliverSend', { sendId: newId() }],
+  ['mail', 'keepWarm', { mailboxId: newId() }],
   ['apps', 'callApp', { stepRunId: newId() }],
   ['apps', 'challengeEndpoint', { endpointId: newId() }],
   ['webhooks', 'deliverBatch', { batchId: newId(), lane: true }],

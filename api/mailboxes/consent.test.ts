@@ -2,6 +2,7 @@ import test from 'ava';
 import { claimSend } from '../../domain/engine/sending/claim.ts';
 import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { ensureAccess, expireAccess } from '../../domain/engine/control/access-token.ts';
+import { revokeConsents } from '../../domain/mailboxes/revoke.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { newId } from '../../lib/ids.ts';
@@ -398,6 +399,49 @@ test.serial(
     t.is((await ensureAccess(ctx, id)).kind, 'valid');
   },
 );
+
+test.serial('a removed mailbox ends its consent at Google, tried until that has worked', async (t) => {
+  const [tenant, other] = [await world.tenant(), await world.tenant()];
+  const { deps } = world;
+  const left = () => deps.db('mailbox_revocations');
+  const remove = async (owner: Tenant, id: string) =>
+    t.is((await call(world, 'DELETE', `/v1/emails/${id}`, { token: owner.apiKey })).status, 204);
+  const makeDue = () => left().update({ due_at: new Date(0) });
+  await deps.db('mailboxes').where({ email: GMAIL }).delete();
+
+  // Another workspace uses the same account, whose consent is one for both.
+  const { id: shared } = await connected(other);
+  await remove(tenant, (await connected(tenant)).id);
+  const [noted] = await left();
+  t.false(JSON.stringify(noted).includes('rt-'));
+  t.is(await revokeConsents(deps), 1);
+  t.deepEqual([google.revoked.length, (await left()).length], [0, 0]);
+
+  await remove(other, shared);
+  google.refuse({ status: 503, body: {} });
+  t.teardown(() => google.refuse(undefined));
+  t.is(await revokeConsents(deps), 0);
+  const [waiting] = await left();
+  t.is(waiting.attempts, 1);
+  t.true(waiting.due_at.getTime() > Date.now());
+  google.refuse(undefined);
+  t.is(await revokeConsents(deps), 0);
+  await makeDue();
+  t.is(await revokeConsents(deps), 1);
+  t.is(google.revoked.length, 1);
+  t.is((await left()).length, 0);
+
+  // A consent that its person has ended meanwhile, and a provider that never answers.
+  await left().insert({ ...waiting, attempts: 0, due_at: new Date(0) });
+  t.is(await revokeConsents(deps), 1);
+  google.refuse({ status: 500, body: {} });
+  await left().insert({ ...waiting, attempts: 29, due_at: new Date(0) });
+  t.is(await revokeConsents(deps), 1);
+  t.is((await left()).length, 0);
+
+  await remove(tenant, (await connected(tenant, 'outlook')).id);
+  t.is((await left()).length, 0);
+});
 
 test.serial('heron mailbox connect prints where to consent, and waits for the outcome', async (t) => {
   const tenant = await world.tenant();

@@ -5,7 +5,9 @@ import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
 import { holdOf } from '../../domain/mailboxes/read.ts';
 import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
+import type { WarmupStanding } from '../../domain/warmup/standing.ts';
 import { iso } from '../http/schemas.ts';
+import { presentStanding } from '../warmup/present.ts';
 import type {
   allowance,
   authCheck,
@@ -81,7 +83,7 @@ export function presentAllowance({ limit, used, remaining }: Allowance): z.input
 }
 
 /** A live check as a checklist. */
-export function presentLiveCheck(check: LiveCheck): z.input<typeof liveCheck> {
+export function presentLiveCheck(check: LiveCheck, warmup: WarmupStanding): z.input<typeof liveCheck> {
   const { mailbox: row } = check;
   return {
     email_account_id: row.id,
@@ -95,6 +97,7 @@ export function presentLiveCheck(check: LiveCheck): z.input<typeof liveCheck> {
     status: row.status,
     daily_limit: row.campaign_limit,
     min_delay_seconds: row.min_wait_time,
+    warmup: presentStanding(warmup),
     campaigns: check.campaigns,
     recent_errors: check.recentErrors.map(presentError),
     ...(check.error ? { error: check.error } : {}),

@@ -5,7 +5,9 @@ import { connectMailbox, prepareConnect, type ConnectInput } from '../../domain/
 import { readConsent, startConsent } from '../../domain/mailboxes/consent.ts';
 import { dialMailbox, liveCheck } from '../../domain/mailboxes/live-check.ts';
 import { getMailbox, listMailboxes } from '../../domain/mailboxes/read.ts';
-import { prepareUpdate, removeMailbox, tagProblems, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { prepareUpdate, removeMailbox, tagProblems } from '../../domain/mailboxes/update.ts';
+import { changeMailbox } from '../../domain/warmup/settings.ts';
+import { readStanding } from '../../domain/warmup/standing.ts';
 import { reader } from '../../domain/kernel/transact.ts';
 import { AppError } from '../../lib/errors.ts';
 import { route } from '../http/route.ts';
@@ -128,7 +130,7 @@ export const mailboxRoutes = [
     path: '/emails/:id',
     summary: 'Change a mailbox',
     description:
-      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back.',
+      'Only sent fields change. New servers are dialed before anything is stored. Switched off, a mailbox gives its reserved slots back. `warmup` starts and stops its warmup; with other settings of warmup the rest of its day is planned anew.',
     body: schemas.updateMailbox,
     furtherProblems: (ctx, { tags = [] }) => tagProblems(reader(ctx), tags),
     success: { status: 200, body: schemas.mailboxDetail },
@@ -137,10 +139,11 @@ export const mailboxRoutes = [
       'mailbox_provider_requires_oauth',
       'mailbox_send_as_unsupported',
       'mailbox_send_as_unknown',
+      'warmup_enable_failed',
       'service_unavailable',
     ],
     prepare: (ctx, { params, body }) => prepareUpdate(ctx, params.id, body),
-    handler: async (ctx, { params, body }) => presentDetail(await updateMailbox(ctx, params.id, body)),
+    handler: async (ctx, { params, body }) => presentDetail(await changeMailbox(ctx, params.id, body)),
   }),
   route({
     ...write,
@@ -150,7 +153,7 @@ export const mailboxRoutes = [
     path: '/emails/:id',
     summary: 'Disconnect and erase a mailbox',
     description:
-      "Removes its credentials, imported mail and sender links. Emails already sent stay on record; one in a worker's hands finishes.",
+      "Removes its credentials, imported mail, warmup history and sender links. Emails already sent stay on record; one in a worker's hands finishes. A consent at Google is ended there a little later, and tried until that has worked.",
     success: { status: 204 },
     handler: (ctx, { params }) => removeMailbox(ctx, params.id),
   }),
@@ -165,7 +168,8 @@ export const mailboxRoutes = [
       'Always 200 with a checklist; `error` says what is wrong. Refused credentials hold the mailbox, working ones lift such a hold.',
     success: { status: 200, body: schemas.liveCheck },
     prepare: (ctx, { params }) => dialMailbox(ctx, params.id),
-    handler: async (ctx, { params, prepared }) => presentLiveCheck(await liveCheck(ctx, params.id, prepared)),
+    handler: async (ctx, { params, prepared }) =>
+      presentLiveCheck(await liveCheck(ctx, params.id, prepared), await readStanding(ctx, params.id)),
   }),
   route({
     ...read,

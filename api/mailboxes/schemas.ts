@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { minuteOfDay } from '../../domain/records/schedule/windows.ts';
+import { standing } from '../warmup/schemas.ts';
 import { emailAddress, paged, timestamp, uuid } from '../http/schemas.ts';
 
 /** Text that stands in a header: no line breaks, no control characters. */
@@ -63,6 +65,14 @@ export const connectMailbox = z.discriminatedUnion('provider', [
     .meta({ description: 'Answers mailbox_provider_requires_oauth' }),
 ]);
 
+const perDay = (description: string) => z.int().min(0).max(100).optional().meta({ description });
+const timeOfDay = (description: string) =>
+  z
+    .string()
+    .refine((time) => minuteOfDay(time) !== undefined, 'Not a time of day as HH:MM')
+    .optional()
+    .meta({ description: `HH:MM. ${description}` });
+
 export const updateMailbox = z.strictObject({
   name: headerLine.optional(),
   status: z.enum(['active', 'inactive', 'revoked']).optional().meta({ description: 'active also lifts a hold' }),
@@ -77,6 +87,28 @@ export const updateMailbox = z.strictObject({
   signature_html: body(100_000).optional(),
   signature_sync: z.boolean().optional(),
   signature_code: z.boolean().optional(),
+  warmup: z
+    .boolean()
+    .optional()
+    .meta({ description: 'true starts its warmup, or goes on with a paused one; false stops it and forgets the ramp' }),
+  warmup_base: perDay('Warmup emails on the first day of the ramp'),
+  warmup_max: perDay('Warmup emails a day at most'),
+  warmup_increase: perDay('Warmup emails more on every further day'),
+  warmup_reply_rate: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .meta({ description: 'Percent of received warmup emails that it replies to' }),
+  warmup_tag: headerLine.optional(),
+  warmup_start_time: timeOfDay('Warmup emails leave from this time on, in the time zone of the mailbox'),
+  warmup_end_time: timeOfDay('They leave before this time; equal times are the whole day'),
+  warmup_days: z
+    .int()
+    .min(0)
+    .max(127)
+    .optional()
+    .meta({ description: 'Weekdays on which they leave, as bits: Monday 1, Tuesday 2, Wednesday 4, to Sunday 64' }),
   tags: z.array(z.string()).max(100).optional().meta({ description: 'Replaces the tags' }),
   smtp: mailService.optional(),
   imap: mailService.optional(),
@@ -172,6 +204,7 @@ export const liveCheck = z.strictObject({
   status: z.string(),
   daily_limit: z.int(),
   min_delay_seconds: z.int(),
+  warmup: standing,
   campaigns: z.array(sendingCampaign),
   recent_errors: z.array(mailboxError),
   error: z.strictObject({ code: z.string(), message: z.string(), fix: z.string() }).optional(),

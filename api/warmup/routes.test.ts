@@ -105,6 +105,75 @@ test.serial('warmup is refused with the reason where a mailbox cannot send or be
   t.is((await act(tenant, id, 'start')).body.code, 'warmup_enable_failed');
 });
 
+test.serial('settings of warmup are changed with the mailbox; the rest of a day is planned anew by them', async (t) => {
+  const tenant = await world.tenant();
+  const id = await mailbox(tenant);
+  const patch = (body: object) => call(world, 'PATCH', `/v1/emails/${id}`, { token: tenant.apiKey, body });
+  const settings = {
+    warmup_base: 8,
+    warmup_max: 30,
+    warmup_increase: 3,
+    warmup_reply_rate: 55,
+    warmup_tag: 'warm-42',
+    warmup_start_time: '08:30',
+    warmup_end_time: '18:00',
+    warmup_days: 127,
+  };
+  t.like(await patch(settings), { status: 200, body: { ...settings, warmup: null } });
+  t.like(await standing(tenant, id), { status: 'stopped', base: 8, max: 30, increase: 3, reply_rate: 55 });
+  t.is((await patch({ warmup: true, name: 'Ada' })).body.warmup, START.toISOString());
+  t.like(await standing(tenant, id), { status: 'warming', daily_target: 8 });
+
+  const planned = () => world.deps.db('warmup_standings').where({ mailbox_id: id }).first('planned_day');
+  const plan = () => world.deps.db('warmup_standings').where({ mailbox_id: id }).update({ planned_day: '2026-05-04' });
+  await plan();
+  await patch({ warmup_reply_rate: 10, name: 'Bob' });
+  t.is((await planned()).planned_day, '2026-05-04');
+  await patch({ warmup_base: 9 });
+  t.is((await planned()).planned_day, null);
+  const signals = await world.deps
+    .db('outbox')
+    .where({ workflow_id: `warmup/${id}` })
+    .orderBy('id');
+  t.deepEqual(
+    signals.map(({ payload }) => payload.payload.cause),
+    ['start', 'settings'],
+  );
+  await plan();
+  t.is((await patch({ warmup: false })).body.warmup, null);
+  t.is((await planned()).planned_day, null);
+
+  // Nothing of a change stays where warmup cannot start.
+  await patch({ status: 'inactive' });
+  t.like(await patch({ name: 'Eve', warmup: true }), { status: 400, body: { code: 'warmup_enable_failed' } });
+  t.is((await call(world, 'GET', `/v1/emails/${id}`, { token: tenant.apiKey })).body.name, 'Bob');
+  t.is((await patch({ status: 'active', warmup: true })).status, 200);
+
+  const faults = await patch({
+    warmup_base: -1,
+    warmup_max: 101,
+    warmup_reply_rate: 120,
+    warmup_days: 128,
+    warmup_start_time: '24:00',
+  });
+  t.deepEqual(faults.body.problems.map(({ path }: { path: string }) => path).sort(), [
+    'body.warmup_base',
+    'body.warmup_days',
+    'body.warmup_max',
+    'body.warmup_reply_rate',
+    'body.warmup_start_time',
+  ]);
+});
+
+test.serial('the live check of a mailbox shows how its warmup stands', async (t) => {
+  const tenant = await world.tenant();
+  const id = await mailbox(tenant);
+  await act(tenant, id, 'start');
+  const { status, body } = await call(world, 'POST', `/v1/emails/${id}/test`, { token: tenant.apiKey });
+  t.is(status, 200);
+  t.deepEqual(body.warmup, await standing(tenant, id));
+});
+
 test.serial('a key restricted to other mailboxes, another workspace and an unknown mailbox are refused', async (t) => {
   const tenant = await world.tenant();
   const other = await world.tenant();

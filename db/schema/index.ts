@@ -42,6 +42,7 @@ import type { MailboxConsentsRow, MailboxConsentsInsert } from './mailbox-consen
 import type { MailboxErrorsRow, MailboxErrorsInsert } from './mailbox-errors.ts';
 import type { MailboxOrdersRow, MailboxOrdersInsert } from './mailbox-orders.ts';
 import type { MailboxQuotesRow, MailboxQuotesInsert } from './mailbox-quotes.ts';
+import type { MailboxRevocationsRow, MailboxRevocationsInsert } from './mailbox-revocations.ts';
 import type { MailboxSyncRow, MailboxSyncInsert } from './mailbox-sync.ts';
 import type { MailboxTagsRow, MailboxTagsInsert } from './mailbox-tags.ts';
 import type { MailboxTokensRow, MailboxTokensInsert } from './mailbox-tokens.ts';
@@ -144,6 +145,7 @@ export interface Tables {
   mailbox_errors: { row: MailboxErrorsRow; insert: MailboxErrorsInsert };
   mailbox_orders: { row: MailboxOrdersRow; insert: MailboxOrdersInsert };
   mailbox_quotes: { row: MailboxQuotesRow; insert: MailboxQuotesInsert };
+  mailbox_revocations: { row: MailboxRevocationsRow; insert: MailboxRevocationsInsert };
   mailbox_sync: { row: MailboxSyncRow; insert: MailboxSyncInsert };
   mailbox_tags: { row: MailboxTagsRow; insert: MailboxTagsInsert };
   mailbox_tokens: { row: MailboxTokensRow; insert: MailboxTokensInsert };

@@ -10,6 +10,7 @@ import { storeServices, type MailServiceInput } from './connect.ts';
 import { clearHold } from '../engine/control/mailbox-hold.ts';
 import { announcePoolChange, findActiveCampaigns } from '../engine/control/pool-change.ts';
 import { findMailbox, getMailbox, type MailboxDetail } from './read.ts';
+import { noteRevocation } from './revoke.ts';
 import { assertSendAs, refreshSendAs } from './send-as.ts';
 import { wakeSync } from './sync-state.ts';
 
@@ -26,6 +27,14 @@ export interface MailboxEdit {
   signature_html?: string | undefined;
   signature_sync?: boolean | undefined;
   signature_code?: boolean | undefined;
+  warmup_base?: number | undefined;
+  warmup_max?: number | undefined;
+  warmup_increase?: number | undefined;
+  warmup_reply_rate?: number | undefined;
+  warmup_tag?: string | undefined;
+  warmup_start_time?: string | undefined;
+  warmup_end_time?: string | undefined;
+  warmup_days?: number | undefined;
   tags?: string[] | undefined;
   smtp?: MailServiceInput | undefined;
   imap?: MailServiceInput | undefined;
@@ -88,7 +97,7 @@ export async function updateMailbox(ctx: Ctx, id: string, edit: MailboxEdit): Pr
 }
 
 /**
- * Removes a mailbox with everything under it; emails already sent stay on record. A send that a worker has claimed finishes;
+ * Removes a mailbox with everything under it; emails already sent stay on record, and a consent is ended at its provider afterwards. A send that a worker has claimed finishes;
  * watchers stop when they next renew their lease.
  * @throws AppError not_found
  */
@@ -98,6 +107,7 @@ export async function removeMailbox(ctx: Ctx, id: string): Promise<void> {
     await detachMailbox(tx, id);
     const senderOf = await findActiveCampaigns(tx, id);
     const mailbox = await findMailbox(tx.org, id, 'for update');
+    await noteRevocation(tx, mailbox);
     await tx.org.query(Mailboxes).deleteById(id);
     await announcePoolChange(tx, id, senderOf, { type: 'sender_removed', message: 'A mailbox was removed' });
     await wakeSync(tx);

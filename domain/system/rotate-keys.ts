@@ -22,6 +22,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['mailbox_id'],
     place: (row) => SEAL_PLACES.mailboxToken(row.mailbox_id!),
   },
+  {
+    table: 'mailbox_revocations',
+    column: 'sealed',
+    key: ['mailbox_id'],
+    place: (row) => SEAL_PLACES.mailboxToken(row.mailbox_id!),
+  },
   { table: 'mailbox_consents', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxConsent(id!) },
   { table: 'mailbox_checks', column: 'request', key: ['id'], place: ({ id }) => SEAL_PLACES.mailboxCheck(id!) },
   {

@@ -31,8 +31,10 @@ export interface MailProviderServer {
   readonly refreshes: number;
   /** Requests for a new access token under way at once, at most, so far. */
   readonly refreshesAtOnce: number;
-  /** What refresh requests are answered from now on; undefined is as usual. */
+  /** What refreshes and revocations are answered from now on; undefined is as usual. */
   refuse(answer: { status: number; body: Record<string, unknown> } | undefined): void;
+  /** Refresh tokens that were revoked, in order. */
+  readonly revoked: readonly string[];
   /** Waits this long (ms) before it answers a refresh. */
   delay(ms: number): void;
   /** Lifetime of new access tokens, seconds. */
@@ -57,6 +59,7 @@ export async function startMailProvider(): Promise<MailProviderServer> {
   const listeners: ((person: ProviderPerson) => void)[] = [];
   const [clientId, clientSecret] = ['heron-client', newSecret()];
   let refused: { status: number; body: Record<string, unknown> } | undefined;
+  const revoked: string[] = [];
   let delayMs = 0;
   let refreshes = 0;
   let open = 0;
@@ -122,6 +125,14 @@ export async function startMailProvider(): Promise<MailProviderServer> {
     };
   };
 
+  const revoke = (form: URLSearchParams): { status: number; body: Record<string, unknown> } => {
+    if (refused) return refused;
+    const given = form.get('token') ?? '';
+    if (!people.delete(given)) return { status: 400, body: { error: 'invalid_token' } };
+    revoked.push(given);
+    return { status: 200, body: {} };
+  };
+
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const reply = ({ status, body }: { status: number; body: Record<string, unknown> }) =>
@@ -134,7 +145,8 @@ export async function startMailProvider(): Promise<MailProviderServer> {
     }
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    reply(await token(new URLSearchParams(Buffer.concat(chunks).toString())));
+    const form = new URLSearchParams(Buffer.concat(chunks).toString());
+    reply(pathname === '/revoke' ? revoke(form) : await token(form));
   };
 
   const http = createServer((request, response) => void answer(request, response));
@@ -152,6 +164,7 @@ export async function startMailProvider(): Promise<MailProviderServer> {
         authorize: `${url}/authorize`,
         token: `${url}/token`,
         sendAs: `${url}/send-as`,
+        revoke: `${url}/revoke`,
         smtp: { ...smtp, security: 'none' },
         imap: { ...imap, security: 'none' },
       }),
@@ -173,6 +186,7 @@ export async function startMailProvider(): Promise<MailProviderServer> {
     get refreshesAtOnce() {
       return refreshesAtOnce;
     },
+    revoked,
     refuse: (given) => void (refused = given),
     delay: (ms) => void (delayMs = ms),
     lifetime: 3600,

@@ -1,0 +1,87 @@
+import { across } from '../../db/across.ts';
+import type { MailboxRow } from '../../db/models/mailbox.ts';
+import type { Row } from '../../db/rows.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { EgressError } from '../../lib/egress/index.ts';
+import type { Deps } from '../kernel/context.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { configuredProvider } from '../records/mail-providers.ts';
+import { openTokens } from '../records/mailbox-credentials.ts';
+
+type Revocation = Row<'mailbox_revocations'>;
+
+/** Attempts in one go; each may take as long as a request. */
+const PAGE = 20;
+const REQUEST_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const FIRST_RETRY_MS = MINUTE_MS;
+/** After so many attempts, some three weeks, the consent is left to its person. */
+const MAX_ATTEMPTS = 30;
+
+/** Notes the consent of a mailbox that is about to be removed, so that it is ended at its provider. Microsoft has no address for that. */
+export async function noteRevocation(tx: Tx, { id, email, provider }: MailboxRow): Promise<void> {
+  if (provider !== 'gmail') return;
+  await tx.org.sql(
+    `insert into mailbox_revocations (mailbox_id, organization_id, provider, email, sealed, due_at, created_at)
+     select mailbox_id, :org, :provider, :email, sealed, :now, :now from mailbox_tokens where organization_id = :org and mailbox_id = :id`,
+    { id, provider, email, now: tx.now },
+  );
+}
+
+/**
+ * Ends consents of removed mailboxes at their providers: those that are due, with the time of the next attempt stored before each. A provider
+ * that does not answer is asked again after a minute, doubling, up to a day. The account of a mailbox that is connected
+ * anywhere in this installation keeps its consent, which is one for all of them.
+ * @returns consents that need no further attempt
+ */
+export async function revokeConsents(
+  deps: Pick<Deps, 'db' | 'clock' | 'config' | 'keyring' | 'egress' | 'log'>,
+): Promise<number> {
+  const now = deps.clock.now();
+  const due = await across(deps.db, 'maintenance').sql<Revocation & { connected: boolean }>(
+    `with due as (
+       select mailbox_id from mailbox_revocations where due_at <= :now order by due_at limit :page for update skip locked)
+     update mailbox_revocations r set attempts = r.attempts + 1,
+       due_at = cast(:now as timestamptz) + least(:first * power(2, least(r.attempts, 20)), :longest) * interval '1 millisecond'
+     from due where r.mailbox_id = due.mailbox_id
+     returning r.*, exists (select from mailboxes m join mailbox_tokens t on t.mailbox_id = m.id
+       where m.email = r.email and m.provider = r.provider) as connected`,
+    { now, page: PAGE, first: FIRST_RETRY_MS, longest: DAY_MS },
+  );
+  let done = 0;
+  for (const row of due) {
+    const isOver = row.connected || (await revoke(deps, row));
+    if (!isOver && row.attempts < MAX_ATTEMPTS) continue;
+    if (!isOver) deps.log.error({ mailboxId: row.mailbox_id }, 'the consent of a removed mailbox could not be ended');
+    await across(deps.db, 'maintenance').table('mailbox_revocations').where({ mailbox_id: row.mailbox_id }).delete();
+    done += 1;
+  }
+  return done;
+}
+
+/** Asks the provider to end a consent. Returns whether it has ended, or had before. */
+async function revoke(
+  { config, keyring, egress, log }: Pick<Deps, 'config' | 'keyring' | 'egress' | 'log'>,
+  { mailbox_id: mailboxId, provider: name, sealed }: Revocation,
+): Promise<boolean> {
+  const provider = configuredProvider(config, name);
+  if (!provider?.revoke) return false;
+  try {
+    const { refresh_token: token } = openTokens(keyring, mailboxId, sealed);
+    const { status } = await egress.request({
+      method: 'POST',
+      url: provider.revoke,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({ token }).toString(),
+      timeoutMs: REQUEST_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    });
+    // 400 is the answer to a token that is not good any more.
+    if (status === 200 || status === 400) return true;
+    log.warn({ mailboxId, status }, 'a provider did not end a consent');
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    log.warn({ mailboxId, kind: error.kind }, 'a provider could not be asked to end a consent');
+  }
+  return false;
+}
