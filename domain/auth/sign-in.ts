@@ -2,13 +2,21 @@ import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError } from '../../lib/errors.ts';
-import { toSource } from '../../lib/source.ts';
+import { toSite, toSource } from '../../lib/source.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { openChallenge, settleChallenge } from '../identity/challenges.ts';
 import { codeMail } from '../identity/mails.ts';
 import { passwordFits } from '../identity/passwords.ts';
 import { deviceKnown, openSession, type TokenPair } from '../identity/sessions.ts';
-import { forgive, forgiveGuesses, slowDownGuesses, throttle } from '../identity/throttle.ts';
+import {
+  forgive,
+  forgiveGuesses,
+  isKnownSource,
+  rememberSource,
+  slowDownGuesses,
+  throttle,
+  uncount,
+} from '../identity/throttle.ts';
 
 /** Either the sign-in is done, or `session` waits for the code that was mailed. */
 export type SignIn = { session: string } | TokenPair;
@@ -26,7 +34,11 @@ export async function signIn(
   await throttle(ctx, 'sign_in_source', source);
   await throttle(ctx, 'sign_in', attempt);
   const user = await across(ctx.db, 'person').table('users').where('email', input.email).first('id', 'password_hash');
-  const guessed = await guessedAt(ctx, input.email, user?.id, input.deviceToken);
+  const place = user && `${user.id}/${user.password_hash}/${source}`;
+  const known = await knownAs(ctx, user?.id, place, input.deviceToken);
+  const guessed = known === undefined ? input.email : `${input.email}/${known}`;
+  const failures = known === undefined ? failureBudgets(ctx) : [];
+  for (const [rule, from] of failures) await throttle(ctx, rule, from);
   await slowDownGuesses(ctx, guessed);
   // An unknown address takes as long as a wrong password.
   if (!(await passwordFits(user, input.password)) || !user) {
@@ -34,6 +46,8 @@ export async function signIn(
   }
   await forgive(ctx, 'sign_in', attempt);
   await forgiveGuesses(ctx, guessed);
+  for (const [rule, from] of failures) await uncount(ctx, rule, from);
+  await rememberSource(ctx, place!);
   if (await needsCode(ctx, user.id, input.deviceToken)) {
     await throttle(ctx, 'sign_in_mail', input.email);
     const { handle, code } = await openChallenge(ctx, 'login', { email: input.email, userId: user.id });
@@ -45,13 +59,28 @@ export async function signIn(
   return inTransaction(ctx.db, (trx) => openSession(ctx, trx, user.id, { device }));
 }
 
+/** Budgets of wrong passwords that an attempt from an unknown place draws on, whatever the account. */
+function failureBudgets(ctx: Ctx): ['sign_in_failures' | 'sign_in_site_failures', string][] {
+  const site = toSite(ctx.actor.ipAddress);
+  return [
+    ['sign_in_failures', toSource(ctx.actor.ipAddress)],
+    ...(site === undefined ? [] : [['sign_in_site_failures', site] as ['sign_in_site_failures', string]]),
+  ];
+}
+
 /**
- * What wrong passwords are counted under: the account, apart from a device that is known. Guesses of strangers so do not
- * keep the owner out of their own device.
+ * The device or the source that an account has signed in from before; undefined for any other. Wrong passwords are counted apart there, so
+ * that guesses of strangers keep an owner neither from their own device nor from their office, nor an office from its accounts.
  */
-async function guessedAt(ctx: Ctx, email: string, userId: string | undefined, device: string | undefined) {
-  const isKnown = userId !== undefined && device !== undefined && (await deviceKnown(ctx, userId, device));
-  return isKnown ? `${email}/${sha256(device)}` : email;
+async function knownAs(
+  ctx: Ctx,
+  userId: string | undefined,
+  place: string | undefined,
+  device: string | undefined,
+): Promise<string | undefined> {
+  if (userId === undefined || place === undefined) return undefined;
+  if (device !== undefined && (await deviceKnown(ctx, userId, device))) return sha256(device);
+  return (await isKnownSource(ctx, place)) ? toSource(ctx.actor.ipAddress) : undefined;
 }
 
 async function needsCode(ctx: Ctx, userId: string, deviceToken: string | undefined): Promise<boolean> {

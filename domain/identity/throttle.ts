@@ -1,6 +1,6 @@
 import { across } from '../../db/across.ts';
 import type { Columns } from '../../db/rows.ts';
-import { MINUTE_MS } from '../../lib/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import type { Deps } from '../kernel/context.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
@@ -9,8 +9,13 @@ import { tooManyRequests } from '../../lib/errors.ts';
 const RULES = {
   /** Passwords tried for one account from one source. */
   sign_in: { limit: 10, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts for this account' },
-  /** Passwords tried from one source, for any account: lists of stolen passwords. */
-  sign_in_source: { limit: 100, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts from this address' },
+  /** Passwords tried from one source, right or wrong, for any account: each costs a processor tens of milliseconds. */
+  sign_in_source: { limit: 300, windowMs: 15 * MINUTE_MS, what: 'sign-in attempts from this address' },
+  // Lists of stolen passwords: what an office of honest people gets wrong on a day on which everybody signs in for the first time.
+  /** Wrong passwords from one source, over all accounts that have not signed in from it. */
+  sign_in_failures: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'wrong passwords from this address' },
+  /** The same from the /48 of an IPv6 address. */
+  sign_in_site_failures: { limit: 100, windowMs: 60 * MINUTE_MS, what: 'wrong passwords from this network' },
   /** Sign-ups asked for from one source. */
   sign_up_source: { limit: 30, windowMs: 60 * MINUTE_MS, what: 'sign-ups from this address' },
   /** Resets asked for from one source. */
@@ -37,7 +42,7 @@ const RULES = {
 } as const;
 
 /** Passwords for one account that may be wrong, wherever they come from, before each further one has to wait. */
-const FREE_GUESSES = 20;
+const FREE_GUESSES = 10;
 /** Wait (ms) after the first wrong password beyond those; it doubles from one to the next. */
 const FIRST_WAIT_MS = 1_000;
 /** Longest wait (ms). */
@@ -45,9 +50,12 @@ const LONGEST_WAIT_MS = 15 * MINUTE_MS;
 /** Wrong passwords are forgotten when none came for this long (ms). */
 const FORGET_AFTER_MS = 12 * 60 * MINUTE_MS;
 
+/** For how long (ms) a source is known from which an account has signed in. */
+const KNOWN_FOR_MS = 30 * DAY_MS;
+
 export type ThrottleRule = keyof typeof RULES;
 
-function keyOf(rule: ThrottleRule | 'account_guesses', subject: string): string {
+function keyOf(rule: ThrottleRule | 'account_guesses' | 'known_source', subject: string): string {
   return sha256(`${rule}/${subject}`);
 }
 
@@ -118,4 +126,30 @@ export async function forgiveGuesses({ db }: Pick<Deps, 'db'>, account: string):
 /** Forgets the attempts of a subject that has proved itself. */
 export async function forgive({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
   await across(db, 'credential').table('auth_throttles').where('key', keyOf(rule, subject)).delete();
+}
+
+/** Takes one counted attempt back: what it was counted for did not come about. */
+export async function uncount({ db }: Pick<Deps, 'db'>, rule: ThrottleRule, subject: string): Promise<void> {
+  await across(db, 'credential').sql(
+    'update auth_throttles set attempts = greatest(attempts - 1, 0) where key = :key returning 1',
+    { key: keyOf(rule, subject) },
+  );
+}
+
+/** Remembers for 30 days that an account has signed in from a source. `subject` names both, and changes with the password. */
+export async function rememberSource({ db, clock }: Pick<Deps, 'db' | 'clock'>, subject: string): Promise<void> {
+  await across(db, 'credential').sql(
+    `insert into auth_throttles (key, attempts, window_ends) values (:key, 1, :ends)
+     on conflict (key) do update set window_ends = excluded.window_ends returning 1`,
+    { key: keyOf('known_source', subject), ends: new Date(clock.now().getTime() + KNOWN_FOR_MS) },
+  );
+}
+
+/** Whether {@link rememberSource} was called for the same subject within 30 days. */
+export async function isKnownSource({ db, clock }: Pick<Deps, 'db' | 'clock'>, subject: string): Promise<boolean> {
+  const row = await across(db, 'credential')
+    .table('auth_throttles')
+    .where({ key: keyOf('known_source', subject) })
+    .first('window_ends');
+  return row !== undefined && row.window_ends > clock.now();
 }
