@@ -32,6 +32,7 @@ export async function authorize(
 /** Whether the scope (key, token) or the permission (session) of a route is held. */
 export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
   if (spec.scope === 'public') return true;
+  if (actor.kind === 'anonymous') return false;
   if (actor.kind === 'session') return spec.permission === null || allows(actor, spec.permission);
   return spec.scope === 'any' || (spec.scope !== 'session' && holds(actor.permissions, spec.scope));
 }

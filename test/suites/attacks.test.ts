@@ -1,0 +1,119 @@
+import test from 'ava';
+import { isPermitted } from '../../api/http/authorize.ts';
+import { fullPath } from '../../api/http/route.ts';
+import { routes } from '../../api/routes.ts';
+import { ANONYMOUS, may } from '../../domain/kernel/actor.ts';
+import { classifyInbound } from '../../domain/mail/inbound/classify.ts';
+import { parseInbound } from '../../domain/mail/inbound/parse.ts';
+import type { DnsRecords } from '../../lib/dns.ts';
+import { newId } from '../../lib/ids.ts';
+import { PERMISSIONS } from '../../lib/permissions.ts';
+import { openDesk } from '../harness/campaign-desk.ts';
+import { heron } from '../harness/heron.ts';
+import { call, createWorld, noRecords, type World } from '../harness/world.ts';
+
+/*
+ * Attacks that worked once, as an attacker would make them: from outside, with the input that did the harm. Those that are about one
+ * function alone are beside it.
+ */
+
+const SHARED = 'track.shared.example.com';
+/** Texts at the name of the proof. */
+let proof: string[] = [];
+const dns: DnsRecords = {
+  ...noRecords,
+  cname: async (host) => (host === SHARED ? [new URL(world.deps.config.TRACKING_DOMAIN).hostname] : []),
+  txt: async (name) => (name === `_heron.${SHARED}` ? proof : []),
+};
+
+let world: World;
+test.before(async () => {
+  world = await createWorld({ dns });
+});
+test.after.always(() => world?.close());
+
+const NESTED = [
+  '<div>',
+  '</div>',
+  '<table><tr><td>',
+  '<b><i></b>',
+  '<blockquote>',
+  '<ul><li>',
+  '<blockquote class="gmail_quote"></div>',
+];
+
+for (const unit of NESTED)
+  test(`256 KB of ${unit} in an email leave its words to be read`, async (t) => {
+    const html = `yes, call me${unit.repeat(Math.ceil((256 * 1024) / unit.length))}`;
+    const raw = `From: bob@example.org\r\nSubject: Re: x\r\nContent-Type: text/html\r\n\r\n${html.replaceAll(/.{900}/g, '$&\r\n')}`;
+    const parsed = await parseInbound(Buffer.from(raw));
+    t.regex(parsed.text, /^yes, call me/);
+    t.is(classifyInbound(parsed, {}, new Date(), 'UTC').kind, 'reply');
+  });
+
+test('of two workspaces that claim one tracking domain at the same moment, the one that its owner names has it', async (t) => {
+  const desks = [await openDesk(world), await openDesk(world)] as const;
+  const ids = await Promise.all(
+    desks.map(async (desk) => (await desk.campaign({ tracking_domain: SHARED })).id as string),
+  );
+  const verify = () =>
+    Promise.all(desks.map((desk, n) => desk.call('POST', `/campaigns/${ids[n]}/tracking-domain/verify`)));
+  const verified = async () =>
+    Promise.all(desks.map(async (desk, n) => (await desk.row(ids[n]!)).tracking_domain_verified as boolean));
+  proof = [];
+  t.deepEqual(
+    (await verify()).map(({ status }) => status),
+    [400, 400],
+    'a CNAME alone is no proof',
+  );
+  proof = [`heron-workspace=${desks[1].tenant.organizationId}`];
+  t.deepEqual(
+    (await verify()).map(({ status }) => status),
+    [400, 200],
+  );
+  t.deepEqual(await verified(), [false, true]);
+  proof = desks.map(({ tenant }) => `heron-workspace=${tenant.organizationId}`);
+  await verify();
+  t.deepEqual(await verified(), [false, true], 'while both are named it stays where it is');
+});
+
+test('an anonymous caller is permitted nothing but what is public, whatever a route asks for', async (t) => {
+  const closed = routes.filter(({ scope }) => scope !== 'public');
+  t.true(closed.length > 100);
+  const anonymous = { ...ANONYMOUS, organizationId: (await world.tenant()).organizationId };
+  t.deepEqual(closed.filter((spec) => isPermitted(spec, anonymous)).map(fullPath), []);
+  for (const { name } of PERMISSIONS) t.false(may(anonymous, [name], []), name);
+  t.false(may(anonymous, [], ['manage_settings']));
+  const { apiKey, sessionToken } = await world.tenant();
+  for (const secret of [apiKey, sessionToken])
+    for (const headers of elsewhere(secret))
+      t.is(
+        (await call(world, 'GET', `/v1/campaigns?access_token=${secret}`, { headers })).status,
+        401,
+        Object.keys(headers)[0],
+      );
+  t.is((await call(world, 'GET', `/v1/campaigns/${newId()}`)).status, 401);
+});
+
+test('production does not start with mail that goes to the log', async (t) => {
+  const env = {
+    APP_ENV: 'prod',
+    AUTH_SECRET: 'a secret of more than thirty-two characters',
+    CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
+    PRIMARY_DB: 'postgres://heron:own@127.0.0.1:1/heron',
+  };
+  const { code, stderr } = await heron(['api'], { ...env, MAIL_TRANSPORT: 'log' });
+  t.is(code, 1);
+  t.regex(stderr, /^ {2}- MAIL_TRANSPORT: /m);
+});
+
+/** A credential in the places where none is looked for. */
+function elsewhere(secret: string): Record<string, string>[] {
+  return [
+    { authorization: secret },
+    { authorization: `Basic ${secret}` },
+    { authorization: `bearer${secret}` },
+    { 'x-api-key': secret },
+    { cookie: `session=${secret}` },
+  ];
+}
