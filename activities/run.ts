@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import { systemCtx, type Deps } from '../domain/kernel/context.ts';
 import { settleRunApproval } from '../domain/runs/approval.ts';
 import { launchRun } from '../domain/runs/launch.ts';
-import { preflightRun } from '../domain/runs/preflight.ts';
+import { beginRun, preflightRun } from '../domain/runs/preflight.ts';
 import { toReport } from '../domain/runs/states.ts';
 import type { RunRow } from '../domain/runs/states.ts';
 import type { RunActivities, RunArgs } from '../workflows/run/contract.ts';
@@ -19,5 +19,10 @@ export function createRunActivities(deps: Deps): RunActivities {
         const workflowId = activityInfo().workflowExecution?.workflowId ?? 'run';
         return toReport(await withPulse(() => verb(systemCtx(deps, organizationId, workflowId), runId)));
       });
-  return { preflightRun: step(preflightRun), settleApproval: step(settleRunApproval), launchRun: step(launchRun) };
+  return {
+    beginRun: step(beginRun),
+    preflightRun: step(preflightRun),
+    settleApproval: step(settleRunApproval),
+    launchRun: step(launchRun),
+  };
 }

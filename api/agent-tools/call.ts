@@ -86,7 +86,12 @@ export async function callProblems(
 function read({ status, body }: RouteAnswer): ToolAnswer {
   if (!Buffer.isBuffer(body)) throw new Error('the route of a tool answers with a stream');
   const text = body.toString('utf8');
-  return { status, text, waits: text.includes(AWAITING) && JSON.parse(text).result === 'awaiting_approval' };
+  return { status, text, waits: text.includes(AWAITING) && waitsForPerson(JSON.parse(text)) };
+}
+
+/** Whether an answer says that a person decides: of an action that was held, or of a run that waits. */
+function waitsForPerson({ result, state }: { result?: unknown; state?: unknown }): boolean {
+  return result === 'awaiting_approval' || state === 'awaiting_approval';
 }
 
 /** Arguments with the Idempotency-Key of the request around the call, unless they bring their own. */

@@ -166,7 +166,9 @@ test.serial(
     for (let n = 0; n < 41; n += 1) await desk.mailbox({ email: `a@d${n}.example` });
     const ctx = world.system(desk.tenant.organizationId);
     const never = () => new Promise<null>(() => {});
-    const silent = await readCampaignDns({ ...ctx, dns: { txt: never, mx: never, cname: never } }, id, 20);
+    const silent = await readCampaignDns({ ...ctx, dns: { txt: never, mx: never, cname: never } }, id, {
+      timeoutMs: 20,
+    });
     t.true(silent.senders.every(({ unanswered }) => unanswered.length === 4));
     const read = await readCampaignDns(ctx, id);
     t.is(read.senders.length, 40);

@@ -37,3 +37,24 @@ test('text that cannot be kept and endless nesting are refused at the edge of ev
   });
   t.is(nested.status, 400);
 });
+
+test('a number that is not whole hides no rule about several fields', async (t) => {
+  const tenant = await world.tenant();
+  const policy = {
+    name: 'Both',
+    capabilities: [],
+    mailbox_ids: [],
+    max_recipients_per_run: 1.5,
+    max_actions_per_day: 2.5,
+  };
+  const answer = await call(world, 'POST', '/v1/agent-policies', { token: tenant.sessionToken, body: policy });
+  t.is(answer.status, 400);
+  t.deepEqual(answer.body.problems.map(({ path }: { path: string }) => path).sort(), [
+    'body.api_key_id',
+    'body.expires_at',
+    'body.mailbox_ids',
+    'body.max_actions_per_day',
+    'body.max_recipients_per_day',
+    'body.max_recipients_per_run',
+  ]);
+});

@@ -95,7 +95,9 @@ function parse(
     if (!schema) return undefined;
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) {
+    // What is nested without end is not copied.
+    const { issues } = parsed.error;
+    for (const issue of known.size > 0 ? issues : allIssues(schema, value, issues)) {
       const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
       for (const key of keys) {
         const path = [where, ...issue.path.map(String), ...(key === undefined ? [] : [key])].join('.');
@@ -110,6 +112,30 @@ function parse(
     body: read('body', spec.body, request.body ?? {}),
   };
   return { values, problems };
+}
+
+/**
+ * The faults of a value, those of rules about several fields included. zod passes over such rules once a number is not whole, so the value is
+ * read again with whole numbers.
+ */
+function allIssues(
+  schema: z.ZodType,
+  value: unknown,
+  issues: readonly z.core.$ZodIssue[],
+): readonly z.core.$ZodIssue[] {
+  const fractions = issues.filter((issue) => issue.code === 'invalid_type' && issue.expected === 'int');
+  if (fractions.length === 0) return issues;
+  const whole = structuredClone(value);
+  for (const { path } of fractions) makeWhole(whole, path);
+  const seen = new Set(issues.map(({ path, message }) => JSON.stringify([path, message])));
+  const further = schema.safeParse(whole).error?.issues ?? [];
+  return [...issues, ...further.filter(({ path, message }) => !seen.has(JSON.stringify([path, message])))];
+}
+
+function makeWhole(value: unknown, path: readonly PropertyKey[]): void {
+  const holder = path.slice(0, -1).reduce<any>((part, key) => part?.[key], value);
+  const key = path.at(-1);
+  if (typeof holder === 'object' && holder !== null && key !== undefined) holder[key] = Math.trunc(Number(holder[key]));
 }
 
 function uploadedFiles(koa: Context): Record<string, UploadedFile> {

@@ -464,3 +464,15 @@ test.serial('events of a run cannot be changed', async (t) => {
     message: /append-only/,
   });
 });
+
+test.serial('the tools answer 202 for a run that waits for a person, and 200 for any other', async (t) => {
+  const desk = await openRunDesk(world);
+  const run = await desk.create();
+  const read = () => desk.call('POST', '/ai/tools/get_run/call', { arguments: { run_id: run.id } });
+  t.is((await read()).status, 200);
+  await desk.step(run);
+  const waiting = await read();
+  t.is(waiting.status, 202, waiting.text);
+  t.like(waiting.body.result, { state: 'awaiting_approval' });
+  t.truthy(waiting.body.result.approval_id && waiting.body.result.approval_url);
+});

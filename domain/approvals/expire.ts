@@ -19,6 +19,20 @@ export async function expireApproval(tx: Tx, id: string, { signalled = true } = 
 }
 
 /**
+ * {@link expireApproval} for many at once, whose subjects the caller has locked and carries on itself: no workflow is signalled.
+ * @returns the ids of those that ended now
+ */
+export async function expireApprovals(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const ended = await tx.org.sql<ApprovalRow>(
+    `update approvals set status = 'expired', reason = :why
+     where organization_id = :org and id = any(:ids::uuid[]) and status = 'pending' and expires_at <= :now returning *`,
+    { ids, why: NO_DECISION, now: tx.now },
+  );
+  for (const approval of ended) announce(tx, approval, false);
+  return ended.map(({ id }) => id);
+}
+
+/**
  * Ends the pending approval of a subject that no longer waits for it: cancelled, deleted, or done by a person meanwhile.
  * Its workflow is not signalled: who withdraws has told it what happened.
  * @returns false when none was pending

@@ -16,6 +16,8 @@ import { activateCampaign, hasOpenLeads, lockCampaign, pauseCampaign } from '../
 export interface StartOptions {
   /** Start although the projected bounce rate is high. */
   acknowledgeListRisk?: boolean;
+  /** The caller has made all checks of a start in this transaction, with the campaign locked. */
+  isChecked?: boolean;
 }
 
 /**
@@ -129,7 +131,7 @@ export async function decide(ctx: Ctx, id: string, decision: Decision): Promise<
 /** Starts a campaign that the caller has locked, for whoever may do so. */
 export async function startLocked(tx: Tx, campaign: CampaignRow, options: StartOptions): Promise<void> {
   await assertPoolAllowed(tx, campaign);
-  const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
+  const refusal = options.isChecked ? null : await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
   if (refusal) throw refusal;
   const waitForLeads = !(await hasOpenLeads(tx, campaign.id));
   if (campaign.status === 'active') {

@@ -81,6 +81,40 @@ export async function readSenderDns(dns: Pick<DnsRecords, 'txt' | 'mx'>, domain:
   };
 }
 
+/** How long (ms) what DNS said of a domain counts as recent, and how long that it did not answer. */
+const RECENT_MS = 60_000;
+const SILENT_MS = 10_000;
+/** Domains after which those that are no longer recent are forgotten. */
+const MANY = 1_000;
+
+const recent = new WeakMap<object, Map<string, { until: number; answer: Promise<SenderDns> }>>();
+
+/**
+ * What DNS said of a domain within the last minute in this process, or what `read` finds now. Who asks while it is being read waits for the same
+ * answer. A domain about which nothing is known is asked again after ten seconds.
+ */
+export function recentSenderDns(
+  dns: Pick<DnsRecords, 'txt' | 'mx'>,
+  domain: string,
+  read: () => Promise<SenderDns>,
+): Promise<SenderDns> {
+  const known = recent.get(dns) ?? new Map<string, { until: number; answer: Promise<SenderDns> }>();
+  recent.set(dns, known);
+  const now = Date.now();
+  const found = known.get(domain);
+  if (found && found.until > now) return found.answer;
+  if (known.size >= MANY) for (const [name, { until }] of known) if (until <= now) known.delete(name);
+  const entry = { until: now + RECENT_MS, answer: read() };
+  known.set(domain, entry);
+  void entry.answer.then(
+    ({ unanswered }) => {
+      if (unanswered.length > 0) entry.until = Date.now() + SILENT_MS;
+    },
+    () => known.delete(domain),
+  );
+  return entry.answer;
+}
+
 /** The DMARC record that holds for a domain, an empty string without one, null when nothing is known. */
 async function readDmarc(dns: Pick<DnsRecords, 'txt'>, domain: string): Promise<string | null> {
   const organizational = getDomain(domain);

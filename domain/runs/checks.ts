@@ -20,7 +20,7 @@ export interface LaunchCheck {
 
 /** Asks the network what the checks need of it; called before the transaction opens. */
 export function readOutside(ctx: Ctx, campaignId: string): Promise<OutsideFacts> {
-  return readCampaignDns(ctx, campaignId).catch(isGone);
+  return readCampaignDns(ctx, campaignId, { lately: true }).catch(isGone);
 }
 
 /** Checks a locked campaign before its launch and stores the report, in the caller's transaction. */

@@ -1,4 +1,3 @@
-import type { AppError } from '../../lib/errors.ts';
 import { endApproval } from '../approvals/expire.ts';
 import type { Tx } from '../kernel/transact.ts';
 import type { Recipients } from './audience.ts';
@@ -23,11 +22,6 @@ export function failChecks(tx: Tx, run: RunRow, checked: LaunchCheck, recipients
 export function failGone(tx: Tx, run: RunRow): Promise<RunRow> {
   const fix = 'Create another run.';
   return end(tx, run, 'failed', { code: 'campaign_deleted', message: 'The campaign of the run was deleted', fix });
-}
-
-/** Ends a run whose launch the checks at the last moment refuse. */
-export function failLaunch(tx: Tx, run: RunRow, refusal: AppError): Promise<RunRow> {
-  return end(tx, run, 'failed', { code: refusal.code, message: refusal.message, fix: refusal.fix ?? '' });
 }
 
 /** Ends a run that was not approved. */

@@ -2,14 +2,13 @@ import type { CampaignRow } from '../../db/models/campaign.ts';
 import { executeApproval } from '../approvals/decide.ts';
 import { launchContent } from '../campaigns/launch-content.ts';
 import { startLocked } from '../campaigns/start.ts';
-import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { holdRun } from './approval.ts';
 import { countRecipients } from './audience.ts';
 import { checkLaunch, readOutside, type OutsideFacts } from './checks.ts';
-import { deny, failChecks, failGone, failLaunch } from './end.ts';
+import { deny, failChecks, failGone } from './end.ts';
 import { isGone } from './gone.ts';
 import { lockRun, moveRun } from './move.ts';
 import { refusedRequester } from './requester.ts';
@@ -61,14 +60,10 @@ async function launchApproved(ctx: Ctx, tx: Tx, run: RunRow, outside: OutsideFac
 }
 
 /**
- * Starts the campaign of a locked run in state launching. A campaign that a person has started meanwhile is followed as it is; what a start
- * refuses fails the run.
+ * Starts the campaign of a locked run in state launching, whose checks have passed in this transaction: they are those of a start and more. A
+ * campaign that a person has started meanwhile is followed as it is.
  */
 export async function activate(tx: Tx, run: RunRow, campaign: CampaignRow): Promise<RunRow> {
-  if (campaign.status !== 'active') {
-    const refusal = await launchRefusal(tx.org, campaign, { now: tx.now });
-    if (refusal) return failLaunch(tx, run, refusal);
-    await startLocked(tx, campaign, {});
-  }
+  if (campaign.status !== 'active') await startLocked(tx, campaign, { isChecked: true });
   return (await moveRun(tx, run.id, ['launching'], 'active', { reason: 'launched' }))!;
 }

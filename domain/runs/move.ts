@@ -31,9 +31,22 @@ export async function moveRun(
   to: RunState,
   change: RunChange = {},
 ): Promise<RunRow | undefined> {
-  const [row] = await tx.org.sql<RunRow & { previous_state: RunState }>(
+  const [run] = await moveRuns(tx, [runId], from, to, change);
+  return run;
+}
+
+/** {@link moveRun} for several runs that all change in the same way, in as many statements as for one. */
+export async function moveRuns(
+  tx: Tx,
+  runIds: readonly string[],
+  from: readonly RunState[],
+  to: RunState,
+  change: RunChange = {},
+): Promise<RunRow[]> {
+  const rows = await tx.org.sql<RunRow & { previous_state: RunState }>(
     `with held as (
-       select id, state as previous_state from runs where organization_id = :org and id = :id and state = any(:from) for update
+       select id, state as previous_state from runs
+       where organization_id = :org and id = any(:ids::uuid[]) and state = any(:from) order by id for update
      )
      update runs r set state = :to, event_count = event_count + 1, updated_at = :now, blocked_reason = null,
        ended_at = case when :ended then :now::timestamptz end,
@@ -47,7 +60,7 @@ export async function moveRun(
      from held where r.id = held.id
      returning r.*, held.previous_state`,
     {
-      id: runId,
+      ids: runIds,
       from,
       to,
       now: tx.now,
@@ -61,30 +74,35 @@ export async function moveRun(
       actions: change.recipients?.actions ?? null,
     },
   );
-  if (!row) return undefined;
-  const { previous_state: previousState, ...run } = row;
-  await recordEvent(tx, run, previousState, change);
-  return run;
+  if (rows.length > 0) await recordEvents(tx, rows, change);
+  return rows.map(({ previous_state: _, ...run }) => run);
 }
 
-/** The event row, domain event and audit row of a run's present state. */
-export async function recordEvent(
+/** The event rows, domain events and audit rows of the present state of runs; without a previous state they were created. */
+export async function recordEvents(
   tx: Tx,
-  run: RunRow,
-  previousState: RunState | null,
+  runs: readonly (RunRow & { previous_state: RunState | null })[],
   { reason, data = {} }: Pick<RunChange, 'reason' | 'data'>,
 ): Promise<void> {
-  await tx.org.insert('run_events', {
-    run_id: run.id,
-    seq: run.event_count,
-    type: previousState === null ? 'created' : 'state_changed',
-    state: run.state,
-    previous_state: previousState,
-    data: json({ ...(reason ? { reason } : {}), ...data }),
-    actor_kind: tx.actor.kind,
-    user_id: tx.actor.userId,
-    created_at: tx.now,
-  });
+  await tx.org.insert(
+    'run_events',
+    runs.map((run) => ({
+      run_id: run.id,
+      seq: run.event_count,
+      type: run.previous_state === null ? ('created' as const) : ('state_changed' as const),
+      state: run.state,
+      previous_state: run.previous_state,
+      data: json({ ...(reason ? { reason } : {}), ...data }),
+      actor_kind: tx.actor.kind,
+      user_id: tx.actor.userId,
+      created_at: tx.now,
+    })),
+  );
+  for (const run of runs) announce(tx, run, reason);
+}
+
+function announce(tx: Tx, run: RunRow & { previous_state: RunState | null }, reason: string | undefined): void {
+  const previousState = run.previous_state;
   tx.emit('run.state_changed', {
     run_id: run.id,
     campaign_id: run.campaign_id,

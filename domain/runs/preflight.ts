@@ -13,6 +13,14 @@ import { lockRun, moveRun } from './move.ts';
 import { requesterOf, refusedRequester } from './requester.ts';
 import type { RunRow } from './states.ts';
 
+/** Begins a run that is queued: its checks come next. @returns the run as it is now, in whatever state */
+export async function beginRun(ctx: Ctx, runId: string): Promise<RunRow> {
+  return transact(ctx, async (tx) => {
+    const run = await lockRun(tx, runId);
+    return (run.state === 'queued' && (await moveRun(tx, run.id, ['queued'], 'preflighting'))) || run;
+  });
+}
+
 /**
  * Checks the campaign of a run and decides what follows: a run that fails the checks has failed, with what was found; a draft
  * that passes is completed; a launch that the policy of its credential allows is launched in the same transaction, so that
@@ -20,10 +28,7 @@ import type { RunRow } from './states.ts';
  * @returns the run as it is now; another state than queued or preflighting is left alone
  */
 export async function preflightRun(ctx: Ctx, runId: string): Promise<RunRow> {
-  const begun = await transact(ctx, async (tx) => {
-    const run = await lockRun(tx, runId);
-    return (await moveRun(tx, run.id, ['queued'], 'preflighting')) ?? run;
-  });
+  const begun = await beginRun(ctx, runId);
   if (begun.state !== 'preflighting') return begun;
   const outside = await readOutside(ctx, begun.campaign_id);
   return transact(ctx, async (tx) => {

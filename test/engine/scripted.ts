@@ -266,31 +266,35 @@ const settled = (gives: RunReport, more: Partial<Answer> = {}): Answer => ({
 const active: Answer = { activity: 'launchRun', gives: report('active') };
 const decision = (status: string): Sent => ({ signal: 'decided', says: [{ approvalId: newId(), status }] });
 const hour = () => inMs(3_600_000);
+const begun: Answer = { activity: 'beginRun', gives: report('preflighting') };
 const runs: Scripted[] = [
   agentRun(
     'approved',
-    [checked(report('awaiting_approval', hour())), settled(report('launching')), active],
+    [begun, checked(report('awaiting_approval', hour())), settled(report('launching')), active],
     [{ ...decision('approved'), events: TIMER, times: 1 }],
   ),
   agentRun('decided-while-checked', [
+    begun,
     checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
     settled(report('launching')),
     active,
   ]),
   // The clock of PostgreSQL says a second later than Temporal's that the time is over.
   agentRun('expired', [
+    begun,
     checked(report('awaiting_approval', inMs(8_000))),
     settled(report('awaiting_approval', inMs(8_000))),
     settled({ ...report('denied'), why: 'approval_expired' }),
   ]),
   agentRun(
     'cancelled-while-waiting',
-    [checked(report('awaiting_approval', hour())), settled(report('cancelled'))],
+    [begun, checked(report('awaiting_approval', hour())), settled(report('cancelled'))],
     [{ signal: 'cancelled', says: [{ cause: 'request' }], events: TIMER, times: 1 }],
   ),
   agentRun(
     'changed-after-approval',
     [
+      begun,
       checked(report('awaiting_approval', hour())),
       settled(report('launching')),
       { activity: 'launchRun', gives: report('awaiting_approval', hour()) },
@@ -303,12 +307,13 @@ const runs: Scripted[] = [
   ),
   agentRun(
     'blocked',
-    [{ activity: 'preflightRun', fails: gaveUp }, checked(report('active'))],
+    [begun, { activity: 'preflightRun', fails: gaveUp }, checked(report('active'))],
     [{ signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
   ),
   agentRun(
     'blocked-while-settling',
     [
+      begun,
       checked(report('awaiting_approval', hour())),
       settled(report('awaiting_approval'), { patient: true, fails: gaveUp }),
       // Had the run not stood still, the signal of the retry would still count here.
@@ -323,10 +328,16 @@ const runs: Scripted[] = [
     ],
   ),
   agentRun('database-away', [
+    { activity: 'beginRun', patient: true, gives: report('preflighting') },
     checked(report('awaiting_approval', hour()), { meanwhile: decision('approved') }),
     settled(report('launching'), { patient: true }),
     { activity: 'launchRun', fails: AWAY },
     active,
+  ]),
+  // Its workflow was lost, and started again.
+  agentRun('lost-while-waiting', [
+    { activity: 'beginRun', gives: report('awaiting_approval', inMs(8_000)) },
+    settled({ ...report('denied'), why: 'approval_expired' }),
   ]),
 ];
 

@@ -86,8 +86,9 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['run: a decision during the checks is lost', 'let looked = 0;', 'let looked = 1;'],
   ['run: asks without a pause when the time is over', 'Date.now() + ASK_AGAIN_MS', '0'],
   ['run: a blocked one does not wait', '.condition)(()=>hints > before)', '.condition)(()=>true)'],
-  ['run: no patient question', 'catch(()=>patient(args))', 'catch(()=>local(args))'],
-  ['run: activity settleApproval renamed', 'settleApproval: local', 'launchRun: local'],
+  ['run: no patient question', 'catch(()=>patient.settleApproval(args))', 'catch(()=>local.settleApproval(args))'],
+  ['run: does not begin', '? beginRun : preflightRun', '? preflightRun : beginRun'],
+  ['run: activity settleApproval renamed', 'local.settleApproval(args)', 'local.launchRun(args)'],
   [
     'approval mail: activity renamed',
     '(retry), mailApprovers)',

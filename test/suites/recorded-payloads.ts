@@ -389,6 +389,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       retry: z.tuple([today<RunSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
     },
     activities: {
+      beginRun: runActivity('beginRun', z.tuple([runArgs]), runReport),
       preflightRun: runActivity('preflightRun', z.tuple([runArgs]), runReport),
       settleApproval: runActivity('settleApproval', z.tuple([runArgs]), runReport),
       launchRun: runActivity('launchRun', z.tuple([runArgs]), runReport),

@@ -42,6 +42,8 @@ export interface RunReport {
 
 /** Activities of this family, as the workflow sees them. */
 export interface RunActivities {
+  /** Begins a run that is queued, and says how far any other is. */
+  beginRun(args: RunArgs): Promise<RunReport>;
   /** Checks the campaign and asks the policy: fails, completes a draft, waits for a person, or goes on to the launch. */
   preflightRun(args: RunArgs): Promise<RunReport>;
   /** Follows the person's decision, or ends the wait whose time has passed. */

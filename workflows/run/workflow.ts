@@ -30,7 +30,7 @@ const ASK_AGAIN_MS = 1_000;
  * campaign is active, or will not be launched; from then on the run follows its campaign in PostgreSQL, and waits for nothing here.
  */
 export async function run(args: RunArgs): Promise<string> {
-  const { preflightRun, settleApproval, launchRun } = activitiesOf();
+  const { beginRun, preflightRun, settleApproval, launchRun } = activitiesOf();
   let hints = 0;
   for (const hint of [decided, cancelled, retry])
     setHandler(hint, () => {
@@ -60,6 +60,9 @@ export async function run(args: RunArgs): Promise<string> {
   for (;;) {
     switch (report.state) {
       case 'queued':
+        // A run that waits already, and whose workflow was lost, needs no slot of a worker to wait on.
+        await take(patched('begin') ? beginRun : preflightRun);
+        break;
       case 'preflighting':
         await take(preflightRun);
         break;
@@ -92,14 +95,19 @@ function activitiesOf(): RunActivities {
   } as const;
   const { preflightRun } = proxyActivities<RunActivities>({ ...common, summary: 'check the campaign, ask the policy' });
   const { launchRun } = proxyActivities<RunActivities>({ ...common, summary: 'check again and start the campaign' });
-  const { settleApproval: patient } = proxyActivities<RunActivities>({ ...common, summary: 'what was decided?' });
-  const { settleApproval: local } = proxyLocalActivities<RunActivities>({
-    summary: 'what was decided?',
+  const patient = proxyActivities<RunActivities>({ ...common, summary: 'how far is it?' });
+  const local = proxyLocalActivities<RunActivities>({
+    summary: 'how far is it?',
     startToCloseTimeout: '30s',
     retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '2s', maximumAttempts: 3 },
   });
-  // Where the database is away, the server retries without an event in the history, for any length of time.
-  return { preflightRun, launchRun, settleApproval: (args) => local(args).catch(() => patient(args)) };
+  return {
+    preflightRun,
+    launchRun,
+    // Where the database is away, the server retries without an event in the history, for any length of time.
+    beginRun: (args) => local.beginRun(args).catch(() => patient.beginRun(args)),
+    settleApproval: (args) => local.settleApproval(args).catch(() => patient.settleApproval(args)),
+  };
 }
 
 /** Shows in the Temporal UI how far the run is. State, by which operators filter, changes where the run waits or ends. */

@@ -1,0 +1,39 @@
+import test from 'ava';
+import type { Clock } from '../../lib/clock.ts';
+import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { openRunDesk } from '../harness/run-desk.ts';
+import { createWorld, type World } from '../harness/world.ts';
+
+/** A clock that can be set back: an approval that is asked for then expires within seconds of Temporal's time. */
+class OffsetClock implements Clock {
+  offsetMs = 0;
+  now(): Date {
+    return new Date(Date.now() + this.offsetMs);
+  }
+}
+
+const clock = new OffsetClock();
+let world: World;
+let engine: Engine | undefined;
+test.before(async () => {
+  // No worker serves the queue on which runs are checked and launched.
+  world = await createWorld({ clock, env: { WORKER_ROLES: 'workflows,relay' } });
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await world?.close();
+});
+
+test('runs that wait, and whose workflows are started again, end in time without a slot of the worker that checks and launches', async (t) => {
+  const desk = await openRunDesk(world);
+  clock.offsetMs = 8_000 - world.deps.config.APPROVAL_EXPIRES_MS;
+  const runs = [];
+  for (let n = 0; n < 3; n += 1) runs.push(await desk.step(await desk.create()));
+  clock.offsetMs = 0;
+  engine = await startEngine(world);
+  for (const { id } of runs) {
+    await eventually(async () => (await desk.row(id)).state === 'denied');
+    t.is(await engine.temporal.workflow.getHandle(`run/${id}`).result(), 'denied');
+    t.like((await desk.row(id)).error_details, { code: 'approval_expired' });
+  }
+});
