@@ -44,10 +44,12 @@ const WINGS = {
   approvals: ['kernel', 'mail', 'records', 'identity'],
   delivery: ['kernel', 'records'],
   reactions: ['kernel'],
+  facts: ['kernel'],
 };
 
 /** The areas above the wings. Each may import every wing, and besides only the areas that are listed. */
 const AREAS = {
+  analytics: ['warmup'],
   'agent-policies': [],
   'api-keys': [],
   'app-connections': [],

@@ -1,3 +1,4 @@
+import { analyticsRoutes } from './analytics/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { appConnectionsRoutes } from './app-connections/routes.ts';
 import { linkPageRoutes } from './auth/pages/routes.ts';
@@ -55,6 +56,7 @@ export const routes: readonly AnyRoute[] = [
   ...segmentRoutes,
   ...suppressionRoutes,
   ...deliverabilityRoutes,
+  ...analyticsRoutes,
   ...mailboxRoutes,
   ...consentPageRoutes,
   ...warmupRoutes,

@@ -6,6 +6,7 @@ import type { Connection } from '@temporalio/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Db } from '../db/connection.ts';
+import type { Deps } from '../domain/kernel/context.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import { AppError } from '../lib/errors.ts';
@@ -13,6 +14,7 @@ import { silentLogger } from '../lib/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { configLines } from './config-text.ts';
 import { localSettings } from './local-settings.ts';
+import { factLines } from './facts-text.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines, reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
@@ -309,23 +311,42 @@ for (const [name, what] of [
     .description(what)
     .argument('<id...>', 'ids of parked events')
     .action(async (ids: string[]) => {
-      const config = loadConfig();
-      await withDatabase(requireCurrentSchema);
-      const { assemble } = await import('./assemble.ts');
       const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
       const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
-      const assembly = assemble(config, 'heron', { log: silentLogger });
-      try {
+      await withDeps(async (deps) => {
         for (const id of ids) {
-          if (name === 'replay') await replayParkedEvent(assembly.deps, SUBSCRIBERS, id);
-          else await discardParkedEvent(assembly.deps, id);
+          if (name === 'replay') await replayParkedEvent(deps, SUBSCRIBERS, id);
+          else await discardParkedEvent(deps, id);
           printLines([`${id} ${name === 'replay' ? 'replayed' : 'discarded'}`]);
         }
-      } finally {
-        await assembly.close();
-      }
+      });
     });
 }
+
+const facts = program.command('facts').description('the facts and counts that reports read');
+
+facts
+  .command('verify')
+  .description('count everything anew and name what differs; exit code 1 when something does')
+  .option('--organization <id>', 'only this workspace')
+  .option('--json', 'as JSON')
+  .action(async (options: { organization?: string; json?: boolean }) => {
+    const { verifyFacts } = await import('../domain/facts/verify.ts');
+    const reports = await withDeps((deps) => verifyFacts(deps, options.organization));
+    if (options.json) printJson({ organizations: reports });
+    else printLines(factLines(reports));
+    const total = reports.reduce((sum, report) => sum + report.total, 0);
+    if (total > 0) throw new OperatorError(`${total} ${total === 1 ? 'difference' : 'differences'}`);
+  });
+
+facts
+  .command('rebuild')
+  .description('mend facts and counts from the emails and what was recorded about them, while writes go on')
+  .option('--organization <id>', 'only this workspace')
+  .action(async (options: { organization?: string }) => {
+    const { rebuildFacts } = await import('../domain/facts/rebuild.ts');
+    printJson({ organizations: await withDeps((deps) => rebuildFacts(deps, options.organization)) });
+  });
 
 program
   .command('retry')
@@ -468,6 +489,19 @@ async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<voi
     await requireCurrentSchema(db);
     await work(db);
   });
+}
+
+/** Work with everything that verbs need, on a database of this build's schema. */
+async function withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T> {
+  const config = loadConfig();
+  await withDatabase(requireCurrentSchema);
+  const { assemble } = await import('./assemble.ts');
+  const assembly = assemble(config, 'heron', { log: silentLogger });
+  try {
+    return await work(assembly.deps);
+  } finally {
+    await assembly.close();
+  }
 }
 
 /** Collects the ids of parked intents from an argument that may be repeated. */

@@ -172,7 +172,14 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
       {
         name: 'deliverability',
         title: 'Deliverability',
-        description: 'Bounces, complaints and opt-outs over time, by sending domain and mailbox.',
+        description:
+          'Bounces, complaints, opens and replies that another system saw: reported here, they count as if Heron had.',
+      },
+      {
+        name: 'analytics',
+        title: 'Figures',
+        description:
+          'What became of emails, by campaign, step, mailbox, day and hour; how mailboxes stand; how much of everything there is.',
       },
     ],
   },

@@ -36,6 +36,7 @@ import * as inboxSearch from './0066_inbox_search.ts';
 import * as warmupFates from './0071_warmup_fates.ts';
 import * as mailboxRevocations from './0072_mailbox_revocations.ts';
 import * as spentDays from './0073_spent_days.ts';
+import * as facts from './0080_facts.ts';
 
 export interface Migration {
   name: string;
@@ -80,6 +81,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0071_warmup_fates', ...warmupFates },
   { name: '0072_mailbox_revocations', ...mailboxRevocations },
   { name: '0073_spent_days', ...spentDays },
+  { name: '0080_facts', ...facts },
 ];
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventType } from './events.ts';
+import type { StoredEventType } from './events.ts';
 
 const id = z.uuid();
 const idOrNull = id.nullable();
@@ -276,10 +276,11 @@ export const EVENT_PAYLOADS = {
   'agent_policy.updated': z.strictObject({ ...policy, fields: z.array(text).describe('What changed') }),
   'agent_policy.deleted': z.strictObject(policy),
   'settings.updated': z.strictObject({ section: text.describe('organization, outreach'), changed: z.array(text) }),
-} as const satisfies Record<EventType, z.ZodType>;
+  'engagement.automated': z.strictObject({ campaign_id: id, task_id: id }),
+} as const satisfies Record<StoredEventType, z.ZodType>;
 
 /** The payload of an event of a type. */
-export type EventData<T extends EventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
+export type EventData<T extends StoredEventType> = z.input<(typeof EVENT_PAYLOADS)[T]>;
 
 /** The payload of the verification challenge of an endpoint. */
 export const TEST_PAYLOAD = z.strictObject({

@@ -237,6 +237,15 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
+/**
+ * Events for Heron's own reactions alone: no webhook, application or WebSocket gets them, and their names and payloads may
+ * change with a release.
+ */
+export const INTERNAL_EVENTS = ['engagement.automated'] as const;
+
+/** Every event that is stored, internal ones included. */
+export type StoredEventType = EventType | (typeof INTERNAL_EVENTS)[number];
+
 /** The verification challenge of an endpoint and its later test. It is documented like an event but needs no subscription. */
 export const TEST_EVENT = 'webhook.test';
 

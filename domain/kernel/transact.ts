@@ -9,7 +9,7 @@ import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
 import type { Actor } from './actor.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { EVENT_PAYLOADS, type EventData } from './event-payloads.ts';
-import { EVENTS_CHANNEL, type EventType } from './events.ts';
+import { EVENTS_CHANNEL, type StoredEventType } from './events.ts';
 
 export interface AuditEntry {
   action: string;
@@ -30,7 +30,7 @@ export interface Tx {
   /** Number of reactions that led to this transaction; 0 outside of reactions. Its events carry it. */
   hops: number;
   /** A domain event for webhooks and the realtime gateway. */
-  emit<T extends EventType>(type: T, data: EventData<T>): void;
+  emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
   audit(entry: AuditEntry): void;
   /** What Temporal must do after the commit. */
   intend(intent: Intent): void;
@@ -83,7 +83,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
 }
 
 interface EmittedEvent {
-  type: EventType;
+  type: StoredEventType;
   data: object;
 }
 
@@ -118,7 +118,7 @@ function eventBindings(events: readonly EmittedEvent[], hops: number) {
 }
 
 /** What {@link writeAtOnce} runs. */
-export interface StatementWithEvent<T extends EventType> {
+export interface StatementWithEvent<T extends StoredEventType> {
   /** CTEs, without `with`; `:org` and `:now` are bound. */
   ctes: `${string}:org${string}`;
   bindings: Bindings;
@@ -131,7 +131,7 @@ export interface StatementWithEvent<T extends EventType> {
  * else uses {@link transact}.
  * @returns whether the event was emitted
  */
-export async function writeAtOnce<T extends EventType>(
+export async function writeAtOnce<T extends StoredEventType>(
   ctx: Ctx,
   now: Date,
   { ctes, bindings, event: { when, ...event } }: StatementWithEvent<T>,

@@ -6,7 +6,7 @@ import { createEffects, readEffects, eventsInOrder, recordEffects } from '../../
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { assignPositions } from '../delivery/fan-out.ts';
-import type { EventType } from '../kernel/events.ts';
+import type { StoredEventType } from '../kernel/events.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { applyNextEvents } from './apply-events.ts';
 import { enterEvents, findDueStreams } from './enter-events.ts';
@@ -37,7 +37,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 
 const emission = fc.record({
   organization: fc.integer({ min: 0, max: ORGANIZATIONS - 1 }),
-  type: fc.constantFrom<EventType>('role.created', 'role.deleted'),
+  type: fc.constantFrom<StoredEventType>('role.created', 'role.deleted'),
   count: fc.integer({ min: 1, max: 4 }),
   /** By subscriber: which of the events, and what. */
   faults: fc.array(fc.record({ subscriber: fc.integer({ min: 0, max: 2 }), index: fc.nat(3), fault }), {
@@ -86,7 +86,7 @@ test('per subscriber and organization, what was applied is what was committed, i
       const faults = new Faults();
       const suffix = `${salt >>> 0}_${tenants[0]!.organizationId.slice(-6)}`;
       const declare = (name: string, more: Partial<Subscriber>): Subscriber =>
-        declareSubscriber<EventType>({
+        declareSubscriber<StoredEventType>({
           types: ['role.created'],
           startsFrom: 'now',
           maxAttempts: MAX_ATTEMPTS,

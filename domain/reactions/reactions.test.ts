@@ -5,7 +5,7 @@ import { rawDb } from '../../test/harness/database.ts';
 import { createEffects, readEffects, eventsInOrder, react, recordEffects } from '../../test/harness/reactions.ts';
 import { emitEvents } from '../../test/harness/webhooks.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
-import type { EventType } from '../kernel/events.ts';
+import type { StoredEventType } from '../kernel/events.ts';
 import { readiness } from '../system/readiness.ts';
 import { sweepExpired } from '../system/sweep.ts';
 import { MAX_HOPS } from './apply-events.ts';
@@ -35,14 +35,14 @@ let names = 0;
 function keeper(options: Partial<Subscriber> & { batches?: string[][] } = {}): Subscriber {
   const name = options.name ?? `keeper_${(names += 1)}`;
   const common = {
-    types: ['role.created'] as [EventType],
+    types: ['role.created'] as [StoredEventType],
     startsFrom: 'now' as const,
     maxAttempts: 3,
     ...options,
     name,
   };
   if (options.batches) {
-    return declareSubscriber<EventType>({
+    return declareSubscriber<StoredEventType>({
       ...common,
       apply: undefined,
       async applyBatch(tx, events) {
@@ -52,7 +52,7 @@ function keeper(options: Partial<Subscriber> & { batches?: string[][] } = {}): S
       },
     });
   }
-  return declareSubscriber<EventType>({
+  return declareSubscriber<StoredEventType>({
     ...common,
     applyBatch: undefined,
     async apply(tx, event) {
@@ -67,7 +67,7 @@ const register = async (...subscribers: Subscriber[]): Promise<Subscriber[]> => 
   await registerSubscribers(world.deps, subscribers);
   return subscribers;
 };
-const emit = (organizationId: string, count: number, type: EventType = 'role.created') =>
+const emit = (organizationId: string, count: number, type: StoredEventType = 'role.created') =>
   emitEvents(world.deps, organizationId, count, type);
 const effects = (subscriber: Subscriber, organizationId: string) =>
   readEffects(world.deps.db, subscriber.name, organizationId);
@@ -299,7 +299,7 @@ test.serial('where an event means nothing without the one before, later ones wai
 test.serial('reactions that answer each other without end are stopped and parked', async (t) => {
   const { organizationId } = await world.tenant();
   const answer = (name: string, takes: 'role.created' | 'role.deleted', gives: 'role.created' | 'role.deleted') =>
-    declareSubscriber<EventType>({
+    declareSubscriber<StoredEventType>({
       name,
       types: [takes],
       startsFrom: 'now',

@@ -1,10 +1,10 @@
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
-import type { EventType } from '../kernel/events.ts';
+import type { StoredEventType } from '../kernel/events.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** A committed event as a subscriber gets it; `type` decides the type of `data`. */
-export type ReactionEvent<T extends EventType = EventType> = {
+export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
   [K in T]: {
     id: string;
     type: K;
@@ -16,7 +16,7 @@ export type ReactionEvent<T extends EventType = EventType> = {
   };
 }[T];
 
-interface Declaration<T extends EventType> {
+interface Declaration<T extends StoredEventType> {
   /** Lower case with underscores. It is stored with the cursor: a new name is a new subscriber. */
   name: string;
   /** The events it takes. Types that are added later count from then on. */
@@ -33,7 +33,7 @@ interface Declaration<T extends EventType> {
   maxAttempts?: number;
 }
 
-interface OneByOne<T extends EventType> {
+interface OneByOne<T extends StoredEventType> {
   /**
    * Applies an event, in the transaction that moves the cursor: rows, `tx.emit`, `tx.intend`. It may be
    * called again for the same event when that transaction is rolled back, so it has no effect outside of it.
@@ -43,17 +43,17 @@ interface OneByOne<T extends EventType> {
   applyBatch?: undefined;
 }
 
-interface Batched<T extends EventType> {
+interface Batched<T extends StoredEventType> {
   apply?: undefined;
   /** Like `apply`, for up to 500 events of one organization in their order, for verbs that need few statements for many. */
   applyBatch(tx: Tx, events: readonly ReactionEvent<T>[], ctx: Ctx): Promise<void>;
 }
 
 /** A subscriber of domain events with a cursor per organization. */
-export type Subscriber<T extends EventType = EventType> = Declaration<T> & (OneByOne<T> | Batched<T>);
+export type Subscriber<T extends StoredEventType = StoredEventType> = Declaration<T> & (OneByOne<T> | Batched<T>);
 
 /** Declares a subscriber; the payload types of its verb follow from the types it names. */
-export function declareSubscriber<T extends EventType>(subscriber: Subscriber<T>): Subscriber {
+export function declareSubscriber<T extends StoredEventType>(subscriber: Subscriber<T>): Subscriber {
   // The verb only ever gets events of its own types, which the type of the list of all subscribers cannot express.
   return subscriber as unknown as Subscriber;
 }

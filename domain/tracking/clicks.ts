@@ -47,7 +47,7 @@ export async function recordClick(deps: Deps, ticket: Ticket, hit: Hit, requestI
 
 async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | null): Promise<void> {
   const { client, deviceType } = originOf(hit.userAgent);
-  await tx.org.sql(
+  const automated = await tx.org.sql(
     `with fellows as (
        select id, announce_at from engagement_events
        where organization_id = :org and send_id = :send and type = 'click' and link_id <> :link and at > :since
@@ -64,9 +64,11 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
        select :event, :org, 'click', :send, :campaign, :step, :contact, :mailbox, :link, reason is not null, reason, :agent, :client,
          :device, case when reason is null then :due::timestamptz end, :now
        from verdict
+     ), marked as (
+       update sends set machine_clicked_at = :now, updated_at = :now
+       where organization_id = :org and id = :send and machine_clicked_at is null and exists (select 1 from verdict where reason is not null)
      )
-     update sends set machine_clicked_at = :now, updated_at = :now
-     where organization_id = :org and id = :send and machine_clicked_at is null and exists (select 1 from verdict where reason is not null)`,
+     select 1 from verdict where reason is not null`,
     {
       event: newId(),
       send: ticket.send_id,
@@ -84,4 +86,6 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
       now: tx.now,
     },
   );
+  if (automated.length > 0 && ticket.campaign_id)
+    tx.emit('engagement.automated', { campaign_id: ticket.campaign_id, task_id: ticket.send_id });
 }

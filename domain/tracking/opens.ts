@@ -72,7 +72,8 @@ export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId
         now: tx.now,
       },
     );
-    if (reason || !send.campaign_id) return;
+    if (!send.campaign_id) return;
+    if (reason) return tx.emit('engagement.automated', { campaign_id: send.campaign_id, task_id: send.id });
     tx.emit('campaign.email_opened', {
       campaign_id: send.campaign_id,
       step_id: send.step_id,

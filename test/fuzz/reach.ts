@@ -7,7 +7,7 @@ import { createSend, replyTo } from '../harness/inbound.ts';
 import { policyBody } from '../harness/approvals.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
-import { sampleBody } from '../suites/bodies.ts';
+import { QUERIES, sampleBody } from '../suites/bodies.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
 
@@ -154,6 +154,12 @@ const REACHING: Record<string, Make> = {
   'contacts.lookup': async ({ world, contactId }) => ({
     query: { email: (await world.deps.db('contacts').where({ id: contactId }).first('email')).email },
   }),
+  'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),
+  'analytics.campaignDaily': () => ({ query: QUERIES['analytics.campaignDaily']! }),
+  'analytics.compareCampaigns': async ({ world, tenant }) => {
+    const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }]);
+    return { query: { ids: campaignId, ...QUERIES['analytics.warmup'] } };
+  },
   'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
   'contacts.bulkUpdate': ({ contactId }) => ({
     body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },

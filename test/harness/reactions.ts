@@ -1,5 +1,5 @@
 import { rawDb, type RawDb, type TestDeps } from './database.ts';
-import type { EventType } from '../../domain/kernel/events.ts';
+import type { StoredEventType } from '../../domain/kernel/events.ts';
 import type { Tx } from '../../domain/kernel/transact.ts';
 import { applyNextEvents } from '../../domain/reactions/apply-events.ts';
 import { enterEvents, findDueStreams } from '../../domain/reactions/enter-events.ts';
@@ -43,7 +43,7 @@ export function readEffects(db: RawDb, subscriber: string, organizationId: strin
 }
 
 /** The committed events of an organization, in the order in which they count. */
-export function eventsInOrder(db: RawDb, organizationId: string, types: readonly EventType[]): Promise<string[]> {
+export function eventsInOrder(db: RawDb, organizationId: string, types: readonly StoredEventType[]): Promise<string[]> {
   return db('domain_events')
     .where({ organization_id: organizationId })
     .whereIn('type', types)

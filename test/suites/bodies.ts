@@ -54,6 +54,14 @@ export function bodySchema(spec: AnyRoute): JsonSchema {
   return z.toJSONSchema(spec.body!, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 }
 
+const DAYS = { from: '2026-01-01', to: '2026-01-31' };
+
+/** Queries that routes cannot do without, by operation. */
+export const QUERIES: Record<string, Record<string, string>> = {
+  'analytics.warmup': DAYS,
+  'analytics.campaignDaily': DAYS,
+};
+
 /**
  * A small body the route's schema accepts.
  * @throws Error when none can be guessed: then it belongs into BY_HAND

@@ -119,6 +119,12 @@ export const ROWS: Record<string, Factory> = {
   },
   '/campaigns/:id': async ({ world, tenant }) =>
     (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
+  '/analytics/campaigns/:id': async ({ world, tenant }) =>
+    (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
+  '/analytics/accounts/:id': async ({ world, tenant }) =>
+    createMailbox(world.deps, tenant.organizationId, `${newId()}@example.com`, {
+      smtp: { host: '127.0.0.1', port: 1 },
+    }),
   '/campaigns/:id/steps/:sid': async ({ world, parents }) =>
     (await world.deps.db('campaign_steps').where('campaign_id', parents.id).first('id')).id,
   '/campaigns/:id/ab-variants/:variantId': async (place) =>

@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { ALL_PERMISSIONS, maskOf, ORG_PERMISSIONS, type OrgPermission } from '../../lib/permissions.ts';
 import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
 import { call, createWorld, type Answer, type World } from '../harness/world.ts';
-import { bodySchema, sampleBody, wrongBody } from './bodies.ts';
+import { QUERIES, bodySchema, sampleBody, wrongBody } from './bodies.ts';
 import { makeRows, parametersOf, ROWS, SHARED } from './foreign-ids.ts';
 
 /** Fields of bodies that take any JSON value, so that none is wrong. */
@@ -27,12 +27,14 @@ interface Request {
   params?: Record<string, string>;
   body?: unknown;
   token?: string;
+  query?: Record<string, string>;
   headers?: Record<string, string>;
 }
 
-function send(spec: AnyRoute, { params = {}, body, token, headers = {} }: Request): Promise<Answer> {
-  const path = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
-  return call(world, spec.method.toUpperCase(), path, {
+function send(spec: AnyRoute, { params = {}, body, token, query = {}, headers = {} }: Request): Promise<Answer> {
+  const filled = fullPath(spec).replace(/:([A-Za-z]+)/g, (_, name: string) => params[name] ?? newId());
+  const asked = new URLSearchParams(query).toString();
+  return call(world, spec.method.toUpperCase(), asked ? `${filled}?${asked}` : filled, {
     ...(token ? { token } : {}),
     ...(body === undefined ? {} : { body }),
     headers,
@@ -42,7 +44,11 @@ function send(spec: AnyRoute, { params = {}, body, token, headers = {} }: Reques
 /** A request that is well-formed for its route, whatever it then finds. */
 function wellFormed(spec: AnyRoute): Request {
   const body = spec.body && (spec.consumes ?? 'json') === 'json' ? sampleBody(spec) : undefined;
-  return { body, headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {} };
+  return {
+    body,
+    query: QUERIES[spec.operationId] ?? {},
+    headers: idempotencyOf(spec) === 'required' ? { 'idempotency-key': newId() } : {},
+  };
 }
 
 /** The credential a route is made for. */

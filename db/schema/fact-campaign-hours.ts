@@ -1,0 +1,43 @@
+/** Written by `npm run db:types` from the migrated schema; do not edit. */
+
+export interface FactCampaignHoursRow {
+  organization_id: string;
+  campaign_id: string;
+  hour: Date;
+  sent: number;
+  bounced: number;
+  opened: number;
+  opened_by_person: number;
+  opened_by_machine: number;
+  clicked: number;
+  clicked_by_machine: number;
+  replied: number;
+  replied_positively: number;
+  complained: number;
+  unsubscribed: number;
+  opens: number;
+  machine_opens: number;
+  clicks: number;
+  machine_clicks: number;
+}
+
+export interface FactCampaignHoursInsert {
+  organization_id: string;
+  campaign_id: string;
+  hour: Date;
+  sent?: number;
+  bounced?: number;
+  opened?: number;
+  opened_by_person?: number;
+  opened_by_machine?: number;
+  clicked?: number;
+  clicked_by_machine?: number;
+  replied?: number;
+  replied_positively?: number;
+  complained?: number;
+  unsubscribed?: number;
+  opens?: number;
+  machine_opens?: number;
+  clicks?: number;
+  machine_clicks?: number;
+}

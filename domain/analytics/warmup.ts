@@ -1,0 +1,83 @@
+import { Mailboxes } from '../../db/models/mailbox.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { dailyTarget } from '../warmup/ramp.ts';
+import { daysOf, hoursOf, percent, type DayRange } from './period.ts';
+
+/** What a mailbox, or all of them together, exchanged to warm up. */
+export interface WarmupReport {
+  mailbox: { id: string; email: string } | null;
+  days: WarmupDay[];
+  totalSent: number;
+  totalReplied: number;
+  /** Sent per day on which something was sent. */
+  averageDaily: number;
+  /** Percent of what was sent. */
+  replyRate: number;
+  /** Percent of what the ramps ask for; may exceed 100. */
+  targetProgress: number;
+  daysActive: number;
+}
+
+/** A UTC day. `emails_replied` counts the replies that came on it. */
+export interface WarmupDay {
+  date: string;
+  emails_sent: number;
+  emails_replied: number;
+  target_volume: number;
+}
+
+/**
+ * What was exchanged to warm up mailboxes, every day of the range (GET /analytics/warmup). The target of a day is what the ramp, as it is set now, asks for on
+ * it. @param mailboxId one mailbox; an id that is none is all of them
+ * @throws AppError not_found for a mailbox that is not the organization's
+ */
+export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | undefined): Promise<WarmupReport> {
+  const org = reader(ctx);
+  const one = mailboxId !== undefined && isUuid(mailboxId) ? mailboxId : null;
+  const query = org.query(Mailboxes);
+  const mailboxes = await (one ? query.where('id', one) : query.whereNotNull('warmup'));
+  if (one && mailboxes.length === 0) throw notFound('Mailbox');
+  const rows = await org.sql<{ day: string; sent: number; replied: number }>(
+    `select to_char(w.sent_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+       (count(*) filter (where cast(:one as uuid) is null or w.mailbox_id = :one))::int as sent,
+       (count(*) filter (where a.id is not null and (cast(:one as uuid) is null or a.mailbox_id = :one)))::int as replied
+     from warmup_mails w left join warmup_mails a on a.id = w.answers
+     where w.organization_id = :org and w.sent_at >= :from and w.sent_at < :to
+       and (cast(:one as uuid) is null or w.mailbox_id = :one or w.partner_id = :one)
+     group by 1`,
+    { one, ...hoursOf(range) },
+  );
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  const days = daysOf(range).map((date) => ({
+    date,
+    emails_sent: byDay.get(date)?.sent ?? 0,
+    emails_replied: byDay.get(date)?.replied ?? 0,
+    target_volume: mailboxes.reduce((sum, mailbox) => sum + targetOn(mailbox, date), 0),
+  }));
+  const sum = (of: (day: WarmupDay) => number) => days.reduce((total, day) => total + of(day), 0);
+  const totalSent = sum((day) => day.emails_sent);
+  const totalReplied = sum((day) => day.emails_replied);
+  const daysActive = days.filter((day) => day.emails_sent > 0).length;
+  return {
+    mailbox: one ? { id: mailboxes[0]!.id, email: mailboxes[0]!.email } : null,
+    days,
+    totalSent,
+    totalReplied,
+    averageDaily: daysActive === 0 ? 0 : Math.round((totalSent / daysActive) * 100) / 100,
+    replyRate: percent(totalReplied, totalSent),
+    targetProgress: percent(
+      totalSent,
+      sum((day) => day.target_volume),
+    ),
+    daysActive,
+  };
+}
+
+function targetOn(mailbox: Parameters<typeof dailyTarget>[0], date: string): number {
+  const at = new Date(`${date}T12:00:00Z`);
+  const started = mailbox.warmup?.toISOString().slice(0, 10);
+  return started !== undefined && started <= date ? dailyTarget(mailbox, 'healthy', at) : 0;
+}

@@ -1,0 +1,278 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { rawDb } from '../../test/harness/database.ts';
+import { createCampaign, createMailbox } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { react } from '../../test/harness/reactions.ts';
+import { createSentLead } from '../../test/harness/standing-leads.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { newId } from '../../lib/ids.ts';
+import { deleteCampaign } from '../campaigns/remove.ts';
+import { recordComplaint, recordSendBounce, recordSendUnsubscribe } from '../engine/outcomes/effects.ts';
+import { recordReply } from '../engine/outcomes/reply.ts';
+import { lockSubject } from '../engine/outcomes/subject.ts';
+import { transact } from '../kernel/transact.ts';
+import { registerSubscribers } from '../reactions/register.ts';
+import { keepFacts } from '../subscribers/keep-facts.ts';
+import { announceClicks } from '../tracking/announce-clicks.ts';
+import { findTicket, recordClick } from '../tracking/clicks.ts';
+import { recordOpen } from '../tracking/opens.ts';
+import { METRICS, type Counts } from './metrics.ts';
+import { recordFacts } from './record.ts';
+import { rebuildFacts } from './rebuild.ts';
+import { verifyFacts } from './verify.ts';
+
+const SUBSCRIBERS = [keepFacts];
+const clock = new ManualClock(new Date('2026-03-28T20:00:00Z'));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+  await registerSubscribers(world.deps, SUBSCRIBERS);
+});
+test.after.always(() => world?.close());
+
+const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', purpose: '' };
+const MACHINE = { ...HUMAN, purpose: 'prefetch' };
+
+const email = fc.nat(9);
+const act = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('send' as const), campaign: fc.nat(2), mailbox: fc.nat(1) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('open' as const), email, machine: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('click' as const), email, link: fc.nat(1), machine: fc.boolean() }),
+  },
+  fc.record({ kind: fc.constant('reply' as const), email, intent: fc.constantFrom('positive', 'negative', null) }),
+  fc.record({ kind: fc.constant('bounce' as const), email, hard: fc.boolean() }),
+  fc.record({ kind: fc.constant('complain' as const), email }),
+  fc.record({ kind: fc.constant('unsubscribe' as const), email }),
+  fc.record({ kind: fc.constant('forget' as const), email }),
+  fc.record({ kind: fc.constant('deleteCampaign' as const), campaign: fc.nat(2) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 400 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('react' as const) }) },
+);
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+
+interface Email {
+  id: string;
+  campaignId: string;
+  links: string[];
+}
+
+async function openOffice() {
+  const { organizationId: org } = await world.tenant();
+  const campaigns: { id: string; stepId: string; deleted: boolean }[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
+    campaigns.push({ id: campaignId, stepId: stepIds[0]!, deleted: false });
+  }
+  const mailboxes: { id: string; email: string }[] = [];
+  for (const name of ['ada', 'bo'])
+    mailboxes.push({
+      id: await createMailbox(world.deps, org, `${name}-${newId()}@ours.test`, {
+        smtp: { host: '127.0.0.1', port: 25 },
+      }),
+      email: `${name}@ours.test`,
+    });
+  return { org, campaigns, mailboxes, emails: [] as Email[] };
+}
+
+type Office = Awaited<ReturnType<typeof openOffice>>;
+
+async function perform(office: Office, one: Act): Promise<void> {
+  const { org, campaigns, mailboxes, emails } = office;
+  const { deps } = world;
+  const ctx = world.system(org);
+  if (one.kind === 'wait') return clock.advance(one.minutes * 60_000);
+  if (one.kind === 'react') {
+    await announceClicks(deps, 'test');
+    return react(deps, SUBSCRIBERS);
+  }
+  if (one.kind === 'deleteCampaign') {
+    const campaign = campaigns[one.campaign]!;
+    if (campaign.deleted) return;
+    // What is still to be announced of its clicks would be told of no campaign.
+    clock.advance(5_000);
+    await announceClicks(deps, 'test');
+    campaign.deleted = true;
+    return deleteCampaign(ctx, campaign.id);
+  }
+  if (one.kind === 'send') {
+    const campaign = campaigns[one.campaign]!;
+    if (campaign.deleted) return;
+    const mailbox = mailboxes[one.mailbox]!;
+    const lead = await createSentLead(deps, org, { campaignId: campaign.id, stepId: campaign.stepId, mailbox });
+    const links = [newId(), newId()];
+    for (const [index, id] of links.entries())
+      await deps.db('tracked_links').insert({
+        id,
+        organization_id: org,
+        send_id: lead.sendId,
+        step_id: campaign.stepId,
+        url: `https://ours.test/${index}`,
+        label: 'More',
+        position: index,
+        created_at: clock.now(),
+      });
+    emails.push({ id: lead.sendId, campaignId: campaign.id, links });
+    await transact(ctx, async (tx) =>
+      tx.emit('campaign.email_sent', {
+        campaign_id: campaign.id,
+        step_id: campaign.stepId,
+        contact_id: lead.contactId,
+        contact_email: lead.email,
+        email_account_id: mailbox.id,
+        task_id: lead.sendId,
+        message_id: null,
+        sent_at: clock.now().toISOString(),
+      }),
+    );
+    return;
+  }
+  const target = emails[one.email];
+  if (!target || campaigns.find(({ id }) => id === target.campaignId)!.deleted) return;
+  switch (one.kind) {
+    case 'open':
+      return recordOpen(deps, target.id, one.machine ? MACHINE : HUMAN, 'test');
+    case 'click': {
+      const ticket = await findTicket(deps, target.links[one.link]!);
+      return recordClick(deps, ticket!, one.machine ? MACHINE : HUMAN, 'test');
+    }
+    case 'reply':
+      return transact(ctx, async (tx) =>
+        recordReply(tx, (await lockSubject(tx, target.id))!, {
+          intent: one.intent,
+          confidence: 1,
+          unsubscribeRequest: false,
+          source: 'reported',
+          message: null,
+        }),
+      );
+    case 'bounce':
+      return transact(ctx, (tx) => recordSendBounce(tx, target, { hard: one.hard, reason: 'no', source: 'dsn' }));
+    case 'complain':
+      return transact(ctx, async (tx) =>
+        recordComplaint(tx, (await lockSubject(tx, target.id))!, { reason: '', source: 'arf' }),
+      );
+    case 'unsubscribe':
+      return transact(ctx, (tx) => recordSendUnsubscribe(tx, { sendId: target.id, email: 'x@lead.test' }, 'link'));
+    case 'forget':
+      await rawDb(deps.db).raw('delete from contacts where id = (select contact_id from sends where id = ?)', [
+        target.id,
+      ]);
+  }
+}
+
+/** The counts by campaign and hour, from the rows, in plain steps and without the code under test. */
+async function expectedCounts({ org, emails }: Office): Promise<Map<string, Counts>> {
+  const counts = new Map<string, Counts>();
+  const count = (campaignId: string, at: Date | null, metric: keyof Counts) => {
+    if (!at) return;
+    const key = `${campaignId}/${at.toISOString().slice(0, 13)}`;
+    const row = counts.get(key) ?? (Object.fromEntries(METRICS.map((name) => [name, 0])) as Counts);
+    row[metric] += 1;
+    counts.set(key, row);
+  };
+  const earliest = (...moments: (Date | null)[]) =>
+    moments.filter((at) => at !== null).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
+  const sends = new Map(
+    (await world.deps.db('sends').where({ organization_id: org })).map((row) => [row.id as string, row]),
+  );
+  const events = await world.deps.db('engagement_events').where({ organization_id: org });
+  for (const { id, campaignId } of emails) {
+    const send = sends.get(id)!;
+    const mine = events.filter((event) => event.send_id === id && event.announce_at === null);
+    const of = (type: string, machine: boolean) =>
+      mine.filter((event) => event.type === type && event.machine === machine).map((event) => event.at as Date);
+    const [opens, machineOpens] = [of('open', false), of('open', true)];
+    const [clicks, machineClicks] = [of('click', false), of('click', true)];
+    count(campaignId, earliest(send.sent_at, send.bounced_at), 'sent');
+    count(campaignId, send.bounced_at, 'bounced');
+    count(campaignId, earliest(...opens, ...machineOpens), 'opened');
+    count(campaignId, earliest(...opens), 'opened_by_person');
+    if (opens.length === 0) count(campaignId, earliest(...machineOpens), 'opened_by_machine');
+    count(campaignId, earliest(...clicks), 'clicked');
+    if (clicks.length === 0) count(campaignId, send.machine_clicked_at, 'clicked_by_machine');
+    const replies = mine.filter(({ type }) => type === 'reply');
+    count(campaignId, earliest(...replies.map(({ at }) => at as Date)), 'replied');
+    const positive = replies.filter(({ detail }) => detail.intent === 'positive').map(({ at }) => at as Date);
+    count(campaignId, earliest(...positive), 'replied_positively');
+    count(
+      campaignId,
+      earliest(...mine.filter(({ type }) => type === 'complaint').map(({ at }) => at as Date)),
+      'complained',
+    );
+    count(campaignId, send.unsubscribed_at, 'unsubscribed');
+    for (const at of opens) count(campaignId, at, 'opens');
+    for (const at of machineOpens) count(campaignId, at, 'machine_opens');
+    for (const at of clicks) count(campaignId, at, 'clicks');
+    for (const at of machineClicks) count(campaignId, at, 'machine_clicks');
+  }
+  return counts;
+}
+
+async function storedCounts(org: string): Promise<Map<string, Counts>> {
+  const rows = await world.deps.db('fact_campaign_hours').where({ organization_id: org });
+  return new Map(
+    rows
+      .filter((row) => METRICS.some((metric) => row[metric] !== 0))
+      .map((row) => [
+        `${row.campaign_id}/${row.hour.toISOString().slice(0, 13)}`,
+        Object.fromEntries(METRICS.map((metric) => [metric, row[metric]])) as Counts,
+      ]),
+  );
+}
+
+test.serial('whatever happens in whatever order, the counts are those of the rows', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
+      const office = await openOffice();
+      for (const one of acts) await perform(office, one);
+      clock.advance(5_000);
+      await perform(office, { kind: 'react' });
+      t.deepEqual(Object.fromEntries(await storedCounts(office.org)), Object.fromEntries(await expectedCounts(office)));
+      const [report] = await verifyFacts(world.deps, office.org);
+      t.is(report!.behind, 0);
+      t.deepEqual(report!.differences, []);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test.serial('verify names what is wrong, rebuild mends it, and neither changes what is right', async (t) => {
+  const office = await openOffice();
+  for (const kind of ['send', 'send', 'send'] as const) await perform(office, { kind, campaign: 0, mailbox: 0 });
+  await perform(office, { kind: 'open', email: 0, machine: false });
+  await perform(office, { kind: 'react' });
+  const before = await storedCounts(office.org);
+  const db = rawDb(world.deps.db);
+  await db('fact_campaign_hours').where({ organization_id: office.org }).update({ sent: 7 });
+  await db('fact_mailbox_days').where({ organization_id: office.org }).delete();
+  await db('send_facts').where({ send_id: office.emails[1]!.id }).delete();
+  await db('send_facts').where({ send_id: office.emails[0]!.id }).update({ opened_at: null });
+  const [report] = await verifyFacts(world.deps, office.org);
+  t.deepEqual([...new Set(report!.differences.map(({ table }) => table))].sort(), [
+    'fact_campaign_days',
+    'fact_campaign_hours',
+    'fact_mailbox_days',
+    'fact_mailbox_hours',
+    'fact_steps',
+    'send_facts',
+  ]);
+  await rebuildFacts(world.deps, office.org);
+  t.is((await verifyFacts(world.deps, office.org))[0]!.total, 0);
+  t.deepEqual(Object.fromEntries(await storedCounts(office.org)), Object.fromEntries(before));
+});
+
+test.serial('the same email named again changes nothing, and an email of no campaign has no facts', async (t) => {
+  const office = await openOffice();
+  await perform(office, { kind: 'send', campaign: 0, mailbox: 0 });
+  await perform(office, { kind: 'react' });
+  const again = (id: string) =>
+    transact(world.system(office.org), (tx) => recordFacts(tx, [{ sendId: id, campaignId: null }]));
+  t.is(await again(office.emails[0]!.id), 0);
+  t.is(await again(newId()), 0);
+});

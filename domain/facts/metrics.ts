@@ -1,0 +1,130 @@
+/**
+ * What is counted. The first ones count emails, each at the moment it happened to the email for the first time; those from
+ * `opens` on count every open and click. An email that was refused at once counts as sent and bounced.
+ */
+export const METRICS = [
+  'sent',
+  'bounced',
+  'opened',
+  'opened_by_person',
+  'opened_by_machine',
+  'clicked',
+  'clicked_by_machine',
+  'replied',
+  'replied_positively',
+  'complained',
+  'unsubscribed',
+  'opens',
+  'machine_opens',
+  'clicks',
+  'machine_clicks',
+] as const;
+
+export type Metric = (typeof METRICS)[number];
+
+/** Counts of a row or a sum of rows. */
+export type Counts = Record<Metric, number>;
+
+/** Sums of the counts, as a list of columns. */
+export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
+
+/**
+ * The moments of an email, `f` being its row of send_facts: metric, hour (UTC) and count. `opened` counts by whomever first;
+ * `opened_by_machine` only while no person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference.
+ */
+export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour, 1 as count
+     from (values
+       ('sent', coalesce(f.sent_at, f.bounced_at)), ('bounced', f.bounced_at),
+       ('opened', least(f.opened_at, f.machine_opened_at)), ('opened_by_person', f.opened_at),
+       ('opened_by_machine', case when f.opened_at is null then f.machine_opened_at end),
+       ('clicked', f.clicked_at), ('clicked_by_machine', case when f.clicked_at is null then f.machine_clicked_at end),
+       ('replied', f.replied_at), ('replied_positively', f.positive_at),
+       ('complained', f.complained_at), ('unsubscribed', f.unsubscribed_at)
+     ) as v(metric, at) where v.at is not null
+     union all
+     select h.metric, h.hour, h.count from jsonb_to_recordset(f.hits) as h(metric text, hour timestamptz, count int)`;
+
+/** The columns of send_facts that are read from the email anew each time; the others are fixed when it leaves. */
+export const MEASURES = [
+  'sent_at',
+  'bounced_at',
+  'opened_at',
+  'machine_opened_at',
+  'clicked_at',
+  'machine_clicked_at',
+  'replied_at',
+  'positive_at',
+  'complained_at',
+  'unsubscribed_at',
+  'hits',
+] as const;
+
+/**
+ * The measures of the emails in `wanted (id)`, from the emails and what was recorded about them. A click that may still turn
+ * out to be a machine's is not counted yet.
+ */
+export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id,
+       s.sent_at, s.bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
+       p.at as positive_at, s.complained_at, s.unsubscribed_at, coalesce(h.hits, '[]') as hits
+     from wanted w join sends s on s.id = w.id
+     left join lateral (
+       select min(e.at) as at from engagement_events e
+       where e.organization_id = :org and e.send_id = s.id and e.type = 'reply' and e.detail ->> 'intent' = 'positive'
+     ) p on true
+     left join lateral (
+       select jsonb_agg(jsonb_build_object('metric', metric, 'hour', hour, 'count', count) order by hour, metric) as hits from (
+         select case when e.machine then 'machine_' else '' end || e.type || 's' as metric, date_trunc('hour', e.at, 'UTC') as hour, count(*) as count
+         from engagement_events e
+         where e.organization_id = :org and e.send_id = s.id and e.type in ('open', 'click') and e.announce_at is null
+         group by 1, 2
+       ) counted
+     ) h on true
+     where s.organization_id = :org and (s.sent_at is not null or s.bounced_at is not null)`;
+
+/** A table of counts: its key, and the same from an email's row `f` and the `hour` of a moment. */
+export interface FactTable {
+  name: 'fact_campaign_hours' | 'fact_campaign_days' | 'fact_steps' | 'fact_mailbox_hours' | 'fact_mailbox_days';
+  key: readonly (readonly [column: string, from: string])[];
+}
+
+const DAY = `(hour at time zone 'UTC')::date`;
+const NIL = `'00000000-0000-0000-0000-000000000000'::uuid`;
+
+export const FACT_TABLES: readonly FactTable[] = [
+  {
+    name: 'fact_campaign_hours',
+    key: [
+      ['campaign_id', 'campaign_id'],
+      ['hour', 'hour'],
+    ],
+  },
+  {
+    name: 'fact_campaign_days',
+    key: [
+      ['campaign_id', 'campaign_id'],
+      ['day', DAY],
+    ],
+  },
+  {
+    name: 'fact_steps',
+    key: [
+      ['campaign_id', 'campaign_id'],
+      ['step_id', `coalesce(step_id, ${NIL})`],
+      ['variant_id', `coalesce(variant_id, ${NIL})`],
+    ],
+  },
+  {
+    name: 'fact_mailbox_hours',
+    key: [
+      ['mailbox_id', `coalesce(mailbox_id, ${NIL})`],
+      ['hour', 'hour'],
+    ],
+  },
+  {
+    name: 'fact_mailbox_days',
+    key: [
+      ['mailbox_id', `coalesce(mailbox_id, ${NIL})`],
+      ['day', DAY],
+    ],
+  },
+];

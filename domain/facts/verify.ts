@@ -1,0 +1,147 @@
+import { across } from '../../db/across.ts';
+import { systemCtx, type Deps } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
+
+/** A fact that is not what the rows say. */
+export interface FactDifference {
+  organization_id: string;
+  /** `send_facts` or a table of counts. */
+  table: string;
+  /** The email, or what the count is of: columns and values. */
+  key: Record<string, string>;
+  /** By column; null where there is no row. */
+  stored: Record<string, unknown> | null;
+  expected: Record<string, unknown> | null;
+}
+
+export interface FactsReport {
+  organization_id: string;
+  emails: number;
+  /** Events that are not applied yet: what they changed shows as a difference. */
+  behind: number;
+  /** The first ones; see `total`. */
+  differences: FactDifference[];
+  total: number;
+}
+
+/** Differences named per organization and table at most. */
+const NAMED = 20;
+const PAGE = 2_000;
+const SUBSCRIBER = 'keep_facts';
+
+/**
+ * Counts the facts anew, of one organization or of all, and names what differs. The facts of emails are compared with the emails and what was recorded
+ * about them, the counts with the facts of the emails. What became of an email after its campaign was deleted is not compared.
+ */
+export async function verifyFacts(deps: Deps, organizationId?: string): Promise<FactsReport[]> {
+  const reports: FactsReport[] = [];
+  for (const id of await organizations(deps, organizationId)) reports.push(await verifyOne(deps, id));
+  return reports;
+}
+
+/** The named organization, or all. */
+export async function organizations(deps: Deps, organizationId: string | undefined): Promise<string[]> {
+  const rows = await across(deps.db, 'operator').sql<{ id: string }>(
+    'select id from organizations where cast(:id as uuid) is null or id = :id order by id',
+    { id: organizationId ?? null },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Ids of the emails that have facts or should, in pages. */
+export async function* pages(deps: Deps, organizationId: string): AsyncGenerator<string[]> {
+  const org = reader(systemCtx(deps, organizationId, 'facts/read'));
+  for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
+    const rows = await org.sql<{ id: string }>(
+      `select id from sends where organization_id = :org and id > :after and campaign_id is not null and (sent_at is not null or bounced_at is not null)
+       order by id limit ${PAGE}`,
+      { after },
+    );
+    if (rows.length > 0) yield rows.map(({ id }) => id);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.id;
+  }
+}
+
+async function verifyOne(deps: Deps, organizationId: string): Promise<FactsReport> {
+  const report: FactsReport = { organization_id: organizationId, emails: 0, behind: 0, differences: [], total: 0 };
+  const ctx = systemCtx(deps, organizationId, 'facts/verify');
+  const add = (table: string, rows: Found[], total: number) => {
+    report.total += total;
+    for (const { key, stored, expected } of rows)
+      report.differences.push({ organization_id: organizationId, table, key, ...changedColumns(stored, expected) });
+  };
+  for await (const ids of pages(deps, organizationId)) {
+    report.emails += ids.length;
+    const rows = await differingEmails(ctx, ids);
+    add('send_facts', rows.slice(0, NAMED), rows.length);
+  }
+  for (const table of FACT_TABLES) {
+    const rows = await differingCounts(ctx, table);
+    add(table.name, rows.slice(0, NAMED), rows[0]?.total ?? 0);
+  }
+  const [stream] = await reader(ctx).sql<{ behind: number }>(
+    `select count(*)::int as behind from reaction_streams s
+     join reaction_subscribers r on r.name = s.subscriber
+     join domain_events e on e.organization_id = s.organization_id and e.position > s.position and e.type = any(r.types)
+     where s.organization_id = :org and s.subscriber = '${SUBSCRIBER}'`,
+  );
+  report.behind = stream!.behind;
+  return report;
+}
+
+interface Found {
+  key: Record<string, string>;
+  stored: Record<string, unknown> | null;
+  expected: Record<string, unknown> | null;
+  total: number;
+}
+
+type ReadCtx = Parameters<typeof reader>[0];
+
+function differingEmails(ctx: ReadCtx, ids: readonly string[]): Promise<Found[]> {
+  const columns = (alias: string) =>
+    `case when ${alias}.send_id is not null then jsonb_build_object(${MEASURES.map((column) => `'${column}', ${alias}.${column}`).join(', ')}) end`;
+  return reader(ctx).sql<Found>(
+    `with wanted as materialized (select unnest(:ids::uuid[]) as id), measured as materialized (${MEASURED})
+     select jsonb_build_object('send_id', m.send_id) as key, ${columns('f')} as stored, ${columns('m')} as expected, 0 as total
+     from measured m left join send_facts f on f.send_id = m.send_id
+     where m.campaign_id is not null
+       and (f.send_id is null or (${MEASURES.map((column) => `f.${column}`).join(', ')}) is distinct from (${MEASURES.map((column) => `m.${column}`).join(', ')}))`,
+    { ids },
+  );
+}
+
+function differingCounts(ctx: ReadCtx, { name, key }: FactTable): Promise<Found[]> {
+  const columns = key.map(([column]) => column);
+  const counts = (alias: string) =>
+    `jsonb_build_object(${METRICS.map((metric) => `'${metric}', coalesce(${alias}.${metric}, 0)`).join(', ')})`;
+  return reader(ctx).sql<Found>(
+    `with expected as (
+       select ${key.map(([column, from]) => `${from} as ${column}`).join(', ')}, ${SUMS_OF_MOMENTS}
+       from send_facts f cross join lateral (${MOMENTS}) m where f.organization_id = :org
+       group by ${key.map((_, index) => index + 1).join(', ')}
+     ), stored as (select * from ${name} where organization_id = :org)
+     select jsonb_build_object(${columns.map((column) => `'${column}', ${column}`).join(', ')}) as key, ${counts('s')} as stored, ${counts('e')} as expected,
+       count(*) over ()::int as total
+     from stored s full join expected e using (${columns.join(', ')})
+     where ${counts('s')} <> ${counts('e')} limit ${NAMED}`,
+  );
+}
+
+/** The counts of the moments `m`, as a list of columns. */
+export const SUMS_OF_MOMENTS = METRICS.map(
+  (metric) => `coalesce(sum(m.count) filter (where m.metric = '${metric}'), 0)::int as ${metric}`,
+).join(', ');
+
+/** Only what differs: a row has many columns. */
+function changedColumns(
+  stored: Found['stored'],
+  expected: Found['expected'],
+): Pick<FactDifference, 'stored' | 'expected'> {
+  if (!stored || !expected) return { stored, expected };
+  const names = Object.keys(expected).filter((name) => JSON.stringify(stored[name]) !== JSON.stringify(expected[name]));
+  const pick = (from: Record<string, unknown>) => Object.fromEntries(names.map((name) => [name, from[name]]));
+  return { stored: pick(stored), expected: pick(expected) };
+}
