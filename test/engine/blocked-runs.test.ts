@@ -4,6 +4,7 @@ import { isConnectionLost } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { retryDueRuns, retryRun } from '../../domain/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
+import { breakWrites } from '../harness/broken-writes.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
@@ -38,24 +39,6 @@ const shownAs = async (path: string, token = tenant.apiKey): Promise<any> =>
 const linkTo = (workflowId: string) => `${UI}/namespaces/default/workflows/${encodeURIComponent(workflowId)}`;
 const REASON = /^blocked: it kept failing \(PostgreSQL P0001\)$/;
 
-/** Makes every write to a table fail that a condition on its new row names. Returns what ends it. */
-async function breakWrites(
-  table: string,
-  operation: 'insert' | 'update',
-  condition: string,
-): Promise<() => Promise<void>> {
-  const name = `broken_${table}`;
-  await world.deps.db.raw(
-    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'a person@secret.example is in the way'; end $$`,
-  );
-  await world.deps.db.raw(
-    `create trigger ${name} before ${operation} on ${table} for each row when (${condition}) execute function ${name}()`,
-  );
-  return async () => {
-    await world.deps.db.raw(`drop function ${name} cascade`);
-  };
-}
-
 const waitForLetter = (workflowId: string, status: 'pending' | 'replayed') =>
   eventually(
     () =>
@@ -88,7 +71,7 @@ test.serial(
         action: { type: 'wait_for_event', wait_event_name: 'paid', timeout_minutes: 60, on_timeout: 'continue' },
       },
     ]);
-    const repair = await breakWrites('waits', 'insert', `new.campaign_id = '${campaignId}'`);
+    const repair = await breakWrites(world, 'waits', 'insert', `new.campaign_id = '${campaignId}'`);
     await engine.launch(organizationId, campaignId);
     const workflowId = `enrollment/${campaignId}/${contactId}`;
     const letter = await waitForLetter(workflowId, 'pending');
@@ -130,7 +113,7 @@ test.serial(
 test.serial('a launcher that keeps failing is blocked, and the sweep retries it', async (t) => {
   t.timeout(PATIENCE_MS * 3);
   const { organizationId, campaignId, enrollmentId } = await enrollOne('launcher', [{ subject: 'S', body_plain: 'b' }]);
-  const repair = await breakWrites('sends', 'insert', `new.campaign_id = '${campaignId}'`);
+  const repair = await breakWrites(world, 'sends', 'insert', `new.campaign_id = '${campaignId}'`);
   await engine.launch(organizationId, campaignId);
   const letter = await waitForLetter(`campaign/${campaignId}`, 'pending');
   t.like(letter, { task_type: 'campaign_launch', task_id: campaignId });
@@ -156,7 +139,7 @@ test.serial('a launcher that keeps failing is blocked, and the sweep retries it'
 
 test.serial('an import that keeps failing is blocked, and goes on behind its checkpoint', async (t) => {
   t.timeout(PATIENCE_MS * 3);
-  const repair = await breakWrites('contacts', 'insert', `new.email = 'p1500@import.example'`);
+  const repair = await breakWrites(world, 'contacts', 'insert', `new.email = 'p1500@import.example'`);
   const body = new FormData();
   const rows = Array.from({ length: 1600 }, (_, n) => `p${n}@import.example`);
   body.append('file', new Blob([`email\n${rows.join('\n')}\n`]), 'people.csv');
@@ -187,6 +170,7 @@ test.serial('a delivery that cannot be attempted is blocked, and attempted when 
   const endpoint = await createEndpoint(world.deps, own.organizationId, receiver.url);
   // Claims of the delivery's own run. Its batch, which makes the first attempt, may be repeated under load and must get through.
   const repair = await breakWrites(
+    world,
     'webhook_deliveries',
     'update',
     `new.endpoint_id = '${endpoint.id}' and new.batch_id is null and new.status = 'in_flight'`,
@@ -223,6 +207,7 @@ async function poisonOne() {
   const endpoint = await createEndpoint(world.deps, poisoned.organizationId, receiver.url);
   const other = await createEndpoint(world.deps, healthy.organizationId, receiver.url);
   const repair = await breakWrites(
+    world,
     'webhook_deliveries',
     'update',
     `new.endpoint_id = '${endpoint.id}' and new.status = 'in_flight'`,

@@ -43,6 +43,7 @@ export async function readBooks(facts: Facts): Promise<Check[]> {
   const books: Books = { ...facts, steps, paths, byRecipient };
   return [
     everyFlowEnded(books),
+    await endsFit(books),
     legalPaths(books),
     await runEvents(books),
     await approvals(books),
@@ -82,6 +83,35 @@ function everyFlowEnded(books: Books): Check {
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([end, count]) => `${count} ${end}`);
   return { name: 'every flow has ended in a state that the contract names', seen: seen.join(', '), faults };
+}
+
+/** No flow ends badly but for a reason that the plan gave it: deaths of processes delay, and fail nothing. */
+async function endsFit(books: Books): Promise<Check> {
+  const faults: string[] = [];
+  const { db, acts } = books;
+  const errors = new Map<string, string>();
+  for (const { id, error_details: error } of await db('runs').select('id', 'error_details'))
+    errors.set(id, JSON.stringify(error));
+  for (const { id, error } of await db('test_runs').select('id', 'error')) errors.set(id, JSON.stringify(error));
+  for (const { id, error_code: code } of await db('direct_sends').select('id', 'error_code')) errors.set(id, code);
+  let bad = 0;
+  for (const flow of books.flows) {
+    if (flow.kind === 'warmup') continue;
+    const { row = '', states = [] } =
+      waysOf(books, { run: 'runs', direct: 'direct_sends', test: 'test_runs' }[flow.kind], flow.marker)[0] ?? {};
+    const end = states.at(-1)!;
+    if (['completed', 'sent', 'uncertain', 'cancelled'].includes(end)) continue;
+    bad += 1;
+    const said = acts.filter(({ marker, said: { status } }) => marker === flow.marker && status === 200);
+    const approved = said.some(({ what }) => what === 'approve');
+    const fits =
+      (end === 'denied' && (flow.kind === 'run' ? !approved : said.some(({ what }) => what === 'deny'))) ||
+      (end === 'expired' && !approved) ||
+      (end === 'bounced' && flow.transport === 'reject') ||
+      (end === 'failed' && flow.kind === 'test' && (flow.transport === 'reject' || flow.app.fails));
+    if (!fits) faults.push(`${flow.marker} (${flow.transport}) is ${end}: ${errors.get(row)}`);
+  }
+  return { name: 'no flow ends badly without a reason', seen: `${bad} were denied, bounced or failed`, faults };
 }
 
 function legalPaths({ paths }: Books): Check {

@@ -1,0 +1,23 @@
+import type { World } from './world.ts';
+
+/**
+ * Makes every write to a table fail that a condition on its new row names.
+ * @returns what ends it
+ */
+export async function breakWrites(
+  { deps: { db } }: Pick<World, 'deps'>,
+  table: string,
+  operation: 'insert' | 'update',
+  condition: string,
+): Promise<() => Promise<void>> {
+  const name = `broken_${table}`;
+  await db.raw(
+    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'a person@secret.example is in the way'; end $$`,
+  );
+  await db.raw(
+    `create trigger ${name} before ${operation} on ${table} for each row when (${condition}) execute function ${name}()`,
+  );
+  return async () => {
+    await db.raw(`drop function ${name} cascade`);
+  };
+}
