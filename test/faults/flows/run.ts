@@ -55,6 +55,8 @@ const SETTINGS: Record<string, string> = {
   SESSION_REQUESTS_PER_MINUTE: '0',
   // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
   SEND_CLAIM_MS: '5000',
+  // On a busy machine a conversation may run out of its claim before anything was handed over.
+  SMTP_UNREACHABLE_RETRY_MS: '3000',
   LAUNCH_HORIZON_MS: '20000',
   IMAP_POLL_MS: '1000',
 };
