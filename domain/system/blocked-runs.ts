@@ -13,6 +13,7 @@ import { runWorkflow } from '../../workflows/run/contract.ts';
 import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
 import { warmupWorkflow } from '../../workflows/warmup/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
@@ -302,6 +303,29 @@ const FAMILIES: readonly Family[] = [
       const args = { organizationId: tx.org.organizationId, approvalId };
       if (changed > 0) tx.intend(signal(approvalMailWorkflow, args, 'retry', { cause }));
       return changed > 0;
+    },
+  },
+  {
+    taskType: 'webhook_verification',
+    owns: (workflowId) => webhookVerifyWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { endpointId } = webhookVerifyWorkflow.partsOf(workflowId)!;
+      // Where the failure of a challenge is shown too.
+      const changed = await tx.org
+        .table('webhook_endpoints')
+        .where({ id: endpointId, challenging: true })
+        .whereNull('verified_at')
+        .update({ last_failure_at: tx.now, last_failure_reason: reason, updated_at: tx.now });
+      return changed > 0 ? endpointId : undefined;
+    },
+    async retry(tx, endpointId, cause) {
+      const [open] = await tx.org.sql(
+        'select 1 from webhook_endpoints where organization_id = :org and id = :id and challenging and verified_at is null',
+        { id: endpointId },
+      );
+      const args = { organizationId: tx.org.organizationId, endpointId };
+      if (open) tx.intend(signal(webhookVerifyWorkflow, args, 'retry', { cause }));
+      return open !== undefined;
     },
   },
   {

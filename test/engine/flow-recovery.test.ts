@@ -7,10 +7,12 @@ import { breakWrites } from '../harness/broken-writes.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';
 import { createCampaign, createMailbox, type Tenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { approve, createApplication } from '../harness/oauth.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
 
 /*
- * Direct sends, test runs and warmups on a real Temporal, in what goes wrong: work that keeps failing is shown as blocked and goes on when
+ * Direct sends, test runs, warmups and verifications on a real Temporal, in what goes wrong: work that keeps failing is shown as blocked and goes on when
  * it is retried, and a workflow that was lost is found by `reconcile`. Runs have theirs in runs.test.ts.
  */
 
@@ -249,5 +251,29 @@ test.serial(
     t.is(receivedBy('warm-b@ours.test'), 2);
     await ask('POST', `/emails/${id}/warmup/stop`, {});
     t.is(await handleOf(`warmup/${id}`).result(), 'warmup is off');
+  },
+);
+
+test.serial(
+  'a verification whose result cannot be stored is blocked, and challenges again when it is retried',
+  async (t) => {
+    const receiver = await startReceiver({
+      respond: (request) => ({ status: 200, body: { challenge: request.json.data.challenge } }),
+    });
+    t.teardown(() => receiver.stop());
+    const repair = await breakWrites(world, 'webhook_endpoints', 'update', 'new.verified_at is not null');
+    const client = await createApplication(world.deps, tenant.organizationId, {
+      allowed_webhook_domains: ['127.0.0.1'],
+      webhook_url: receiver.url,
+    });
+    await approve(world.deps, tenant, client);
+    const { id } = await world.deps.db('webhook_endpoints').where({ application_id: client.id }).first('id');
+    const letter = await mendAndRetry(`webhook-verify/${id}`, async () => {
+      t.regex((await row('webhook_endpoints', id)).last_failure_reason, REASON);
+      await repair();
+    });
+    t.is(letter.task_type, 'webhook_verification');
+    t.is(await handleOf(`webhook-verify/${id}`).result(), 'verified');
+    t.truthy((await row('webhook_endpoints', id)).verified_at);
   },
 );

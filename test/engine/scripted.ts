@@ -10,6 +10,7 @@ import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
+import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 
 /** A signal and its payload; those of earlier releases said nothing. */
@@ -441,6 +442,28 @@ const refunds: Scripted[] = [
   ),
 ];
 
+const challenged = (gives: ChallengeStep): Answer => ({ activity: 'challengeEndpoint', gives });
+const noEcho: ChallengeStep = { over: false, retryInMs: 3_000 };
+const verifyRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+const armedAnew = (): Sent => ({ signal: 'armed', says: [{ applicationId: newId() }] });
+
+const verifications: Scripted[] = [
+  verification(
+    'blocked',
+    [
+      challenged(noEcho),
+      { activity: 'challengeEndpoint', fails: gaveUp },
+      challenged(noEcho),
+      { activity: 'challengeEndpoint', fails: gaveUp },
+      challenged({ over: true, state: 'verified' }),
+    ],
+    [
+      { ...verifyRetried, events: GAVE_UP, times: 1 },
+      { ...armedAnew(), events: GAVE_UP, times: 2 },
+    ],
+  ),
+];
+
 /** Every scripted run. Times count from when this file is read. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -452,6 +475,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...approvalMails,
   ...refunds,
   ...tests,
+  ...verifications,
 ];
 
 function enrollment(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
@@ -471,6 +495,17 @@ function test(name: string, answers: Answer[], later: Scripted['later'] = []): S
 function delivery(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, deliveryId: newId() };
   return scripted(webhookDeliveryWorkflow, args, 'webhook-delivery', name, answers, later);
+}
+
+function verification(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(
+    webhookVerifyWorkflow,
+    { organizationId, endpointId: newId() },
+    'webhook-verify',
+    name,
+    answers,
+    later,
+  );
 }
 
 function launcher(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

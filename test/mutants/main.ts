@@ -100,6 +100,11 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     '(changed, retry), () => refundTurn(args).then(() => ({ kind: "more" })))',
   ],
   ['verify: does not wait between challenges', 'if (step.over)', 'if (true)'],
+  [
+    'verify: a blocked one does not wait',
+    '.condition)(()=>arms !== seen || retries !== retried)',
+    '.condition)(()=>true)',
+  ],
 ];
 
 /** A text in which a space stands for any white space or none: the compiler breaks lines where it likes. */

@@ -40,7 +40,11 @@ import type {
   TestRunSignals,
 } from '../../workflows/test-run/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
-import type { WebhookVerifyActivities, WebhookVerifyArgs } from '../../workflows/webhook-verify/contract.ts';
+import type {
+  WebhookVerifyActivities,
+  WebhookVerifyArgs,
+  WebhookVerifySignals,
+} from '../../workflows/webhook-verify/contract.ts';
 
 /*
  * What stands in histories: arguments, signals, inputs and results of activities. Replay compares kinds and order of
@@ -461,7 +465,12 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   },
   'webhook-verify': {
     args: z.tuple([verifyArgs]),
-    signals: { armed: z.union([earlierNudge, z.tuple([z.strictObject({ applicationId: id })])]) },
+    signals: {
+      armed: z.union([earlierNudge, z.tuple([z.strictObject({ applicationId: id })])]),
+      retry: z.tuple([
+        today<WebhookVerifySignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+      ]),
+    },
     activities: {
       challengeEndpoint: activity<WebhookVerifyActivities>()(
         'challengeEndpoint',

@@ -4,6 +4,8 @@ import { defineWorkflow, type ArgsOf } from '../contract.ts';
 export type WebhookVerifySignals = {
   /** The endpoint was created, or its verification was reset: challenge it now, and count from 1. */
   armed: { applicationId: string };
+  /** An operator or the sweep retries a run that kept failing. */
+  retry: { cause: 'operator' | 'sweep' };
 };
 
 /** Challenges an endpoint until it echoes the challenge, or for as long as deliveries would be retried. */

@@ -8,11 +8,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { blockedReason } from '../blocked.ts';
 import { waitUntil } from '../interruptible.ts';
 import { resourceQueue } from '../queues.ts';
-import type { WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
+import type { ChallengeStep, WebhookVerifyActivities, WebhookVerifyArgs, WebhookVerifySignals } from './contract.ts';
 
 const armed = defineSignal<[WebhookVerifySignals['armed']?]>('armed');
+const retry = defineSignal<[WebhookVerifySignals['retry']]>('retry');
 
 /** Verification of an application's endpoint. PostgreSQL says whether it is verified; this run repeats the challenge. */
 export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
@@ -26,10 +28,29 @@ export async function webhookVerify(args: WebhookVerifyArgs): Promise<string> {
   setHandler(armed, () => {
     arms += 1;
   });
+  let retries = 0;
+  setHandler(retry, () => {
+    retries += 1;
+  });
+  /** Does a challenge; one that keeps failing has blocked the run, and is done again when it is retried or armed anew. */
+  const challenge = async (attempt: number): Promise<ChallengeStep | undefined> => {
+    const [seen, retried] = [arms, retries];
+    try {
+      return await challengeEndpoint(args, attempt);
+    } catch (error) {
+      setCurrentDetails(blockedReason(error));
+      await condition(() => arms !== seen || retries !== retried);
+      return undefined;
+    }
+  };
   let attempt = 1;
   for (;;) {
     const seen = arms;
-    const step = await challengeEndpoint(args, attempt);
+    const step = await challenge(attempt);
+    if (!step) {
+      if (arms !== seen) attempt = 1;
+      continue;
+    }
     if (arms === seen) {
       if (step.over) {
         setCurrentDetails(step.state.replace('_', ' '));

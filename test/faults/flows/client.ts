@@ -21,7 +21,7 @@ export interface Client {
   said: Said[];
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const PAUSE_MS = 200;
 
 /** A client of the API at an address. Requests that get no answer, or that of a broken server, are repeated. */
@@ -60,7 +60,7 @@ async function once(
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(8_000),
+      signal: AbortSignal.timeout(20_000),
     });
     const text = await response.text();
     return { status: response.status, answer: text ? JSON.parse(text) : undefined };
