@@ -26,14 +26,10 @@ export type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step
  * from minute to minute through its own course of the world, and a mailbox that is free gives the minute to the email
  * with the fewest mailboxes to choose from. It knows what has happened until then and nothing of what is to come. What
  * campaigns prescribe binds it too: the mailbox that has sent least, providers that match, new leads before or after
- * follow-ups. `campaigns` is the order in which campaigns are asked for emails that have as many to choose from: no
- * rule says which of two comes first, so there is only as much room as every order finds.
+ * follow-ups. No rule says which of two campaigns comes first, so there is only as much room as every order finds.
  */
-export function couldHaveSent(
-  { spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>,
-  campaigns: readonly number[],
-): Placed[] {
-  const course = new Course(spec, ledger, campaigns);
+export function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
+  const course = new Course(spec, ledger, order);
   for (let at = Math.ceil(spec.from / MINUTE) * MINUTE; at < spec.until;) {
     const before = course.placed.length;
     course.pass(at);
@@ -43,16 +39,25 @@ export function couldHaveSent(
   return course.placed;
 }
 
+/** Which campaign is asked first for an email. */
+export interface Order {
+  campaigns: readonly number[];
+  /** An email with fewer mailboxes to choose from comes before one with more, whatever their campaigns; else only within a campaign. */
+  acrossCampaigns: boolean;
+}
+
 /**
  * As many emails as the order of campaigns sends that sends least. Orders beyond the first are tried only where less than a share
  * of its emails was sent, as they decide nothing elsewhere.
  */
 export function roomOf(outcome: Outcome, share: number): number {
   let least = Infinity;
-  for (const order of ordersOf([...outcome.spec.campaigns.keys()])) {
-    least = Math.min(least, couldHaveSent(outcome, order).length);
-    if (outcome.letters.length >= Math.floor(least * share)) break;
-  }
+  // Campaigns know nothing of each other: one may take a mailbox of three that another has only two of.
+  for (const acrossCampaigns of [true, false])
+    for (const campaigns of ordersOf([...outcome.spec.campaigns.keys()])) {
+      least = Math.min(least, couldHaveSent(outcome, { campaigns, acrossCampaigns }).length);
+      if (outcome.letters.length >= Math.floor(least * share)) return least;
+    }
   return least;
 }
 
@@ -71,6 +76,7 @@ class Course {
   readonly #spec: WorldSpec;
   readonly #ledger: Ledger;
   readonly #order: number[];
+  readonly #acrossCampaigns: boolean;
   /** Emails that are due, or will be; the next of every lead only. */
   readonly #open = new Set<Job>();
   readonly #free: number[];
@@ -79,10 +85,11 @@ class Course {
   /** Moments at which the world changes, ascending. */
   readonly #changes: number[];
 
-  constructor(spec: WorldSpec, ledger: Ledger, campaigns: readonly number[]) {
+  constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns }: Order) {
     this.#spec = spec;
     this.#ledger = ledger;
     this.#order = spec.campaigns.map((_, index) => campaigns.indexOf(index));
+    this.#acrossCampaigns = acrossCampaigns;
     this.#changes = [
       ...spec.happenings.flatMap((one) => [
         one.at,
@@ -185,7 +192,7 @@ class Course {
     return rules.espMatch !== 'strict' || matches(provider, this.#spec.mailboxes[mailbox]!.provider);
   }
 
-  /** Who can choose least comes first, then campaign by campaign in the given order, there by the campaign's priority. */
+  /** Who can choose least comes first, over all campaigns or within each, and campaigns in the given order; there by the campaign's priority. */
   #sorted(ready: readonly Job[], inForce: readonly CampaignSpec[], at: number): Job[] {
     const chances = new Map<Job, number>();
     for (const job of ready) {
@@ -193,9 +200,11 @@ class Course {
       const fitting = [...this.#spec.mailboxes.keys()].filter((mailbox) => this.#fits(job, mailbox, rules, at)).length;
       chances.set(job, fitting + (rules.hours ? 0 : 0.5));
     }
-    const sorted = ready.toSorted(
-      (a, b) => chances.get(a)! - chances.get(b)! || this.#order[a.campaign]! - this.#order[b.campaign]!,
-    );
+    const sorted = ready.toSorted((a, b) => {
+      const choice = chances.get(a)! - chances.get(b)!;
+      const turn = this.#order[a.campaign]! - this.#order[b.campaign]!;
+      return this.#acrossCampaigns ? choice || turn : turn || choice;
+    });
     for (const [campaign, { prioritizeNew }] of inForce.entries()) {
       if (!prioritizeNew) continue;
       const places = [...sorted.keys()].filter((place) => sorted[place]!.campaign === campaign);
