@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { transact } from '../kernel/transact.ts';
 import { launchTurn } from './enrollment/launch.ts';
-import { callQueue, turnInQueue } from './enrollment/queue.ts';
+import { callQueues, turnInQueue } from './enrollment/queue.ts';
 import type { CampaignView } from './campaign/campaign-view.ts';
 import { promoteWinners } from './outcomes/promote-variant.ts';
 import { newId } from '../../lib/ids.ts';
@@ -82,16 +82,21 @@ test.serial('a turn of the launcher goes through no large table, whoever its sen
 
 test.serial('nor does the place of a run in the queue for a daily limit, nor calling those behind', async (t) => {
   const { campaignId, stepIds } = living.campaigns.everybody;
-  const { id } = await world.deps.db('enrollments').where({ campaign_id: campaignId, state: 'active' }).first('id');
+  const lead = await world.deps
+    .db('enrollments')
+    .where({ campaign_id: campaignId, state: 'active' })
+    .first('id', 'mailbox_id');
+  await world.deps.db('campaigns').where({ id: campaignId }).update({ max_new_leads_per_day: 100 });
   const campaign = (await world.deps.db('campaigns').where({ id: campaignId }).first()) as CampaignView;
   const found = await scansOf(() =>
     transact(world.system(living.organizationId), async (tx) => {
-      const asking = { campaign, enrollment: { id } as never, run: { started_at: NOON } as never };
-      await turnInQueue(tx, asking, stepIds[1]!, { from: NOON, perDay: 50 });
-      await callQueue(tx, campaign);
+      const asking = { campaign, enrollment: lead as never, run: { started_at: NOON } as never };
+      for (const kind of ['campaign', 'newLeads', 'mailbox'] as const)
+        await turnInQueue(tx, asking, stepIds[1]!, { kind, from: NOON, perDay: 50 });
+      await callQueues(tx, campaign);
     }),
   );
-  t.true(found.texts.length >= 2);
+  t.true(found.texts.length >= 6);
   t.deepEqual(found.scans, []);
 });
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createWorld, type World } from '../harness/world.ts';
-import type { Happening, WorldSpec } from './draw.ts';
+import type { CampaignSpec, Happening, WorldSpec } from './draw.ts';
 import { playWorld } from './run.ts';
 
 const HOUR = 3_600_000;
@@ -17,12 +17,25 @@ test.after.always(() => world?.close());
 
 /** A campaign that writes to everybody on its first day; on the next its limit is a twelfth of those who are due then. */
 function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
+  return world14(seed, {
+    happenings: [{ at: FROM + 20 * HOUR, kind: 'limit', campaign: 0, dailyLimit: LIMIT }, ...more],
+  });
+}
+
+interface Particulars {
+  happenings: Happening[];
+  mailboxes?: number;
+  campaign?: Partial<CampaignSpec>;
+}
+
+/** Two weeks of a campaign of two emails, a day apart. */
+function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Particulars): WorldSpec {
   return {
     seed,
     from: FROM,
     until: FROM + 14 * DAY,
-    mailboxes: Array.from({ length: 3 }, () => ({
-      cap: 40,
+    mailboxes: Array.from({ length: mailboxes }, () => ({
+      cap: LEADS,
       gapSeconds: 60,
       provider: 'smtp_imap' as const,
       before: [],
@@ -47,6 +60,7 @@ function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
         poolBy: 'senders',
         begin: null,
         steps: [{ kind: 'email', waitDays: 1, thread: true, ifOpened: false }],
+        ...campaign,
       },
     ],
     leads: Array.from({ length: LEADS }, () => ({
@@ -56,9 +70,7 @@ function campaignWithQueue(seed: number, more: Happening[] = []): WorldSpec {
       provider: '' as const,
       gone: false,
     })),
-    happenings: [{ at: FROM + 20 * HOUR, kind: 'limit' as const, campaign: 0, dailyLimit: LIMIT }, ...more].sort(
-      (a, b) => a.at - b.at,
-    ),
+    happenings: happenings.toSorted((a, b) => a.at - b.at),
   };
 }
 
@@ -89,4 +101,41 @@ test('where many who waited leave, the others are called before their turn', asy
     Array.from({ length: last }, () => LIMIT),
     'no day before the last is short',
   );
+});
+
+test('those who wait for the mailbox of their conversation ask when it may be their turn', async (t) => {
+  const happenings: Happening[] = [{ at: FROM + 20 * HOUR, kind: 'cap', mailbox: 0, cap: LIMIT }];
+  const { letters, faults, turns } = await playWorld(world.deps, world14(9_003, { happenings, mailboxes: 1 }));
+  t.deepEqual(faults, []);
+  t.deepEqual(byDay(letters), [...Array.from({ length: 12 }, () => LIMIT), 0]);
+  t.true(turns.run <= LEADS * 7 + 12 * LIMIT, `${turns.run} turns of runs`);
+});
+
+test('where many who waited for a mailbox leave, the others are called before their turn', async (t) => {
+  const happenings: Happening[] = [
+    { at: FROM + 20 * HOUR, kind: 'cap', mailbox: 0, cap: LIMIT },
+    ...Array.from({ length: 30 }, (_, n): Happening => ({ at: FROM + 3 * DAY + n, kind: 'remove', lead: n * 2 })),
+  ];
+  const { letters, faults } = await playWorld(world.deps, world14(9_004, { happenings, mailboxes: 1 }));
+  t.deepEqual(faults, []);
+  const days = byDay(letters);
+  const last = days.findLastIndex((emails) => emails > 0);
+  t.deepEqual(
+    days.slice(0, last),
+    Array.from({ length: last }, () => LIMIT),
+    'no day before the last is short',
+  );
+});
+
+test('so do those who wait for the limit of new leads after an event', async (t) => {
+  // All of them have waited for an event until the same hour of the first morning.
+  const campaign: Partial<CampaignSpec> = {
+    begin: { kind: 'event', name: 'signed-up', timeoutMinutes: 8 * 60 },
+    maxNewPerDay: LIMIT,
+    steps: [],
+  };
+  const { letters, faults, turns } = await playWorld(world.deps, world14(9_005, { happenings: [], campaign }));
+  t.deepEqual(faults, []);
+  t.deepEqual(byDay(letters), [...Array.from({ length: 11 }, () => LIMIT), 0, 0]);
+  t.true(turns.run <= LEADS * 5 + 12 * LIMIT, `${turns.run} turns of runs`);
 });

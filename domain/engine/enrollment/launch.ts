@@ -17,7 +17,7 @@ import { stepLabel } from './advance.ts';
 import { candidateFor, closedDoor, NO_MAILBOX_MS } from './steps.ts';
 import { dueLeads, type Lead } from './due-leads.ts';
 import { entryOf, roomForRuns, type Entry } from './entry.ts';
-import { callQueue } from './queue.ts';
+import { callQueues } from './queue.ts';
 import { readSituation, type Situation } from './situation.ts';
 
 /** One turn of the launcher: what it did, and when there is something to do again (ms epoch; null: when signalled). */
@@ -179,6 +179,8 @@ async function launchBatch(ctx: Ctx, tx: Tx, campaign: CampaignView, situation: 
   await postpone(ctx, tx, campaign, own);
   const common = refusals.find(({ answer }) => answer.kind !== 'never' && answer.concerns === 'campaign');
   if (!common) return { again: true, inMs: 0, launched: ready.length };
+  // Where new leads may not take what is left of the day, contacts under way may.
+  if (common.answer.kind === 'later' && common.answer.queue?.kind === 'newLeads') await callQueues(tx, campaign);
   return waitFor(ctx, tx, campaign, common.answer, ready.length);
 }
 
@@ -370,21 +372,28 @@ async function nothingDue(tx: Tx, campaign: CampaignView, { waitMs }: Entry): Pr
   );
   const { next, active, overdueAt } = rest!;
   const wait = (at: number | null, why: string): Turn => ({ report: { kind: 'wait', wakeAt: at, launched: 0, why } });
-  // Runs end by themselves and say so; the look is for one that cannot.
-  const look = active ? Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS) : Infinity;
+  if (active) await callQueues(tx, campaign);
+  // Runs end by themselves and say so; the look is for one that cannot, and for a day on which nobody in a queue asks by himself.
+  const late = Math.max(overdueAt?.getTime() ?? 0, tx.now.getTime() + OVERDUE_MS);
+  const look = active ? Math.min(late, opensNext(tx, campaign) + OVERDUE_MS) : Infinity;
   if (next) {
     // Who was there before the start waits from the start on.
     const fromStart = campaign.started_at ? campaign.started_at.getTime() + waitMs : 0;
     const at = Math.max(next.getTime(), fromStart, tx.now.getTime() + 1_000);
     return wait(Math.min(at, look), 'the next lead is due later');
   }
-  if (active) {
-    await callQueue(tx, campaign);
-    return wait(look, 'every lead is under way');
-  }
+  if (active) return wait(look, 'every lead is under way');
   const became = await completeCampaign(tx, campaign.id);
   if (became === 'busy') return wait(null, 'the leads that are left are held');
   return {
     report: { kind: 'done', why: became === 'idle' ? 'idle until a lead is added' : 'every lead has finished' },
   };
+}
+
+/** When the campaign opens next, on this day or on another (epoch ms; Infinity when it does not). */
+function opensNext(tx: Tx, campaign: CampaignView): number {
+  const schedule = scheduleOf(campaign);
+  const opening = nextOpening(schedule, tx.now);
+  const next = opening && opening > tx.now ? opening : nextOpening(schedule, startOfNextDay(campaign.timezone, tx.now));
+  return next?.getTime() ?? Infinity;
 }

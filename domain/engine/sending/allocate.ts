@@ -52,14 +52,22 @@ export type Allocation =
   | { kind: 'hold'; why: 'no_mailbox'; concerns: 'campaign' | 'contact' }
   | { kind: 'never'; why: 'campaign_ended' | 'no_window' };
 
-/** What somebody waits for whom the campaign's daily limit refused: so many emails on every day from an opening on. */
+/** A limit of a day that many may wait for: the campaign's, that of its new leads, or that of the mailbox of a conversation. */
+export type QueueKind = 'campaign' | 'newLeads' | 'mailbox';
+
+/** What somebody waits for whom such a limit refused: so many emails on every day from an opening on. */
 export interface DailyQueue {
+  kind: QueueKind;
   from: Date;
   perDay: number;
 }
 
 /** What is said to who is in such a queue. */
-export const LIMIT_REACHED = 'the daily limit of the campaign is reached';
+export const LIMIT_REACHED: Record<QueueKind, string> = {
+  campaign: 'the daily limit of the campaign is reached',
+  newLeads: 'the limit of new leads a day is reached',
+  mailbox: 'the daily limit of the mailboxes is reached',
+};
 
 export interface AllocationLimits {
   /** How far ahead (ms) slots may lie; the rest of the campaign-local day unless said. */
@@ -172,13 +180,9 @@ interface Pool {
 
 async function place(round: Round, candidate: Candidate, left: number): Promise<Allocation> {
   const { campaign, on } = round;
-  if (round.room <= 0) {
-    const refusal = nextDay(round, candidate, LIMIT_REACHED, 'campaign');
-    if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
-    return { ...refusal, queue: { from: round.tomorrow, perDay: campaign.daily_limit } };
-  }
+  if (round.room <= 0) return inQueue(round, candidate, 'campaign', campaign.daily_limit);
   if (candidate.isFirst && round.newRoom <= 0)
-    return nextDay(round, candidate, 'the limit of new leads a day is reached', 'campaign');
+    return inQueue(round, candidate, 'newLeads', Math.min(campaign.max_new_leads_per_day, campaign.daily_limit));
   const wish = nextSlot(request(round, candidate));
   if ('never' in wish) return { kind: 'never', why: wish.never === 'ended' ? 'campaign_ended' : 'no_window' };
   const wished = ('at' in wish ? wish.at : wish.later).getTime();
@@ -201,7 +205,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
       if (slot.kind === 'slot') return give(round, candidate, seat, slot.at);
       return slot.at < on.until
         ? { kind: 'later', at: new Date(slot.at), why: 'the mailbox of the conversation is busy', concerns: 'contact' }
-        : nextDay(round, candidate, 'the daily limit of the mailboxes is reached', 'contact');
+        : inQueue(round, candidate, 'mailbox', Math.min(seat.cap, campaign.daily_limit));
     }
   }
 
@@ -223,8 +227,7 @@ async function place(round: Round, candidate: Candidate, left: number): Promise<
   const optimized = round.settings.send_time_optimization.enabled;
   const concerns = family === '' && (spent || !optimized) ? 'campaign' : 'contact';
   if (!members) return { kind: 'hold', why: 'no_mailbox', concerns };
-  if (soonest >= on.until || soonest === Infinity)
-    return nextDay(round, candidate, 'the daily limit of the mailboxes is reached', concerns);
+  if (soonest >= on.until || soonest === Infinity) return nextDay(round, candidate, LIMIT_REACHED.mailbox, concerns);
   return {
     kind: 'later',
     at: new Date(Math.max(soonest, round.tx.now.getTime() + CONTENDED_MS)),
@@ -401,6 +404,13 @@ function nextDay(
   if (!at) return { kind: 'never', why: 'campaign_ended' };
   const apart = Math.floor(share(candidate.enrollmentId, on.day) * SPREAD_MS);
   return { kind: 'later', at: new Date(at.getTime() + apart), why, concerns };
+}
+
+/** Refused by a limit of the day: many may wait for the next one, and only so many of them can be served on it. */
+function inQueue(round: Round, candidate: Candidate, kind: QueueKind, perDay: number): Allocation {
+  const refusal = nextDay(round, candidate, LIMIT_REACHED[kind], kind === 'mailbox' ? 'contact' : 'campaign');
+  if (refusal.kind !== 'later' || !round.tomorrow) return refusal;
+  return { ...refusal, queue: { kind, from: round.tomorrow, perDay: Math.max(1, perDay) } };
 }
 
 function give(round: Round, candidate: Candidate, seat: Seat, at: number): Allocation {

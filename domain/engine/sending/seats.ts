@@ -12,7 +12,7 @@ export const RESTS = `(m.hold_code is not null and (m.hold_until is null or m.ho
 const RESTS_UNTIL = `greatest(case when m.hold_code is not null then m.hold_until end, case when m.imap_hold_code is not null then m.imap_hold_until end)`;
 
 /** Emails a mailbox may send on a UTC day, warmup included: fewer while much of its warmup mail lands in spam, but one at least. */
-const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
+export const CAP = `least(m.campaign_limit, greatest(1, floor(m.campaign_limit * coalesce((
     select case h.health_state when 'throttled' then 0.5 when 'quarantined' then 0.25 when 'blocked' then 0.25 else 1 end
     from warmup_standings h where h.mailbox_id = m.id and m.warmup is not null), 1))::int))`;
 
