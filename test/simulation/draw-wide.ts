@@ -3,11 +3,13 @@ import type { CampaignSpec, Happening, LeadSpec, MailboxSpec, WorldSpec } from '
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /**
  * Adds to a drawn world what fewer worlds have: many mailboxes, mailboxes that have sent before or rest, several windows a
  * day, pools by tag, campaigns that begin with a wait or an event, branches, weekends left out. To a busy one
- * also edits of campaigns and mailboxes, mailboxes that are switched off or removed, addresses that do not exist, opens.
+ * also edits of campaigns and mailboxes, mailboxes that are switched off or removed, addresses that do not exist, opens, away notices,
+ * replies to emails that others have followed.
  */
 export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
   const random = seeded(world.seed).fork('wide');
@@ -96,6 +98,14 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
     }
     for (let n = Math.ceil(leads.length / 3); n > 0; n -= 1)
       happenings.push({ at: when(), kind: 'open', lead: whole(0, leads.length - 1) });
+    // People whom nobody holds: what a person decides comes before what a notice says.
+    const held = new Set(happenings.flatMap((one) => (one.kind === 'holdLead' ? [one.lead] : [])));
+    for (let n = Math.ceil(leads.length / 4); n > 0; n -= 1) {
+      const [at, lead] = [when(), whole(0, leads.length - 1)];
+      const returns = new Date(at + whole(0, 2) * DAY).toISOString().slice(0, 10);
+      if (chance(0.25)) happenings.push({ at, kind: 'replyToFirst', lead });
+      else if (!held.has(lead)) happenings.push({ at, kind: 'away', lead, returns });
+    }
   }
   return { ...world, mailboxes, campaigns, leads, happenings: happenings.sort((a, b) => a.at - b.at) };
 }

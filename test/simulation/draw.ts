@@ -80,7 +80,13 @@ export type Happening = { at: number } & (
   | { kind: 'window'; campaign: number; window: Window }
   | { kind: 'wait'; campaign: number; waitDays: number }
   | { kind: 'pool'; campaign: number; pool: number[] }
-  | { kind: 'open' | 'reply' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead'; lead: number }
+  /** An away notice that names a day of return (YYYY-MM-DD). */
+  | { kind: 'away'; lead: number; returns: string }
+  /** `replyToFirst` answers the first email, whatever has come since. */
+  | {
+      kind: 'open' | 'reply' | 'replyToFirst' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead';
+      lead: number;
+    }
 );
 
 /** Everything about one world: what exists and what will happen. The same seed draws the same world. */

@@ -54,6 +54,7 @@ export class Ledger {
   readonly #active: Change<boolean>[][];
   readonly #mailboxes: Change<MailboxState>[][];
   readonly #opened = new Map<number, number>();
+  readonly #away = new Map<number, { from: number; until: number }[]>();
   readonly #ramps = new Map<string, number>();
 
   constructor(spec: WorldSpec, built: Built) {
@@ -99,7 +100,8 @@ export class Ledger {
   /** When campaigns and mailboxes were edited, paused or resumed, and when leads left. */
   changes(): number[] {
     const lists: Change<unknown>[][] = [...this.#rules, ...this.#active, ...this.#mailboxes];
-    return [...lists.flatMap((list) => list.map(({ at }) => at)), ...this.#left.values()];
+    const away = [...this.#away.values()].flat().flatMap(({ from, until }) => [from, until]);
+    return [...lists.flatMap((list) => list.map(({ at }) => at)), ...this.#left.values(), ...away];
   }
 
   /** Whether a campaign or a mailbox was edited, paused or resumed in between, or an outage or hold began or ended. */
@@ -138,6 +140,17 @@ export class Ledger {
     const { at, campaign } = this.spec.leads[lead]!;
     const rules = this.spec.campaigns[campaign]!;
     return rules.begin?.kind === 'event' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
+  }
+
+  /** A person says when they are back: nobody writes until the working day after that day begins where they are. */
+  setAway(lead: number, at: number, returns: string): void {
+    let day = DateTime.fromISO(returns, { zone: this.spec.leads[lead]!.timezone }).plus({ days: 1 });
+    while (day.weekday > 5) day = day.plus({ days: 1 });
+    this.#away.set(lead, [...(this.#away.get(lead) ?? []), { from: at, until: day.startOf('day').toMillis() }]);
+  }
+
+  isAway(lead: number, at: number): boolean {
+    return (this.#away.get(lead) ?? []).some(({ from, until }) => at >= from && at < until);
   }
 
   open(lead: number, at: number): void {
@@ -192,6 +205,7 @@ export class Ledger {
     if (!isOpenAt(rules, at)) broken('outside the window');
     if (!this.isActive(campaign, at)) broken('the campaign is paused');
     if (at > this.leftAt(lead)) broken('mailed after leaving');
+    if (this.isAway(lead, at)) broken('mailed while away');
     if (!this.isSender(campaign, mailbox, at)) broken('a mailbox outside the pool, or switched off');
     if (this.letters.some((other) => other.lead === lead && other.step === step)) broken('twice');
     if (rules.espMatch === 'strict' && step === 0 && !matches(person.provider, sender.provider))

@@ -84,6 +84,10 @@ class Course {
   readonly #ramps = new Map<string, number>();
   /** Moments at which the world changes, ascending. */
   readonly #changes: number[];
+  /** By mailbox, when holds, outages and wrong passwords keep it from sending. */
+  readonly #rests: { from: number; until: number }[][];
+  /** By lead, when a person holds it. */
+  readonly #held = new Map<number, number[]>();
 
   constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns }: Order) {
     this.#spec = spec;
@@ -99,6 +103,13 @@ class Course {
       ...spec.mailboxes.map(({ restsUntil: until }) => until ?? 0),
       ...ledger.changes(),
     ].sort((a, b) => a - b);
+    this.#rests = spec.mailboxes.map((_, index) =>
+      spec.happenings.flatMap((one) =>
+        'until' in one && one.mailbox === index ? [{ from: one.at, until: restsUntil(one.kind, one.until) }] : [],
+      ),
+    );
+    for (const one of spec.happenings)
+      if (one.kind === 'holdLead') this.#held.set(one.lead, [...(this.#held.get(one.lead) ?? []), one.at]);
     this.#free = spec.mailboxes.map(({ before, gapSeconds }) => (before.at(-1) ?? -Infinity) + gapSeconds * 1000);
     for (const [mailbox, { before }] of spec.mailboxes.entries())
       for (const at of before) this.#add(`${mailbox}/${Math.floor(at / DAY)}`);
@@ -168,19 +179,16 @@ class Course {
       state === 'on' &&
       (this.#spec.mailboxes[mailbox]!.restsUntil ?? 0) <= at &&
       this.#count(`${mailbox}/${Math.floor(at / DAY)}`) < cap &&
-      !this.#spec.happenings.some(
-        (one) => 'until' in one && one.mailbox === mailbox && one.at <= at && at < restsUntil(one.kind, one.until),
-      )
+      !this.#rests[mailbox]!.some((rest) => rest.from <= at && at < rest.until)
     );
   }
 
-  /** Whether a lead is in the campaign and not held by hand. */
+  /** Whether a lead is in the campaign, there, and not held by hand. */
   #isThere(lead: number, at: number): boolean {
     return (
       at < this.#ledger.leftAt(lead) &&
-      !this.#spec.happenings.some(
-        (one) => one.kind === 'holdLead' && one.lead === lead && one.at <= at && at < one.at + HOLD_LEAD_MS,
-      )
+      !this.#ledger.isAway(lead, at) &&
+      !this.#held.get(lead)?.some((from) => from <= at && at < from + HOLD_LEAD_MS)
     );
   }
 

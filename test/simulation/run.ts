@@ -21,7 +21,7 @@ import { publishEvent } from '../../domain/product-events/publish.ts';
 import { recordOpen } from '../../domain/tracking/opens.ts';
 import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
-import { replyTo } from '../harness/inbound.ts';
+import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
 import { buildWorld, type Built } from './build.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
@@ -396,7 +396,10 @@ class Simulation {
           contactId: leads[happening.lead]!.contact,
           data: {},
         } as never);
+      case 'away':
+        return this.#sayAway(happening.lead, happening.returns);
       case 'reply':
+      case 'replyToFirst':
       case 'unsubscribe':
         return this.#answer(happening.kind, happening.lead);
     }
@@ -473,19 +476,39 @@ class Simulation {
     return this.#ledger.letters.findLast((letter) => letter.lead === lead);
   }
 
-  /** A person answers the latest email they got; who got none has nothing to answer. */
-  async #answer(kind: 'reply' | 'unsubscribe', index: number): Promise<void> {
+  /** A person answers the latest email they got, or the first; who got none has nothing to answer. */
+  async #answer(kind: 'reply' | 'replyToFirst' | 'unsubscribe', index: number): Promise<void> {
     const lead = this.#built.leads[index]!;
-    const letter = this.#letterTo(index);
-    if (!letter || this.#spec.leads[index]!.gone) return;
-    const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
+    const letter =
+      kind === 'replyToFirst' ? this.#ledger.letters.find((other) => other.lead === index) : this.#letterTo(index);
+    if (!letter || this.#spec.leads[index]!.gone || (kind !== 'unsubscribe' && this.#isRemoved(letter.mailbox))) return;
     this.#ledger.leave(index, this.#now());
     if (kind === 'unsubscribe') {
       const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
       await transact(this.#ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));
       return;
     }
-    const raw = replyTo({ messageId: letter.messageId, from: mailbox.email, to: lead.email }, 'Yes, call me tomorrow.');
+    await this.#receive(letter, (original) => replyTo(original, 'Yes, call me tomorrow.'));
+  }
+
+  /** The mail program of a person who has got an email says when they are back. */
+  async #sayAway(index: number, returns: string): Promise<void> {
+    const letter = this.#letterTo(index);
+    if (!letter || this.#spec.leads[index]!.gone || this.#isRemoved(letter.mailbox)) return;
+    if (this.#now() >= this.#ledger.leftAt(index)) return;
+    this.#ledger.setAway(index, this.#now(), returns);
+    await this.#receive(letter, (original) => awayFrom(original, `I am out of the office until ${returns}.`));
+  }
+
+  /** Nobody reads what is sent to a mailbox that is gone. */
+  #isRemoved(mailbox: number): boolean {
+    return this.#ledger.mailboxAt(mailbox, this.#now()).state === 'removed';
+  }
+
+  /** A message about an email of ours comes into the mailbox that sent it. */
+  async #receive(letter: Letter, write: (original: Original) => Buffer): Promise<void> {
+    const mailbox = { id: this.#built.mailboxes[letter.mailbox]!, email: `m${letter.mailbox}@sender.example.com` };
+    const raw = write({ messageId: letter.messageId, from: mailbox.email, to: letter.to });
     await recordInbound(this.#ctx, mailbox, raw, {
       folder: 'INBOX',
       uidValidity: 1,
