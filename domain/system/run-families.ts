@@ -143,11 +143,13 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
      where state = 'due'`,
     { id: 'approval_id' },
   ),
+  // One that was stopped while an email was under way still finds out what became of it.
   family<WarmupArgs>(
     warmupWorkflow,
-    `select id as position, organization_id as "organizationId", id as "mailboxId"
-     from mailboxes
-     where warmup is not null`,
+    `select m.id as position, m.organization_id as "organizationId", m.id as "mailboxId"
+     from mailboxes m
+     where (m.warmup is not null or exists (select 1 from warmup_mails w where w.mailbox_id = m.id and w.state = 'sending'))`,
+    { id: 'm.id' },
   ),
   family<WebhookBatchArgs>(
     webhookBatchWorkflow,

@@ -6,7 +6,7 @@ import type { WarmupReport } from '../../workflows/warmup/contract.ts';
 import { utcDay } from '../engine/sending/seats.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { deliverWarmup, type MailRow } from './deliver.ts';
+import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';
 import { planDay } from './plan.ts';
 import { findStanding } from './standing.ts';
 
@@ -24,9 +24,13 @@ const LOCKED_MS = 5_000;
 export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string): Promise<WarmupReport> {
   const org = reader(ctx);
   const mailbox = await org.query(Mailboxes).findById(mailboxId);
-  if (!mailbox?.warmup) return { kind: 'done', why: 'warmup is off' };
-  if (mailbox.warmup_paused_at) return { kind: 'wait', wakeAt: null, why: 'paused' };
   const now = ctx.clock.now().getTime();
+  if (!mailbox?.warmup || mailbox.warmup_paused_at) {
+    const busy = await settleAbandoned(ctx, smtp, mailboxId);
+    if (busy) return { kind: 'wait', wakeAt: now + busy.retryInMs, why: 'an email may still be under way' };
+    if (mailbox?.warmup) return { kind: 'wait', wakeAt: null, why: 'paused' };
+    return { kind: 'done', why: 'warmup is off' };
+  }
   const rests = restOf(mailbox, now);
   if (rests !== undefined) return { kind: 'wait', wakeAt: rests, why: 'the mailbox rests' };
   const isPlanned = async () => ((await findStanding(org, mailboxId))?.planned_day ?? '') >= utcDay(now);
@@ -43,6 +47,27 @@ export async function warmupTurn(ctx: Ctx, smtp: SmtpSender, mailboxId: string):
   const next = await nextMail(ctx, mailboxId);
   if (!next) return { kind: 'wait', wakeAt: dawn(mailboxId, now), why: 'nothing more today' };
   return { kind: 'wait', wakeAt: Math.max(next.slot_at.getTime(), now + SOON_MS), why: 'the next email' };
+}
+
+/**
+ * Finds out what became of an email that was being sent when the warmup was paused or stopped: its worker may be dead, and no later
+ * turn would look at it. One that has not left is given up.
+ * @returns in how many ms to come again, where a worker may still be sending it
+ */
+async function settleAbandoned(
+  ctx: Ctx,
+  smtp: SmtpSender,
+  mailboxId: string,
+): Promise<{ retryInMs: number } | undefined> {
+  const [mail] = await reader(ctx).sql<MailRow>(
+    `select * from warmup_mails where organization_id = :org and mailbox_id = :mailbox and state = 'sending' limit 1`,
+    { mailbox: mailboxId },
+  );
+  if (!mail) return undefined;
+  const busy = await deliverWarmup(ctx, smtp, mail);
+  if (busy) return busy;
+  await claimWarmup(ctx, mail.id);
+  return undefined;
 }
 
 async function nextMail(ctx: Ctx, mailboxId: string): Promise<MailRow | undefined> {

@@ -5,6 +5,7 @@ import { deliverWarmup } from '../../domain/warmup/deliver.ts';
 import { evaluateHealth, healthOf } from '../../domain/warmup/health.ts';
 import { planDay } from '../../domain/warmup/plan.ts';
 import { recordWarmup } from '../../domain/warmup/record.ts';
+import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import { warmupTurn } from '../../domain/warmup/turn.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -231,6 +232,49 @@ test('an email whose answer was lost is never sent again; that it has landed set
   await deliver(tenant, pending);
   t.like(await mailRow(begun), { state: 'uncertain' });
   t.like(await mailRow(pending), { state: 'reserved' });
+});
+
+test('an email whose worker died is settled though its mailbox was stopped or paused meanwhile', async (t) => {
+  const tenant = await world.tenant();
+  const { db } = world.deps;
+  const ctx = world.system(tenant.organizationId);
+  const partner = await warmed(world, tenant);
+  for (const away of [{ warmup: null }, { warmup_paused_at: new Date() }]) {
+    const { id } = await warmed(world, tenant, away);
+    const leave = async (handover: 'pending' | 'begun', ageMs: number) => {
+      const claimed = { state: 'sending', claim_token: newId(), claimed_at: new Date(Date.now() - ageMs), handover };
+      await db('daily_counters')
+        .insert({
+          organization_id: tenant.organizationId,
+          scope: 'mailbox',
+          scope_id: id,
+          day: utcDay(Date.now()),
+          count: 1,
+        })
+        .onConflict()
+        .ignore();
+      return due(tenant, id, partner.id, claimed);
+    };
+    const under = await leave('pending', 0);
+    const missing = async () => {
+      const looked = await RUN_FAMILIES.find(({ name }) => name === 'warmup')!.only(world.deps.db, [id]);
+      return looked.length;
+    };
+    const waits = await warmupTurn(ctx, smtp, id);
+    t.true(waits.kind === 'wait' && waits.wakeAt! > Date.now(), 'its worker may be alive');
+    t.is(await missing(), 1);
+    await db('warmup_mails')
+      .where({ id: under })
+      .update({ claimed_at: new Date(Date.now() - 10 * MINUTE_MS) });
+    const over = await warmupTurn(ctx, smtp, id);
+    t.deepEqual(over.kind === 'wait' ? over.wakeAt : over.why, 'warmup' in away ? 'warmup is off' : null);
+    t.like(await mailRow(under), { state: 'failed', error: 'not_warming' });
+    t.is((await db('daily_counters').where({ scope_id: id }).first()).count, 0, 'its place is free again');
+    const begun = await leave('begun', 10 * MINUTE_MS);
+    await warmupTurn(ctx, smtp, id);
+    t.like(await mailRow(begun), { state: 'uncertain' });
+    t.is(await missing(), 'warmup' in away ? 0 : 1);
+  }
 });
 
 test('a rule of weight 0 keeps planned emails and replies from leaving, and so does a partner who has left', async (t) => {
