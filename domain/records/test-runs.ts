@@ -97,14 +97,21 @@ export async function settleTestEmail(
   if (!run) return false;
   const error = result.state === 'failed' ? { error: emailIssue(result.detail ?? '') } : {};
   await settleTestStep(tx, sendId, { ...result, ...error });
-  if (result.outcome === 'sent')
+  if (result.outcome in CONVERSATIONS)
     await tx.org.sql(
-      `update test_runs r set conversation = coalesce(s.conversation, r.conversation)
+      `update test_runs r set conversation = ${CONVERSATIONS[result.outcome as keyof typeof CONVERSATIONS]}
        from sends s where r.organization_id = :org and r.id = :id and s.id = :send`,
       { id: run.id, send: sendId },
     );
   return true;
 }
+
+/** The conversation after an email, as for leads: one that may have left lends its subject, and nothing replies to it. */
+const CONVERSATIONS = {
+  sent: `coalesce(s.conversation, r.conversation)`,
+  uncertain: `case when jsonb_array_length(r.conversation -> 'messageIds') > 0 then r.conversation
+             else jsonb_build_object('subject', coalesce(s.conversation ->> 'subject', ''), 'messageIds', '[]'::jsonb) end`,
+};
 
 /** Whether an email is that of a test run that has not finished. */
 export async function isTestEmailWanted(org: OrgScope, sendId: string): Promise<boolean> {

@@ -327,6 +327,24 @@ test.serial(
   },
 );
 
+test.serial('a follow-up to an email whose answer was lost has its subject, and replies to nothing', async (t) => {
+  const given = await bench(() => [
+    { subject: 'Hello', body_plain: 'Hi' },
+    { body_plain: 'Again', wait_after: 2 },
+  ]);
+  const to = `${newId()}@tester.example`;
+  mail.script(to, { kind: 'drop' });
+  const over = await given.over((await given.start({ prospect_email: to, max_wait_seconds: 1 })).body.id);
+  t.is(over.state, 'completed', JSON.stringify(over.error));
+  t.deepEqual(
+    over.steps.map(({ outcome }: any) => outcome),
+    ['uncertain', 'sent'],
+  );
+  const second = mail.messages.filter(({ envelope }) => envelope.to.includes(to)).map(({ raw }) => text(raw))[1]!;
+  t.regex(second, /^Subject: Hello\r$/m);
+  t.notRegex(second, /^In-Reply-To:/m);
+});
+
 test.serial('a refused recipient, a broken template and a failing app end the test, and nothing else', async (t) => {
   const refused = `${newId()}@tester.example`;
   mail.script(refused, { kind: 'reject', code: 550, message: '5.1.1 no such user' });
