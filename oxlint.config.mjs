@@ -39,7 +39,7 @@ const WINGS = {
   mail: [],
   records: ['kernel', 'mail'],
   engine: ['kernel', 'mail', 'records'],
-  leads: ['kernel', 'mail', 'records', 'engine'],
+  leads: ['kernel', 'mail', 'records', 'engine', 'approvals'],
   identity: ['kernel', 'records'],
   approvals: ['kernel', 'mail', 'records', 'identity'],
   delivery: ['kernel', 'records'],

@@ -6,6 +6,7 @@ import { reader, transact } from '../kernel/transact.ts';
 import { checkedSettings, type PartialSettings } from '../records/outreach-settings.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
+import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { reschedule } from './update.ts';
 
@@ -38,6 +39,7 @@ export async function replaceAdvanced(
   const stored = checkedSettings(settings, 'body.settings');
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
+    await assertMayChangeActive(tx, campaign);
     const before = await readAdvanced(tx.org, campaign.id);
     await tx.org
       .insert('campaign_advanced', { campaign_id: campaign.id, overrides: json(stored), updated_at: tx.now })

@@ -5,13 +5,15 @@ import { stepErrors } from '../engine/campaign/step-findings.ts';
 import { stepsWithoutSubject, stepsWithoutText } from '../engine/campaign/subjects.ts';
 import { retryCompositions } from '../engine/sending/composition.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { assertMayChangeActive } from '../leads/may-change.ts';
 
 /**
  * Changes steps or variants of a locked campaign. While it is active, an edit must not bring in what a start would refuse;
  * errors it has already may be mended one by one. Contacts whose email could not be written are tried again.
- * @throws AppError bad_request with the errors that the edit would bring in
+ * @throws AppError bad_request with the errors that the edit would bring in; forbidden as {@link assertMayChangeActive}
  */
 export async function editSteps<T>(tx: Tx, campaign: CampaignRow, edit: () => Promise<T>): Promise<T> {
+  await assertMayChangeActive(tx, campaign);
   const known = campaign.status === 'active' ? new Set((await editErrors(tx.org, campaign)).map(keyOf)) : null;
   const result = await edit();
   if (known)

@@ -8,6 +8,7 @@ import type { SenderInput } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign } from '../engine/control/status.ts';
 import { poolChanged } from './update.ts';
 
@@ -54,6 +55,7 @@ export async function replaceSenders(
       },
     );
     await assertPoolAllowed(tx, campaign);
+    await assertMayChangeActive(tx, campaign);
     await logCampaign(
       tx,
       id,

@@ -12,6 +12,7 @@ import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed, hasSender } from '../engine/campaign/sender-pool.ts';
 import { assertMaySend, startOrHold, stopLocked } from './start.ts';
+import { assertMayChangeActive } from '../leads/may-change.ts';
 import { lockCampaign, pauseCampaign } from '../engine/control/status.ts';
 
 /** Fields whose change reschedules an active campaign at once. */
@@ -25,6 +26,8 @@ const SCHEDULE = [
   'schedule_windows',
   'entry_delay_minutes',
 ] as const;
+/** Fields that change nothing that is sent. */
+const UNSENT = new Set(['description', 'folders']);
 /** Fields that decide which mailboxes may send; slots of mailboxes that leave the pool are released. */
 const POOL = ['sender_strategy', 'email_tags', 'esp_match_mode'] as const;
 
@@ -58,6 +61,8 @@ export async function editCampaign(
     if (POOL.some((field) => field in changes)) {
       await assertPoolAllowed(tx, { ...campaign, ...columns } as CampaignRow);
     }
+    if (Object.keys(changes).some((field) => !UNSENT.has(field)))
+      await assertMayChangeActive(tx, { ...campaign, ...columns } as CampaignRow);
     if (Object.keys(changes).length > 0) {
       await tx.org
         .query(Campaigns)

@@ -6,6 +6,7 @@ import { contactImportWorkflow } from '../../workflows/contact-import/contract.t
 import { unknownProblems, type NamedRecords } from '../leads/membership.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { assertMayImportInto } from '../leads/may-change.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -29,7 +30,8 @@ export interface ImportRequest {
 /**
  * Stores the file and the job, and starts the run, in one transaction. Returns the job.
  * @throws AppError bad_request: an empty file, one with too many rows, a column that is not in it, no column or several for the address,
- *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use;
+ *   an unknown category or campaign; forbidden when the campaign would send from mailboxes the key may not use, or sends already and a key or
+ *   application asks;
  *   conflict when the workspace has as many imports, or bytes of them, under way as it may
  */
 export async function startImport(ctx: Ctx, request: ImportRequest): Promise<ContactImportRow> {
@@ -45,7 +47,11 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
   if (problems.length > 0) throw badRequest('The file cannot be imported like this', problems);
 
   return transact(ctx, async (tx) => {
-    if (request.campaignId) await assertPoolAllowed(tx, await findCampaign(tx.org, request.campaignId));
+    if (request.campaignId) {
+      const campaign = await findCampaign(tx.org, request.campaignId);
+      await assertPoolAllowed(tx, campaign);
+      assertMayImportInto(tx, campaign);
+    }
     await assertRoom(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
     const job = await tx.org.create(ContactImports, {

@@ -10,6 +10,7 @@ import { idProblems } from '../records/references.ts';
 import { launchRefusal } from '../engine/campaign/launch-checks.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
+import { assertMayAddLeads } from './may-change.ts';
 import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
 
 export interface AddedLeads {
@@ -31,6 +32,7 @@ export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly 
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
   const result = await enroll(tx, campaign.id, contactIds);
+  await assertMayAddLeads(tx, campaign, result.added);
   await welcomeLeads(tx, campaign, result);
   return result;
 }
@@ -61,6 +63,7 @@ export async function addCampaignLeads(
         after = page.at(-1);
       }
     }
+    await assertMayAddLeads(tx, campaign, result.added);
     await welcomeLeads(tx, campaign, result);
     tx.audit({
       action: 'update',

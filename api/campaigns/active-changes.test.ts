@@ -1,0 +1,110 @@
+import test from 'ava';
+import { createPolicy } from '../../test/harness/approvals.ts';
+import { openDesk } from '../../test/harness/campaign-desk.ts';
+import { createAccessToken } from '../../test/harness/oauth.ts';
+import { call, createWorld, type Answer, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+/** A campaign that a person has started, and every way to change what it sends or to whom. */
+async function openActive() {
+  const desk = await openDesk(world);
+  const { campaign } = await desk.ready(2);
+  const person = (method: string, path: string, body?: unknown) =>
+    desk.call(method, path, body, desk.tenant.sessionToken);
+  const at = `/campaigns/${campaign.id}`;
+  const [step] = (await person('GET', `${at}/steps`)).body.data ?? (await person('GET', `${at}/steps`)).body;
+  const [first] = await world.deps.db('mailboxes').where({ organization_id: desk.tenant.organizationId });
+  const { body: variant } = await person('POST', `${at}/ab-variants`, {
+    name: 'B',
+    subject: 'Other',
+    body_plain: 'Hi you',
+  });
+  const started = await person('POST', `${at}/start`);
+  if (started.status >= 300) throw new Error(started.text);
+  const changes = async (): Promise<[method: string, path: string, body?: unknown][]> => [
+    ['POST', `${at}/leads`, { contact_ids: [await desk.contact()] }],
+    ['POST', '/contacts', [{ email: `new-${Math.random()}@lead.test`, campaigns: [campaign.id] }]],
+    ['PATCH', at, { daily_limit: 7 }],
+    ['PATCH', at, { cc: ['boss@lead.test'] }],
+    ['PATCH', `${at}/steps/${step.id}`, { body_plain: 'Buy now' }],
+    ['POST', `${at}/steps`, { subject: 'Again', body_plain: 'Still there?' }],
+    ['POST', `${at}/ab-variants`, { name: 'C', subject: 'Third', body_plain: 'Hi' }],
+    ['PATCH', `${at}/ab-variants/${variant.id}`, { body_plain: 'Hi all' }],
+    ['PUT', `${at}/senders`, { senders: [{ email_account_id: first.id }] }],
+  ];
+  return { desk, campaign, at, person, changes, mailboxId: first.id as string };
+}
+
+const as = (token: string, [method, path, body]: [string, string, unknown?]): Promise<Answer> =>
+  call(world, method, `/v1${path}`, { token, ...(body === undefined ? {} : { body }) });
+const contentOf = async (id: string) => {
+  const { db } = world.deps;
+  const rows = async (table: string) => (await db(table).where({ campaign_id: id }).orderBy('id')).length;
+  const steps = await db('campaign_steps').where({ campaign_id: id }).orderBy('id').pluck('body_plain');
+  const { daily_limit, cc } = await db('campaigns').where({ id }).first();
+  return { leads: await rows('enrollments'), variants: await rows('campaign_variants'), steps, daily_limit, cc };
+};
+
+test('a key or application without a policy changes nothing of a campaign that sends', async (t) => {
+  const { desk, campaign, at, changes, person } = await openActive();
+  const before = await contentOf(campaign.id);
+  const { accessToken } = await createAccessToken(world, desk.tenant);
+  for (const token of [desk.tenant.apiKey, accessToken])
+    for (const change of await changes()) {
+      const answer = await as(token, change);
+      t.is(answer.status, 403, `${change[0]} ${change[1]} ${answer.text}`);
+      if (token === desk.tenant.apiKey) {
+        t.regex(answer.body.message, /within its policy: The credential has no policy/);
+        t.truthy(answer.body.fix);
+      }
+    }
+  t.deepEqual(await contentOf(campaign.id), before);
+  t.is((await as(desk.tenant.apiKey, ['PATCH', at, { description: 'For the record' }])).status, 200, 'not sent');
+
+  t.is((await person('POST', `${at}/stop`)).status < 300, true);
+  for (const change of await changes()) t.true((await as(desk.tenant.apiKey, change)).status < 300, `${change}`);
+  const held = await as(desk.tenant.apiKey, ['POST', `${at}/start`, {}]);
+  t.is(held.status, 202, 'the next start waits for a person, with the changes');
+});
+
+test('within its policy a key changes it, and each change counts; people need none', async (t) => {
+  const { desk, changes, mailboxId, at, person } = await openActive();
+  const all = await changes();
+  await createPolicy(world.deps, desk.tenant, {
+    mailbox_ids: [mailboxId],
+    max_actions_per_day: all.length,
+    max_recipients_per_run: 1,
+  });
+  const two = { contact_ids: [await desk.contact(), await desk.contact()] };
+  t.regex((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, two])).body.message, /2 recipients/);
+  for (const change of all) {
+    const answer = await as(desk.tenant.apiKey, change);
+    t.true(answer.status < 300, `${change[0]} ${change[1]} ${answer.text}`);
+  }
+  const [used] = await world.deps.db('agent_policy_usage').where({ credential_id: desk.tenant.apiKeyId });
+  t.like(used, { actions: all.length, recipients: 2 });
+  const over = await as(desk.tenant.apiKey, ['PATCH', at, { daily_limit: 8 }]);
+  t.is(over.status, 403);
+  t.regex(over.body.message, /actions today/);
+  for (const [method, path, body] of await changes()) t.true((await person(method, path, body)).status < 300, path);
+});
+
+test('leads start a completed campaign again, so they need the policy too; a file is not imported into it', async (t) => {
+  const { desk, campaign, at } = await openActive();
+  for (const status of ['active', 'completed']) {
+    await world.deps.db('campaigns').where({ id: campaign.id }).update({ status });
+    const lead = { contact_ids: [await desk.contact()] };
+    t.is((await as(desk.tenant.apiKey, ['POST', `${at}/leads`, lead])).status, 403, status);
+    const form = new FormData();
+    form.set('file', new Blob(['email\na@lead.test\n']), 'leads.csv');
+    form.set('options', JSON.stringify({ campaign_id: campaign.id }));
+    const options = { token: desk.tenant.apiKey, body: form };
+    const refused = await call(world, 'POST', '/v1/contacts/import', options);
+    t.is(refused.status, 403, refused.text);
+  }
+});

@@ -1,0 +1,60 @@
+import type { CampaignRow } from '../../db/models/campaign.ts';
+import { AppError } from '../../lib/errors.ts';
+import { authorizeAction } from '../approvals/authorize.ts';
+import { resolveSenders } from '../engine/campaign/sender-pool.ts';
+import type { Tx } from '../kernel/transact.ts';
+
+/**
+ * Whether the caller may change what a campaign sends while it is active, or to whom. A start of a key or application goes by its policy, and what the
+ * policy does not allow is shown to a person before it happens; a change of an active campaign would be shown to nobody. So such a change needs the
+ * policy too, and is counted as an action with the leads that it adds; what the policy does not allow is refused. In any other state
+ * of the campaign everything may be prepared: the next start asks.
+ * @param campaign locked by the caller, with the senders that it has after the change
+ * @param recipients leads that are added
+ * @throws AppError forbidden, with every reason
+ */
+export async function assertMayChangeActive(tx: Tx, campaign: CampaignRow, recipients = 0): Promise<void> {
+  if (tx.actor.kind === 'session' || tx.actor.kind === 'system' || campaign.status !== 'active') return;
+  await assertWithinPolicy(tx, campaign, recipients);
+}
+
+/**
+ * {@link assertMayChangeActive} for leads that are added, by which a completed campaign starts again.
+ * @throws AppError forbidden, with every reason
+ */
+export async function assertMayAddLeads(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
+  if (tx.actor.kind === 'session' || tx.actor.kind === 'system' || recipients === 0) return;
+  if (campaign.status === 'active' || campaign.status === 'completed')
+    await assertWithinPolicy(tx, campaign, recipients);
+}
+
+/**
+ * A key or application imports no file into a campaign that sends, or starts again with new leads: how many people a file leads to is known only
+ * when it has been read, after the policy was asked.
+ * @throws AppError forbidden
+ */
+export function assertMayImportInto(tx: Tx, campaign: CampaignRow): void {
+  if (tx.actor.kind === 'session' || tx.actor.kind === 'system') return;
+  if (campaign.status !== 'active' && campaign.status !== 'completed') return;
+  throw new AppError('forbidden', 'A key or application imports no file into a campaign that sends', {
+    fix: 'Import the contacts without a campaign, and add them with POST /v1/campaigns/:id/leads, which asks the policy.',
+  });
+}
+
+async function assertWithinPolicy(tx: Tx, campaign: CampaignRow, recipients: number): Promise<void> {
+  const pool = await resolveSenders(tx.org, campaign);
+  const authorization = await authorizeAction(tx, tx.actor, {
+    capability: 'campaign.launch',
+    mailboxIds: pool.map(({ mailboxId }) => mailboxId),
+    recipients,
+  });
+  if (authorization.decision === 'execute') return;
+  const reasons = authorization.reasons.map(({ message }) => message).join('; ');
+  throw new AppError(
+    'forbidden',
+    `A key or application changes a campaign that sends only within its policy: ${reasons}`,
+    {
+      fix: 'Stop the campaign, change it and start it again: the start waits for a person. A completed one is duplicated.',
+    },
+  );
+}
