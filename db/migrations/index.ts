@@ -32,6 +32,7 @@ import * as warmup from './0059_warmup.ts';
 import * as mailboxOrders from './0060_mailbox_orders.ts';
 import * as payments from './0062_payments.ts';
 import * as approvalMails from './0064_approval_mails.ts';
+import * as approvalsByState from './0065_approvals_by_state.ts';
 import * as inboxSearch from './0066_inbox_search.ts';
 import * as warmupFates from './0071_warmup_fates.ts';
 import * as mailboxRevocations from './0072_mailbox_revocations.ts';
@@ -77,6 +78,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0060_mailbox_orders', ...mailboxOrders },
   { name: '0062_payments', ...payments },
   { name: '0064_approval_mails', ...approvalMails },
+  { name: '0065_approvals_by_state', ...approvalsByState },
   { name: '0066_inbox_search', ...inboxSearch },
   { name: '0071_warmup_fates', ...warmupFates },
   { name: '0072_mailbox_revocations', ...mailboxRevocations },
