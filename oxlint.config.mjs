@@ -74,7 +74,7 @@ const AREAS = {
   'step-runs': [],
   subscribers: ['runs'],
   suppressions: [],
-  system: ['payments', 'subscribers'],
+  system: ['mailbox-orders', 'payments', 'subscribers'],
   tasks: ['system'],
   'test-runs': ['contacts'],
   tracking: [],

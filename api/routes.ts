@@ -14,6 +14,7 @@ import { stepRunsRoutes } from './step-runs/routes.ts';
 import { directSendRoutes } from './direct-sends/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
 import { consentPageRoutes } from './mailboxes/pages.ts';
+import { mailboxOrdersRoutes } from './mailbox-orders/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { tasksRoutes } from './tasks/routes.ts';
@@ -59,6 +60,7 @@ export const routes: readonly AnyRoute[] = [
   ...analyticsRoutes,
   ...mailboxRoutes,
   ...consentPageRoutes,
+  ...mailboxOrdersRoutes,
   ...warmupRoutes,
   ...paymentRoutes,
   ...uniboxRoutes,

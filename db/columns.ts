@@ -119,9 +119,7 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'order_mailboxes.credentials': {
     note: 'Both passwords, sealed under `order_mailboxes/<order>/<position>` until the mailbox is connected; null then.',
   },
-  'order_steps.step': {
-    note: 'Its key: `domain:<domain>`, `mailbox:<position>`, `dns:<domain>`, `warmup:<position>`.',
-  },
+  'order_steps.step': { note: 'Its key, by the place in the order: `domain:0`, `mailbox:3`, `dns:0`, `warmup:3`.' },
   'order_steps.attempts': { note: 'Calls to the provider, those that undo it included.' },
   'oauth_applications.organization_id': { note: 'Null for a client that registered itself (RFC 7591).' },
   'oauth_applications.client_secret_hash': { note: 'SHA-256 of the secret; null for public clients.' },

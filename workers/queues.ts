@@ -3,6 +3,7 @@ import { createApprovalMailActivities } from '../activities/approval-mail.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
+import { createMailboxOrderActivities } from '../activities/mailbox-orders.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createPaymentActivities } from '../activities/payments.ts';
 import { createRunActivities } from '../activities/run.ts';
@@ -161,6 +162,7 @@ async function createActivities(
   const tests = createTestRunActivities(deps, { metrics, appCalls });
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
+  const orders = createMailboxOrderActivities(deps);
   const maintenance = createMaintenanceActivities(deps);
   const warmup = createWarmupActivities(deps, { smtp });
   const approvalMails = createApprovalMailActivities(deps);
@@ -170,9 +172,19 @@ async function createActivities(
   const webhooks = createWebhookActivities(deliveries);
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
-    workflows: { ...engine, ...tests, ...imports, ...mailboxes, ...maintenance, ...runs, ...verify, ...webhooks },
+    workflows: {
+      ...engine,
+      ...tests,
+      ...imports,
+      ...mailboxes,
+      ...orders,
+      ...maintenance,
+      ...runs,
+      ...verify,
+      ...webhooks,
+    },
     mail: { ...warmup, ...approvalMails, deliverSend: engine.deliverSend },
-    apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...verify },
+    apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...orders, ...verify },
     webhooks,
     batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...payments, ...runs },
     interactive: mailboxes,

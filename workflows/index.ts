@@ -5,6 +5,7 @@ export { contactImport } from './contact-import/workflow.ts';
 export { directSend } from './direct-send/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
+export { mailboxOrder } from './mailbox-order/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
 export { orderRefund } from './order-refund/workflow.ts';
 export { run } from './run/workflow.ts';

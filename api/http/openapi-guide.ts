@@ -67,6 +67,12 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'The accounts that emails leave from and replies arrive in. Connecting one signs in to its SMTP and IMAP servers first. Each has a daily cap and a minimum gap.',
       },
       {
+        name: 'managed-mailboxes',
+        title: 'Orders of mailboxes',
+        description:
+          'Mailboxes and domains that are rented from a provider: a quote, an order, its payment, every step until they are ready, and their cancellation. Where the installation has no provider, these answer 503.',
+      },
+      {
         name: 'payments',
         title: 'Payments',
         description:

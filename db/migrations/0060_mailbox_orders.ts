@@ -51,10 +51,7 @@ export async function up(knex: Knex): Promise<void> {
       total_due_today_cents integer not null,
       line_items jsonb not null,
       payment_id uuid,
-      checkout_url text,
       pay_by timestamptz not null,
-      stripe_subscription_id text,
-      external_status text,
       error jsonb,
       -- Its workflow has something to do: it goes on, or what it has made is undone.
       under_way boolean not null default true,

@@ -16,11 +16,8 @@ export interface MailboxOrdersRow {
   total_due_today_cents: number;
   line_items: OrderLine[];
   payment_id: string | null;
-  checkout_url: string | null;
   /** Until when it waits for the payment. */
   pay_by: Date;
-  stripe_subscription_id: string | null;
-  external_status: string | null;
   error: StoredIssue | null;
   under_way: boolean;
   blocked_reason: string | null;
@@ -50,10 +47,7 @@ export interface MailboxOrdersInsert {
   total_due_today_cents: number;
   line_items: string;
   payment_id?: string | null;
-  checkout_url?: string | null;
   pay_by: Date;
-  stripe_subscription_id?: string | null;
-  external_status?: string | null;
   error?: string | null;
   under_way?: boolean;
   blocked_reason?: string | null;

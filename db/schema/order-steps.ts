@@ -2,7 +2,7 @@
 
 export interface OrderStepsRow {
   order_id: string;
-  /** Its key: `domain:<domain>`, `mailbox:<position>`, `dns:<domain>`, `warmup:<position>`. */
+  /** Its key, by the place in the order: `domain:0`, `mailbox:3`, `dns:0`, `warmup:3`. */
   step: string;
   organization_id: string;
   seq: number;

@@ -231,6 +231,17 @@ export const EVENT_PAYLOADS = {
     received_at: at,
     data: z.record(z.string(), z.unknown()),
   }),
+  'mailbox_order.state_changed': z.strictObject({
+    provisioning_id: id,
+    state: text.describe('awaiting_payment, paid, queued, provisioning, configuring, ready, failed or cancelled'),
+    previous_state: textOrNull.describe('Null when the order was made'),
+    reason: textOrNull.describe('Why, as a code such as payment_expired'),
+  }),
+  'mailbox_order.needs_person': z.strictObject({
+    provisioning_id: id,
+    step: text.describe('What could not be undone, such as mailbox:3'),
+    reason: text.describe("Why, as the provider's code, or mailbox_provisioning_failed where it did not answer"),
+  }),
   'run.state_changed': z.strictObject({
     run_id: id,
     campaign_id: id,

@@ -178,6 +178,16 @@ export const EVENT_TYPES = {
     firehose: true,
     description: 'A product event was published with POST /v1/events.',
   },
+  'mailbox_order.state_changed': {
+    category: 'mailbox_order',
+    firehose: false,
+    description: 'An order of managed mailboxes was made, or came to another state.',
+  },
+  'mailbox_order.needs_person': {
+    category: 'mailbox_order',
+    firehose: false,
+    description: 'Something that an order made at the provider could not be undone: a person has to look at it there.',
+  },
   'run.state_changed': {
     category: 'run',
     firehose: false,
@@ -269,6 +279,7 @@ export const EVENT_SCOPES = {
   settings: 'READ_AUDIT_LOGS',
   subscription: 'READ_AUDIT_LOGS',
   run: 'READ_RUNS',
+  mailbox_order: 'READ_EMAILS',
   payment: 'READ_EMAILS',
   custom: 'REALTIME_SUBSCRIBE',
 } as const satisfies Record<string, Permission>;
@@ -295,6 +306,7 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   settings: ['view_analytics'],
   subscription: ['view_analytics'],
   run: ['view_campaigns'],
+  mailbox_order: ['view_campaigns'],
   payment: ['view_campaigns'],
   custom: ['view_campaigns'],
 };

@@ -19,13 +19,18 @@ export async function mailboxAllowance(ctx: Ctx): Promise<Allowance> {
 }
 
 /**
- * Refuses another mailbox where the allowance is used up.
+ * Refuses more mailboxes than the allowance has left.
+ * @param count mailboxes that are to be added
  * @throws AppError mailbox_allowance_reached
  */
-export async function assertRoom(ctx: Ctx, org: OrgScope): Promise<void> {
+export async function assertRoom(ctx: Ctx, org: OrgScope, count = 1): Promise<void> {
   const { limit, remaining } = await read(ctx, org);
-  if (remaining === null || remaining > 0) return;
-  throw new AppError('mailbox_allowance_reached', `The workspace has connected all ${limit} mailboxes it may`, {
+  if (remaining === null || remaining >= count) return;
+  const message =
+    remaining > 0
+      ? `The workspace may connect ${remaining} more mailboxes, not ${count}`
+      : `The workspace has connected all ${limit} mailboxes it may`;
+  throw new AppError('mailbox_allowance_reached', message, {
     fix: 'Remove a mailbox, or move the workspace to a paid plan.',
   });
 }

@@ -103,11 +103,29 @@ export async function connectConsented(
   });
 }
 
-async function connect(ctx: Ctx, tx: Tx, connection: Connection): Promise<MailboxView> {
+/**
+ * Connects a mailbox that the workspace has ordered and paid, with the credentials that its provider made. There was room for it in
+ * the allowance when it was ordered; what was paid is not refused now.
+ */
+export async function connectOrdered(ctx: Ctx, tx: Tx, input: ConnectInput): Promise<MailboxView> {
+  return connect(
+    ctx,
+    tx,
+    { ...input, provider: 'smtp_imap', services: (id) => servicesOf(ctx, id, input) },
+    { counted: true },
+  );
+}
+
+async function connect(
+  ctx: Ctx,
+  tx: Tx,
+  connection: Connection,
+  { counted = false }: { counted?: boolean } = {},
+): Promise<MailboxView> {
   await lockAllowance(tx);
   const known = await tx.org.query(Mailboxes).findOne({ email: connection.email }).forUpdate();
   assertMayConnect(ctx, known);
-  if (!known) await assertRoom(ctx, tx.org);
+  if (!known && !counted) await assertRoom(ctx, tx.org);
   const mailbox = known ? await reconnect(tx, known, connection) : await create(ctx, tx, connection);
   await storeTokens(ctx, tx, mailbox.id, connection.tokens);
   await wakeSync(tx);

@@ -1,4 +1,5 @@
 import type { Tx } from '../kernel/transact.ts';
+import { orderPaid, orderPaymentFailed, orderPaymentRecovered } from '../mailbox-orders/paid.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
 /** Why a subject is not paid for any more. */
@@ -20,15 +21,9 @@ export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject
 
 function orderOf(orderId: string): PaymentSubject {
   return {
-    async paid(tx, paymentId) {
-      const changed = await tx.org
-        .table('mailbox_orders')
-        .where({ id: orderId, payment_id: paymentId, state: 'awaiting_payment' })
-        .update({ state: 'paid', paid_at: tx.now, updated_at: tx.now });
-      return changed > 0 ? 'paid' : 'too_late';
-    },
-    failed: async () => undefined,
-    recovered: async () => false,
+    paid: (tx, paymentId) => orderPaid(tx, orderId, paymentId),
+    failed: async (tx, code) => void (await orderPaymentFailed(tx, orderId, code)),
+    recovered: (tx) => orderPaymentRecovered(tx, orderId),
   };
 }
 

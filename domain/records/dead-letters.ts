@@ -11,6 +11,9 @@ export const REFUND = 'order_refund';
 /** The email may have left: replaying it is the decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 
+/** What an order of mailboxes made at its provider and could not undo. */
+export const UNDO_OF_ORDER = 'mailbox_order_undo';
+
 /** Work that failed for the last time. */
 export interface GivenUp {
   /** The row that the work belongs to. */

@@ -2,6 +2,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 
@@ -11,6 +12,7 @@ export type Watched =
   | { campaignId: string; contactId: string }
   | { importId: string }
   | { runId: string }
+  | { orderId: string }
   | { deliveryId: string };
 
 /** The address of a record's run in the Temporal UI; undefined when TEMPORAL_UI_URL is not set. */
@@ -29,6 +31,7 @@ function workflowIdOf(watched: Watched): string {
   if ('contactId' in args) return enrollmentWorkflow.id(args);
   if ('campaignId' in args) return campaignWorkflow.id(args);
   if ('importId' in args) return contactImportWorkflow.id(args);
+  if ('orderId' in args) return mailboxOrderWorkflow.id(args);
   if ('runId' in args) return runWorkflow.id(args);
   return webhookDeliveryWorkflow.id(args);
 }

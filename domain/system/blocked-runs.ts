@@ -8,6 +8,7 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
@@ -18,8 +19,9 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { retryUndo } from '../mailbox-orders/undo.ts';
 import { retryRefund } from '../payments/request-refund.ts';
-import { addDeadLetter, replayDeadLetter, REFUND } from '../records/dead-letters.ts';
+import { addDeadLetter, REFUND, replayDeadLetter, UNDO_OF_ORDER } from '../records/dead-letters.ts';
 import { signalDirectSend } from '../records/direct-sends.ts';
 
 /** Who retries a blocked run. */
@@ -123,6 +125,34 @@ async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<
 }
 
 const FAMILIES: readonly Family[] = [
+  {
+    taskType: 'mailbox_order',
+    owns: (workflowId) => mailboxOrderWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { orderId } = mailboxOrderWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('mailbox_orders')
+        .where({ id: orderId, under_way: true })
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? orderId : undefined;
+    },
+    async retry(tx, orderId, cause) {
+      const changed = await tx.org
+        .table('mailbox_orders')
+        .where({ id: orderId, under_way: true })
+        .update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, orderId };
+      if (changed > 0) tx.intend(signal(mailboxOrderWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    // Not a run that is blocked, but what it could not undo: only a person has it tried again.
+    taskType: UNDO_OF_ORDER,
+    owns: () => false,
+    block: async () => undefined,
+    retry: retryUndo,
+  },
   {
     taskType: 'warmup',
     owns: (workflowId) => warmupWorkflow.partsOf(workflowId) !== undefined,

@@ -8,6 +8,7 @@ import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/c
 import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectSendArgs } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
+import { mailboxOrderWorkflow, type MailboxOrderArgs } from '../../workflows/mailbox-order/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
 import { orderRefundWorkflow, type OrderRefundArgs } from '../../workflows/order-refund/contract.ts';
@@ -135,6 +136,13 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "runId"
      from runs
      where state in ('queued', 'preflighting', 'awaiting_approval', 'launching')`,
+  ),
+  // One that has failed or was cancelled is under way until what it has made is undone.
+  family<MailboxOrderArgs>(
+    mailboxOrderWorkflow,
+    `select id as position, organization_id as "organizationId", id as "orderId"
+     from mailbox_orders
+     where under_way`,
   ),
   family<ApprovalMailArgs>(
     approvalMailWorkflow,

@@ -211,6 +211,8 @@ export const settingsSchema = z.object({
   PROVISIONING_URL: url.optional(),
   /** Signs every request to that provider; 32 characters or more. */
   PROVISIONING_SECRET: z.string().min(32, 'needs 32 characters or more').optional(),
+  /** How long (ms) one request to that provider may take. */
+  PROVISIONING_TIMEOUT_MS: count.min(1).default(30_000),
   /** How long (ms) a step of an order may fail at the provider before the order fails, is undone and refunded. */
   PROVISIONING_GIVE_UP_MS: count.min(1000).default(3_600_000),
   /** How long (ms) an order waits for its payment. */

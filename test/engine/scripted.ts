@@ -5,6 +5,7 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
+import { mailboxOrderWorkflow, type OrderDecision } from '../../workflows/mailbox-order/contract.ts';
 import { orderRefundWorkflow, type RefundReport } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
@@ -442,6 +443,72 @@ const refunds: Scripted[] = [
   ),
 ];
 
+const ordering = (gives: OrderDecision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'advanceMailboxOrder',
+  gives,
+  ...more,
+});
+const orderState = (state: string) => ({ state, where: state });
+const toPay = (until: number): OrderDecision => ({ kind: 'wait', until, ...orderState('awaiting_payment') });
+const ordered = (state: string): OrderDecision => ({ kind: 'done', ...orderState(state) });
+const orderStep = (step: string): OrderDecision => ({ kind: 'step', step, ...orderState('provisioning') });
+const orderUndo = (step: string): OrderDecision => ({ kind: 'undo', step, ...orderState('cancelled') });
+const performed: Answer = { activity: 'performOrderStep', gives: { outcome: 'done' } };
+const undone: Answer = { activity: 'undoOrderStep', gives: { outcome: 'done' } };
+const orderEnded: Sent = { signal: 'ended', says: [{ cause: 'cancelled' }] };
+const orderRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+
+const mailboxOrders: Scripted[] = [
+  mailboxOrder(
+    'paid-and-ready',
+    [
+      ordering({ kind: 'checkout', ...orderState('awaiting_payment') }),
+      { activity: 'openCheckout' },
+      ordering(toPay(hour())),
+      ordering(orderStep('domain:0')),
+      performed,
+      ordering(orderStep('mailbox:0')),
+      performed,
+      ordering(ordered('ready')),
+    ],
+    [{ signal: 'paid', says: [{ paymentId: newId() }], events: TIMER, times: 1 }],
+  ),
+  mailboxOrder('not-paid', [
+    ordering(toPay(inMs(8_000))),
+    ordering({ kind: 'close', ...orderState('awaiting_payment') }),
+    { activity: 'closeCheckout' },
+    ordering(ordered('failed')),
+  ]),
+  mailboxOrder('cancelled-during-a-step', [
+    ordering(orderStep('mailbox:0')),
+    { ...performed, meanwhile: orderEnded },
+    ordering(orderUndo('mailbox:0')),
+    undone,
+    ordering(orderUndo('domain:0')),
+    undone,
+    ordering(ordered('cancelled')),
+  ]),
+  mailboxOrder('cancelled-at-the-end', [
+    ordering(ordered('ready'), { meanwhile: orderEnded, takesMs: LONG_MS }),
+    ordering(orderUndo('mailbox:0')),
+    undone,
+    ordering(ordered('cancelled')),
+  ]),
+  mailboxOrder(
+    'blocked',
+    [
+      ordering(orderStep('mailbox:0')),
+      { activity: 'performOrderStep', fails: gaveUp },
+      { activity: 'advanceMailboxOrder', patient: true, fails: gaveUp },
+      ordering(ordered('ready')),
+    ],
+    [
+      { ...orderRetried, events: GAVE_UP, times: 1 },
+      { ...orderRetried, events: GAVE_UP, times: 2 },
+    ],
+  ),
+];
+
 const challenged = (gives: ChallengeStep): Answer => ({ activity: 'challengeEndpoint', gives });
 const noEcho: ChallengeStep = { over: false, retryInMs: 3_000 };
 const verifyRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
@@ -474,6 +541,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...runs,
   ...approvalMails,
   ...refunds,
+  ...mailboxOrders,
   ...tests,
   ...verifications,
 ];
@@ -523,6 +591,10 @@ function approvalMail(name: string, answers: Answer[], later: Scripted['later'] 
 
 function refund(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(orderRefundWorkflow, { organizationId, paymentId: newId() }, 'order-refund', name, answers, later);
+}
+
+function mailboxOrder(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(mailboxOrderWorkflow, { organizationId, orderId: newId() }, 'mailbox-order', name, answers, later);
 }
 
 function scripted<Args>(

@@ -26,6 +26,8 @@ import { createCampaign, createMailbox, createMember, createSession, enroll } fr
 import { bounceOf, replyTo } from '../harness/inbound.ts';
 import { mailedToken } from '../harness/people.ts';
 import { createWorld, type World } from '../harness/world.ts';
+import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
+import { undoOrderStep } from '../../domain/mailbox-orders/undo.ts';
 import { expireCheckout } from '../../domain/payments/checkout.ts';
 import { openPayment } from '../../domain/payments/open.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
@@ -36,7 +38,15 @@ const NOWHERE = { smtp: { host: '127.0.0.1', port: 25 } };
 const OK = { response: '250 ok', assignedId: null };
 let world: World;
 test.before(async () => {
-  world = await createWorld();
+  world = await createWorld({
+    env: {
+      // A provider that does not answer, so that what an order made cannot be undone.
+      PROVISIONING_URL: 'http://127.0.0.1:1',
+      PROVISIONING_SECRET: 'a secret of more than thirty-two characters',
+      STRIPE_SECRET_KEY: 'sk_test',
+      STRIPE_WEBHOOK_SECRET: 'whsec_test',
+    },
+  });
   await registerSubscribers(world.deps, SUBSCRIBERS);
 });
 test.after.always(() => world?.close());
@@ -266,6 +276,19 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     );
     await expireCheckout(s.ctx, opened.id);
   },
+  'mailbox_order.state_changed': async (s) => cancelOrder(s.ctx, await storeOrder(s, 'awaiting_payment')),
+  'mailbox_order.needs_person': async (s) => {
+    const id = await storeOrder(s, 'cancelled');
+    await world.deps.db('order_steps').insert({
+      order_id: id,
+      step: 'mailbox:0',
+      organization_id: s.desk.tenant.organizationId,
+      seq: 0,
+      state: 'compensating',
+      undo_started_at: new Date(0),
+    });
+    await undoOrderStep(s.ctx, id, 'mailbox:0');
+  },
   'run.state_changed': async (s) => {
     await createMailbox(world.deps, s.desk.tenant.organizationId, `${newId()}@ours.test`, NOWHERE);
     await createRun(s.ctx, {
@@ -474,3 +497,27 @@ test('every event belongs to a family with a scope and a permission', (t) => {
     custom: 'REALTIME_SUBSCRIBE',
   });
 });
+
+/** An order of one mailbox, straight in the database. */
+async function storeOrder({ desk }: Stage, state: string): Promise<string> {
+  const [id, now] = [newId(), world.deps.clock.now()];
+  await world.deps.db('mailbox_orders').insert({
+    id,
+    organization_id: desk.tenant.organizationId,
+    quote_id: newId(),
+    state,
+    provider: 'google',
+    count: 1,
+    domains: '[]',
+    warmup: false,
+    currency: 'usd',
+    total_monthly_cents: 350,
+    total_due_today_cents: 350,
+    line_items: '[]',
+    pay_by: now,
+    actor_kind: 'session',
+    created_at: now,
+    updated_at: now,
+  });
+  return id;
+}

@@ -161,6 +161,21 @@ export const ROWS: Record<string, Factory> = {
       policy_decision: json({ decision: 'undecided' }),
       actor_kind: 'session',
     }),
+  '/mailbox-provisioning/:id': async (place) =>
+    insert(place, 'mailbox_orders', {
+      quote_id: newId(),
+      state: 'awaiting_payment',
+      provider: 'google',
+      count: 1,
+      domains: json([{ domain: 'example.com', registration: true, price_cents: 1_200, mailboxes: 1 }]),
+      warmup: false,
+      currency: 'usd',
+      total_monthly_cents: 350,
+      total_due_today_cents: 1_550,
+      line_items: json([]),
+      pay_by: new Date(place.world.deps.clock.now().getTime() + 3600_000),
+      actor_kind: 'session',
+    }),
   '/campaigns/:id/test-runs/:runId': async (place) =>
     insert(place, 'test_runs', {
       campaign_id: place.parents.id,

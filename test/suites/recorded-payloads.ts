@@ -19,6 +19,12 @@ import type {
   EnrollmentSignals,
 } from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
+import type {
+  MailboxOrderActivities,
+  MailboxOrderArgs,
+  MailboxOrderSignals,
+  OrderDecision,
+} from '../../workflows/mailbox-order/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
 import type {
   OrderRefundActivities,
@@ -197,6 +203,23 @@ const refundArgs = today<OrderRefundArgs>()(z.strictObject({ organizationId: id,
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
+const orderArgs = today<MailboxOrderArgs>()(z.strictObject({ organizationId: id, orderId: id }));
+const orderStepArgs = z.tuple([
+  z.strictObject({ organizationId: id, orderId: id, step: z.string().regex(/^[a-z]+:\d+$/) }),
+]);
+const orderActivity = activity<MailboxOrderActivities>();
+const orderSays = { state: why, where: why };
+const orderDecision = today<OrderDecision>()(
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('checkout'), ...orderSays }),
+    z.strictObject({ kind: z.literal('wait'), until: time, ...orderSays }),
+    z.strictObject({ kind: z.literal('close'), ...orderSays }),
+    z.strictObject({ kind: z.literal('step'), step: why, ...orderSays }),
+    z.strictObject({ kind: z.literal('undo'), step: why, ...orderSays }),
+    z.strictObject({ kind: z.literal('done'), ...orderSays }),
+  ]),
+);
+
 /** By family: the folder's name in workflows/. A family with recordings and without an entry fails the suite. */
 export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'approval-mail': {
@@ -360,6 +383,23 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         z.tuple([]),
         z.strictObject({ missing: z.int() }),
       ),
+    },
+  },
+  'mailbox-order': {
+    args: z.tuple([orderArgs]),
+    signals: {
+      paid: z.tuple([today<MailboxOrderSignals['paid']>()(z.strictObject({ paymentId: id }))]),
+      ended: z.tuple([
+        today<MailboxOrderSignals['ended']>()(z.strictObject({ cause: z.enum(['cancelled', 'failed']) })),
+      ]),
+      retry: z.tuple([today<MailboxOrderSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      advanceMailboxOrder: orderActivity('advanceMailboxOrder', z.tuple([orderArgs]), orderDecision),
+      openCheckout: orderActivity('openCheckout', z.tuple([orderArgs]), nothing),
+      closeCheckout: orderActivity('closeCheckout', z.tuple([orderArgs]), nothing),
+      performOrderStep: orderActivity('performOrderStep', orderStepArgs, outcome),
+      undoOrderStep: orderActivity('undoOrderStep', orderStepArgs, outcome),
     },
   },
   'order-refund': {

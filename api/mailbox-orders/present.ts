@@ -1,0 +1,117 @@
+import type { z } from 'zod';
+import type { ApprovalRow } from '../../domain/approvals/view.ts';
+import { approvalUrl } from '../../domain/approvals/link.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
+import type { Offer } from '../../domain/mailbox-orders/ports.ts';
+import type { OrderView } from '../../domain/mailbox-orders/read.ts';
+import type { QuoteRow } from '../../domain/mailbox-orders/states.ts';
+import { runUrl } from '../../domain/records/run-url.ts';
+import { iso } from '../http/schemas.ts';
+import type * as schemas from './schemas.ts';
+
+/** What can be ordered, as answers carry it. */
+export function presentOffers(offers: readonly Offer[]): z.input<typeof schemas.providers> {
+  return {
+    data: offers.map((offer) => ({
+      provider: offer.provider,
+      name: offer.name,
+      currency: offer.currency,
+      mailbox_monthly_cents: offer.mailboxMonthlyCents,
+      warmup_monthly_cents: offer.warmupMonthlyCents,
+      max_mailboxes: offer.maxMailboxes,
+    })),
+  };
+}
+
+/** A quote as answers carry it. */
+export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
+  return {
+    quote_id: row.id,
+    count: row.count,
+    provider: row.provider,
+    ...presentDomains(row.domains),
+    warmup: row.warmup,
+    names: row.names,
+    mailboxes: row.mailboxes.map(({ email }) => ({ email })),
+    currency: row.currency,
+    mailbox_monthly_cents: row.mailbox_monthly_cents,
+    warmup_monthly_cents: row.warmup_monthly_cents,
+    domain_cents: row.domain_cents,
+    total_monthly_cents: row.total_monthly_cents,
+    total_due_today_cents: row.total_due_today_cents,
+    line_items: row.line_items,
+    expires_at: iso(row.expires_at),
+  };
+}
+
+/** An order as answers carry it. */
+export function presentOrder(
+  { order, payment, steps, mailboxes }: OrderView,
+  { config }: Pick<Ctx, 'config'>,
+): z.input<typeof schemas.order> {
+  const waits = order.state === 'awaiting_payment';
+  return {
+    provisioning_id: order.id,
+    organization_id: order.organization_id,
+    quote_id: order.quote_id,
+    status: order.state,
+    provider: order.provider,
+    mailboxes_requested: order.count,
+    ...presentDomains(order.domains),
+    warmup: order.warmup,
+    currency: order.currency,
+    total_monthly_cents: order.total_monthly_cents,
+    total_due_today_cents: order.total_due_today_cents,
+    line_items: order.line_items,
+    ...(waits && payment?.checkoutUrl ? { checkout_url: payment.checkoutUrl } : {}),
+    ...(waits ? { pay_by: iso(order.pay_by) } : {}),
+    ...(payment?.subscriptionId ? { stripe_subscription_id: payment.subscriptionId } : {}),
+    ...(payment ? { payment_status: payment.state } : {}),
+    steps: steps.map((step) => ({
+      key: step.step,
+      done: step.state === 'done',
+      status: step.state,
+      ...(step.detail ? { detail: step.detail } : {}),
+      ...moment('completed_at', step.completed_at),
+    })),
+    mailboxes: mailboxes.map((mailbox) => ({
+      email: mailbox.email,
+      ...(mailbox.mailbox_id ? { email_account_id: mailbox.mailbox_id } : {}),
+      ...(mailbox.external_status ? { external_status: mailbox.external_status } : {}),
+      ...(mailbox.warmup_external_status ? { warmup_external_status: mailbox.warmup_external_status } : {}),
+    })),
+    needs_person: payment?.state === 'needs_person' || steps.some(({ state }) => state === 'needs_person'),
+    ...(order.error ? { error: order.error } : {}),
+    created_at: iso(order.created_at),
+    updated_at: iso(order.updated_at),
+    ...moment('paid_at', order.paid_at),
+    ...moment('ready_at', order.ready_at),
+    ...moment('failed_at', order.failed_at),
+    ...moment('cancelled_at', order.cancelled_at),
+    ...(order.blocked_reason ? { blocked_reason: order.blocked_reason } : {}),
+    ...runUrl(config, { orderId: order.id }),
+  };
+}
+
+/** An order that waits for a person, as answers carry it. */
+export function presentApproval(row: ApprovalRow, { config }: Pick<Ctx, 'config'>): z.input<typeof schemas.approval> {
+  return {
+    result: 'awaiting_approval',
+    reasons: row.reasons.map(({ message }) => message),
+    approval_id: row.id,
+    approval_url: approvalUrl(config, row.id),
+    expires_at: iso(row.expires_at),
+  };
+}
+
+function presentDomains(domains: QuoteRow['domains']) {
+  return {
+    domain: domains[0]!.domain,
+    domains: domains.map(({ registration, ...rest }) => ({ ...rest, domain_registration: registration })),
+    domain_registration: domains.some(({ registration }) => registration),
+  };
+}
+
+function moment<Name extends string>(name: Name, at: Date | null): { [Key in Name]?: string } {
+  return (at ? { [name]: iso(at) } : {}) as { [Key in Name]?: string };
+}

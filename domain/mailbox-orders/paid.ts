@@ -1,0 +1,65 @@
+import { json } from '../../db/connection.ts';
+import { signalOpen } from '../../temporal/dispatch.ts';
+import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { failOrder } from './end.ts';
+import { moveOrder } from './move.ts';
+import { WORKING } from './states.ts';
+
+/**
+ * Records that an order was paid, within the transaction that records the payment: one conditional UPDATE decides between the payment, the
+ * end of its time and a cancellation. The workflow of the order is signalled, never started: one that is lost is started by `reconcile`.
+ * @returns `too_late` when the order did not wait for this payment: the money goes back
+ */
+export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Promise<'paid' | 'too_late'> {
+  const order = await tx.org.table('mailbox_orders').where({ id: orderId, payment_id: paymentId }).first('id');
+  if (!order) return 'too_late';
+  const paid = await moveOrder(tx, orderId, ['awaiting_payment'], 'paid');
+  if (!paid) return 'too_late';
+  const args = { organizationId: tx.org.organizationId, orderId };
+  tx.intend(signalOpen(mailboxOrderWorkflow, args, 'paid', { paymentId }));
+  return 'paid';
+}
+
+/**
+ * Records that the payment of an order came to nothing. Before it was paid the order fails. When a month of mailboxes in use is not paid, their
+ * order says so, and they go on; when the subscription has ended, they are retired. The time that was paid was used: nothing is given back then.
+ * @returns false when there was nothing to record
+ */
+export async function orderPaymentFailed(
+  tx: Tx,
+  orderId: string,
+  code: 'payment_expired' | 'payment_failed' | 'subscription_ended',
+): Promise<boolean> {
+  const error = { code, ...WORDS[code] };
+  if (code === 'subscription_ended') return (await failOrder(tx, orderId, ['ready', ...WORKING], error)) !== undefined;
+  if ((await failOrder(tx, orderId, ['awaiting_payment'], error)) !== undefined) return true;
+  if (code !== 'payment_failed') return false;
+  const noted = await tx.org
+    .table('mailbox_orders')
+    .where({ id: orderId, state: 'ready' })
+    .update({ error: json(error), updated_at: tx.now });
+  return noted > 0;
+}
+
+/**
+ * Records that a month was paid after one that was not.
+ * @returns false where nothing was amiss
+ */
+export async function orderPaymentRecovered(tx: Tx, orderId: string): Promise<boolean> {
+  const rows = await tx.org.sql(
+    `update mailbox_orders set error = null, updated_at = :now
+     where organization_id = :org and id = :id and state = 'ready' and error ->> 'code' = 'payment_failed' returning id`,
+    { id: orderId, now: tx.now },
+  );
+  return rows.length > 0;
+}
+
+const WORDS = {
+  payment_expired: { message: 'The checkout was not paid in time', fix: 'Ask for another quote and order again.' },
+  payment_failed: { message: 'The payment was refused', fix: 'Order again with another method of payment.' },
+  subscription_ended: {
+    message: 'The subscription has ended, and with it the mailboxes',
+    fix: 'Order mailboxes anew to go on.',
+  },
+} as const;

@@ -1,0 +1,81 @@
+import type { Row } from '../../db/rows.ts';
+import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import type { OrderRow, OrderState, StepRow } from './states.ts';
+
+/** An order with what it consists of. */
+export interface OrderView {
+  order: OrderRow;
+  payment: { state: string; checkoutUrl: string | null; subscriptionId: string | null } | null;
+  steps: StepRow[];
+  mailboxes: Row<'order_mailboxes'>[];
+}
+
+/**
+ * One order with its steps and mailboxes (GET /mailbox-provisioning/:id).
+ * @throws AppError not_found
+ */
+export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
+  const org = reader(ctx);
+  const [order] = isUuid(id)
+    ? await org.sql<OrderRow>('select * from mailbox_orders where organization_id = :org and id = :id', { id })
+    : [];
+  if (!order) throw notFound('Order');
+  return (await viewOrders(org, [order]))[0]!;
+}
+
+/**
+ * Orders, newest first (GET /mailbox-provisioning). The cursor is the id of the last order of the page before.
+ * @throws AppError bad_request for a cursor that is no id
+ */
+export async function listOrders(
+  ctx: Ctx,
+  { state }: { state?: OrderState | undefined },
+  page: PageRequest,
+): Promise<Page<OrderView>> {
+  if (page.cursor && !isUuid(page.cursor)) throw badCursor();
+  const org = reader(ctx);
+  const rows = await org.sql<OrderRow>(
+    `select * from mailbox_orders where organization_id = :org and (cast(:state as text) is null or state = :state)
+       and (cast(:cursor as uuid) is null or id < :cursor) order by id desc limit :limit`,
+    { state: state ?? null, cursor: page.cursor ?? null, limit: page.limit + 1 },
+  );
+  const { rows: orders, nextCursor } = pageOf(rows, page.limit, (last) => last.id);
+  return { rows: await viewOrders(org, orders), nextCursor };
+}
+
+/** Orders with what they consist of, in the order of the rows. */
+export async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
+  const ids = orders.map(({ id }) => id);
+  const [payments, steps, mailboxes] = await Promise.all([
+    org.sql<{ id: string; state: string; checkout_url: string | null; provider_subscription_id: string | null }>(
+      `select id, state, checkout_url, provider_subscription_id from payments where organization_id = :org and id = any(:ids)`,
+      { ids: orders.flatMap(({ payment_id: payment }) => payment ?? []) },
+    ),
+    org.sql<StepRow>(
+      'select * from order_steps where organization_id = :org and order_id = any(:ids) order by order_id, seq',
+      {
+        ids,
+      },
+    ),
+    org.sql<Row<'order_mailboxes'>>(
+      'select * from order_mailboxes where organization_id = :org and order_id = any(:ids) order by order_id, position',
+      { ids },
+    ),
+  ]);
+  return orders.map((order) => {
+    const payment = payments.find(({ id }) => id === order.payment_id);
+    return {
+      order,
+      payment: payment
+        ? { state: payment.state, checkoutUrl: payment.checkout_url, subscriptionId: payment.provider_subscription_id }
+        : null,
+      steps: steps.filter(({ order_id: id }) => id === order.id),
+      mailboxes: mailboxes.filter(({ order_id: id }) => id === order.id),
+    };
+  });
+}

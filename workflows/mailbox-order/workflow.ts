@@ -1,0 +1,107 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ask, type Blocked } from '../ask.ts';
+import { blockedReason } from '../blocked.ts';
+import { listenForHints, type Hints } from '../hints.ts';
+import { waitUntil } from '../interruptible.ts';
+import { resourceQueue } from '../queues.ts';
+import type { MailboxOrderActivities, MailboxOrderArgs, MailboxOrderSignals, OrderDecision } from './contract.ts';
+
+const paid = defineSignal<[MailboxOrderSignals['paid']]>('paid');
+const ended = defineSignal<[MailboxOrderSignals['ended']]>('ended');
+const retry = defineSignal<[MailboxOrderSignals['retry']]>('retry');
+const stateAttribute = defineSearchAttributeKey('State', 'KEYWORD');
+
+/**
+ * An order of managed mailboxes: its checkout, the wait for the payment, step after step at the provider, ready. An order that fails or is
+ * cancelled is undone in reverse. Each step is registered in PostgreSQL before its call, so what has to be undone is known there,
+ * whatever became of this run; PostgreSQL decides what comes next, this run does it, and asks again.
+ */
+export async function mailboxOrder(args: MailboxOrderArgs): Promise<string> {
+  const hints = listenForHints(paid, ended, retry);
+  const show = showStates();
+  for (;;) {
+    hints.take();
+    const decision = await ask((activities: MailboxOrderActivities) => activities.advanceMailboxOrder(args));
+    show(decision);
+    switch (decision.kind) {
+      case 'wait':
+        await waitUntil(decision.until, hints.any, decision.where);
+        break;
+      case 'blocked':
+        await waitUntil(null, hints.any, decision.where);
+        break;
+      case 'done':
+        // It may have been cancelled meanwhile.
+        if (!hints.any()) return decision.state;
+        break;
+      case 'undo':
+        // Cancelling the run must not leave behind what the order has made.
+        await CancellationScope.nonCancellable(() => act(args, decision, hints, show));
+        break;
+      default:
+        await act(args, decision, hints, show);
+    }
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof mailboxOrder>(args);
+    }
+  }
+}
+
+type Act = Extract<OrderDecision, { kind: 'checkout' | 'close' | 'step' | 'undo' }>;
+
+/** Does what was decided. When it keeps failing, PostgreSQL shows the run as blocked: it waits until it is retried. */
+async function act(
+  args: MailboxOrderArgs,
+  decision: Act,
+  hints: Hints,
+  show: (decision: Blocked) => void,
+): Promise<void> {
+  const { openCheckout, closeCheckout, performOrderStep, undoOrderStep } = proxyActivities<MailboxOrderActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'apps'),
+    summary: decision.where,
+    startToCloseTimeout: '2m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  try {
+    switch (decision.kind) {
+      case 'checkout':
+        return await openCheckout(args);
+      case 'close':
+        return await closeCheckout(args);
+      case 'step':
+        await performOrderStep({ ...args, step: decision.step });
+        return;
+      case 'undo':
+        await undoOrderStep({ ...args, step: decision.step });
+    }
+  } catch (error) {
+    const blocked = { kind: 'blocked', where: blockedReason(error) } as const;
+    show(blocked);
+    await waitUntil(null, hints.any, blocked.where);
+  }
+}
+
+/** Shows in the Temporal UI how far the order is; State, by which operators filter, is written only when it changes. */
+function showStates(): (decision: OrderDecision | Blocked) => void {
+  let shown = workflowInfo().typedSearchAttributes.get(stateAttribute);
+  return (decision) => {
+    const until = decision.kind === 'wait' ? ` until ${new Date(decision.until).toISOString()}` : '';
+    setCurrentDetails(`${decision.where}${until}`);
+    const state = decision.kind === 'blocked' ? 'blocked' : decision.state;
+    if (state !== shown) upsertSearchAttributes([{ key: stateAttribute, value: state }]);
+    shown = state;
+  };
+}
