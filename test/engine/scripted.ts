@@ -443,11 +443,7 @@ const refunds: Scripted[] = [
   ),
 ];
 
-const ordering = (gives: OrderDecision, more: Partial<Answer> = {}): Answer => ({
-  activity: 'advanceMailboxOrder',
-  gives,
-  ...more,
-});
+const ordering = (gives: OrderDecision, more = {}): Answer => ({ activity: 'advanceMailboxOrder', gives, ...more });
 const orderState = (state: string) => ({ state, where: state });
 const toPay = (until: number): OrderDecision => ({ kind: 'wait', until, ...orderState('awaiting_payment') });
 const ordered = (state: string): OrderDecision => ({ kind: 'done', ...orderState(state) });
@@ -456,8 +452,6 @@ const orderUndo = (step: string): OrderDecision => ({ kind: 'undo', step, ...ord
 const performed: Answer = { activity: 'performOrderStep', gives: { outcome: 'done' } };
 const undone: Answer = { activity: 'undoOrderStep', gives: { outcome: 'done' } };
 const orderEnded: Sent = { signal: 'ended', says: [{ cause: 'cancelled' }] };
-const orderRetried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
-
 const mailboxOrders: Scripted[] = [
   mailboxOrder(
     'paid-and-ready',
@@ -502,10 +496,7 @@ const mailboxOrders: Scripted[] = [
       { activity: 'advanceMailboxOrder', patient: true, fails: gaveUp },
       ordering(ordered('ready')),
     ],
-    [
-      { ...orderRetried, events: GAVE_UP, times: 1 },
-      { ...orderRetried, events: GAVE_UP, times: 2 },
-    ],
+    [1, 2].map((times) => ({ ...tried, events: GAVE_UP, times })),
   ),
 ];
 
