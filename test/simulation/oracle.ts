@@ -48,15 +48,15 @@ export interface Order {
 
 /**
  * As many emails as the order of campaigns sends that sends least. Orders beyond the first are tried only where less than a share
- * of its emails was sent, as they decide nothing elsewhere.
+ * of its emails was sent, as they decide nothing elsewhere, and while there is time.
  */
-export function roomOf(outcome: Outcome, share: number): number {
+export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean => true): number {
   let least = Infinity;
   // Campaigns know nothing of each other: one may take a mailbox of three that another has only two of.
   for (const acrossCampaigns of [true, false])
     for (const campaigns of ordersOf([...outcome.spec.campaigns.keys()])) {
       least = Math.min(least, couldHaveSent(outcome, { campaigns, acrossCampaigns }).length);
-      if (outcome.letters.length >= Math.floor(least * share)) return least;
+      if (outcome.letters.length >= Math.floor(least * share) || !isTimeLeft()) return least;
     }
   return least;
 }

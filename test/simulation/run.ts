@@ -45,6 +45,9 @@ export interface Outcome {
   turns: { launcher: number; run: number };
 }
 
+/** Learns of every day that is over, counted from 1, and of the emails until then; false ends the world with that day. */
+export type Progress = (day: number, emails: number) => boolean;
+
 /** One launcher or run, as Temporal would keep it: when it wakes, and what it then does. */
 interface Actor {
   /** Epoch ms; null waits for a nudge. */
@@ -64,7 +67,7 @@ export async function playWorld(
   base: TestDeps,
   spec: WorldSpec,
   look?: (ctx: Ctx, built: Built) => Promise<void>,
-  progress?: (day: number, emails: number) => void,
+  progress?: Progress,
 ): Promise<Outcome> {
   const clock = new ManualClock(new Date(spec.from));
   const deps: TestDeps = { ...base, clock };
@@ -92,11 +95,13 @@ class Simulation {
   /** The last row of the outbox that was passed on. */
   #relayed = '0';
   #uid = 0;
+  #until: number;
 
   constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built) {
     this.#deps = deps;
     this.#clock = clock;
     this.#spec = spec;
+    this.#until = spec.until;
     this.#built = built;
     this.#ctx = systemCtx(deps, built.organizationId, 'simulation');
     this.#ledger = new Ledger(spec, built);
@@ -118,7 +123,7 @@ class Simulation {
 
   outcome(): Outcome {
     return {
-      spec: this.#spec,
+      spec: { ...this.#spec, until: this.#until },
       built: this.#built,
       letters: this.#ledger.letters,
       faults: this.#ledger.faults,
@@ -127,8 +132,7 @@ class Simulation {
     };
   }
 
-  /** @param progress learns of every day that is over, counted from 1, and of the emails until then */
-  async play(progress?: (day: number, emails: number) => void): Promise<void> {
+  async play(progress?: Progress): Promise<void> {
     const { db } = this.#deps;
     const own = new Set(this.#built.campaigns.map(({ id }) => id));
     const concerns = (id: unknown): boolean => typeof id === 'string' && own.has(id.split('/')[1] ?? '');
@@ -140,7 +144,7 @@ class Simulation {
     await this.#playOn(progress).finally(() => db.removeListener('query', notice));
   }
 
-  async #playOn(progress?: (day: number, emails: number) => void): Promise<void> {
+  async #playOn(progress?: Progress): Promise<void> {
     let daysOver = 0;
     const { rows } = await this.#deps.db.raw('select coalesce(max(id), 0) as id from outbox');
     this.#relayed = rows[0].id;
@@ -157,15 +161,16 @@ class Simulation {
           at = actor.at;
         }
       }
-      const next = Math.floor(Math.min(at, this.#spec.until) / HOUR);
+      const day = Math.floor((Math.min(at, this.#until) - this.#spec.from) / DAY);
+      if (day > daysOver && progress?.((daysOver = day), this.#ledger.letters.length) === false)
+        this.#until = Math.min(this.#until, this.#spec.from + day * DAY);
+      const next = Math.floor(Math.min(at, this.#until) / HOUR);
       if (next > hour && active) {
         const hours = { from: (hour + 1) * HOUR, until: next * HOUR };
         await checkHour(this.#deps.db, this.#ledger, this.#wakes(), hours);
         active = false;
       }
-      if (at >= this.#spec.until) break;
-      const day = Math.floor((at - this.#spec.from) / DAY);
-      if (day > daysOver) progress?.((daysOver = day), this.#ledger.letters.length);
+      if (at >= this.#until) break;
       hour = Math.floor(at / HOUR);
       active = true;
       this.#clock.set(new Date(Math.max(at, this.#clock.now().getTime())));
@@ -175,7 +180,7 @@ class Simulation {
       } else await this.#turn(key, this.#actors.get(key)!);
       await this.#relay();
     }
-    this.#clock.set(new Date(this.#spec.until));
+    this.#clock.set(new Date(this.#until));
     await checkLeads(this.#ctx, this.#ledger);
   }
 
