@@ -15,6 +15,13 @@ import type { Visit } from '../oauth/pages/visit.ts';
 
 const PATH = '/mailboxes/consent';
 const text = z.string().max(4096).default('');
+/** What a provider sends along: visible ASCII, so that the longest URL that is taken is one that the server reads. */
+const visible = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[\x20-\x7e]*$/, 'must be visible ASCII characters')
+    .default('');
 
 type Shown = Pick<OfferedConsent, 'secret'> & Partial<OfferedConsent>;
 
@@ -24,7 +31,7 @@ export const consentPageRoutes: readonly AnyRoute[] = [
     operationId: 'pages.mailboxConsent',
     path: PATH,
     summary: 'Where a mail provider sends people back: shows the workspace that the mailbox would be connected to',
-    query: z.object({ state: text, code: text, error: text }),
+    query: z.object({ state: visible(200), code: visible(4096), error: visible(200) }),
     errors: ['mailbox_consent_expired', 'mailbox_auth_failed', 'service_unavailable'],
     show: async (visit, query) => confirmPage(visit, await receiveConsent(visit.ctx, query)),
   }),

@@ -3,6 +3,7 @@ import { createLead, createMondayWorld } from '../../test/harness/lead.ts';
 import { blockRun } from '../../domain/system/blocked-runs.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Attempt } from '../../test/harness/fake-smtp.ts';
+import { heron } from '../../test/harness/heron.ts';
 import { call } from '../../test/harness/world.ts';
 
 const stage = await createMondayWorld(test);
@@ -62,6 +63,46 @@ test.serial('an uncertain email is sent again when its dead letter is replayed',
   t.is((await replay(tenant.apiKey, data[0]!.id)).status, 200);
   t.is(await deliver(), 'sent');
   t.is(smtp.taken.length, 1);
+});
+
+test.serial(
+  'a person who knows that an uncertain email arrived has it count as sent, by API and command line',
+  async (t) => {
+    const first = await given({ kind: 'unknown', detail: 'no answer' });
+    t.is(await first.deliver(), 'uncertain');
+    const { data } = await list(first.tenant.apiKey);
+    const settle = (as: string) =>
+      call(world, 'POST', `/v1/tasks/dlq/${data[0]!.id}/replay`, { token: first.tenant.apiKey, body: { as } });
+    t.is((await settle('gone')).status, 400);
+    t.deepEqual((await settle('sent')).body, { status: 'replayed' });
+    t.is((await settle('sent')).status, 404, 'the letter has gone with the doubt');
+    const sendOf = (id: string) => world.deps.db('sends').where({ id }).first();
+    t.like(await sendOf(data[0]!.task_id), { state: 'sent' });
+    t.is(first.smtp.taken.length, 0, 'nothing left a second time');
+
+    const second = await given({ kind: 'unknown', detail: 'no answer' });
+    t.is(await second.deliver(), 'uncertain');
+    const settings = { PRIMARY_DB: world.databaseUrl, HERON_DATA_DIR: '/nonexistent' };
+    const listed = JSON.parse((await heron(['uncertain'], settings)).stdout).uncertain;
+    t.is(listed.length, 1);
+    const told = await heron(['uncertain', 'sent', listed[0].id], settings);
+    t.is(told.code, 0, told.stderr);
+    t.like(await sendOf(listed[0].id), { state: 'sent' });
+    t.is((await heron(['uncertain', 'again', listed[0].id], settings)).code, 1);
+  },
+);
+
+test.serial('only an uncertain email can count as sent', async (t) => {
+  const { tenant, ctx, campaignId, contactId, advance } = await given('accept');
+  await advance();
+  await blockRun(ctx, `enrollment/${campaignId}/${contactId}`, new Error('boom'));
+  const { data } = await list(tenant.apiKey);
+  const refused = await call(world, 'POST', `/v1/tasks/dlq/${data[0]!.id}/replay`, {
+    token: tenant.apiKey,
+    body: { as: 'sent' },
+  });
+  t.deepEqual([refused.status, refused.body.problems?.[0]?.path], [400, 'body.as']);
+  t.is((await list(tenant.apiKey, '?status=pending')).data.length, 1);
 });
 
 test.serial('a run that kept failing goes on when its dead letter is replayed', async (t) => {

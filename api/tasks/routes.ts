@@ -46,14 +46,24 @@ export const tasksRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/tasks/dlq/:id/replay',
     area,
-    summary: 'Start a task again that gave up; an email that may have left is sent again',
+    summary: 'Start a task again that gave up; an email that may have left is sent again, or counts as sent',
+    description:
+      'Without a body the task starts again. With `as: sent` an email that may have left (`uncertain_email`) counts as sent, and is not sent again: for a person who has seen that it arrived.',
     scope: ['SEND_CAMPAIGNS'],
     permission: 'send_campaigns',
     params: idParams,
+    body: z
+      .strictObject({
+        as: z
+          .enum(['again', 'sent'])
+          .default('again')
+          .meta({ description: 'What becomes of an email that may have left' }),
+      })
+      .prefault({}),
     success: { status: 200, body: z.strictObject({ status: z.literal('replayed') }) },
     errors: ['conflict'],
-    handler: async (ctx, { params }) => {
-      await replayTask(ctx, params.id);
+    handler: async (ctx, { params, body }) => {
+      await replayTask(ctx, params.id, body.as);
       return { status: 'replayed' as const };
     },
   }),

@@ -1,4 +1,4 @@
-import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -33,29 +33,29 @@ export async function getRun(ctx: Ctx, id: string): Promise<RunDetail> {
 }
 
 /**
- * Runs, newest first (GET /runs). The steps of their input are left out: they can be large, and the detail has them. The
- * cursor is the id of the last run of the page before.
- * @throws AppError bad_request for a cursor that is no run id
+ * Runs, newest first (GET /runs). The steps of their input are left out: they can be large, and the detail has them.
+ * @throws AppError bad_request for a cursor of another list
  */
 export async function listRuns(
   ctx: Ctx,
   filters: { state?: RunState | undefined; campaignId?: string | undefined },
   page: PageRequest,
 ): Promise<Page<RunRow>> {
-  if (page.cursor && !isUuid(page.cursor)) throw badCursor();
+  const bound = [filters.state ?? null, filters.campaignId ?? null];
+  const after = decodeIdCursor('runs', bound, page.cursor);
   if (filters.campaignId !== undefined && !isUuid(filters.campaignId)) return { rows: [], nextCursor: null };
   const rows = await reader(ctx).sql<RunRow>(
     `select r.*, r.input - 'steps' as input from runs r
      where r.organization_id = :org and (cast(:state as text) is null or r.state = :state)
        and (cast(:campaign as uuid) is null or r.campaign_id = :campaign)
-       and (cast(:cursor as uuid) is null or r.id < :cursor)
+       and (cast(:after as uuid) is null or r.id < :after)
      order by r.id desc limit :limit`,
     {
       state: filters.state ?? null,
       campaign: filters.campaignId ?? null,
-      cursor: page.cursor ?? null,
+      after: after ?? null,
       limit: page.limit + 1,
     },
   );
-  return pageOf(rows, page.limit, (last) => last.id);
+  return pageOf(rows, page.limit, (last) => encodeCursor('runs', bound, [last.id]));
 }

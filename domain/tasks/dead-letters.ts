@@ -1,7 +1,9 @@
 import type { Columns } from '../../db/rows.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { confirmSent } from '../engine/outcomes/confirm-sent.ts';
 import { retryFailedEmail, sendUncertainAgain } from '../engine/sending/replay.ts';
+import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { FAILED_DIRECT_EMAIL, FAILED_EMAIL, replayDeadLetter, UNCERTAIN_EMAIL } from '../records/dead-letters.ts';
@@ -40,17 +42,23 @@ export async function listDeadLetters(
 /**
  * Has the task of a dead letter start again, once: of two who ask at once, one gets a conflict and changes nothing. A run that
  * is gone or has ended needs nothing, and its letter is settled with it.
- * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more
+ * @param as `sent` settles an email that may have left without sending it again: the caller knows that it did
+ * @throws AppError not_found, conflict when it was replayed before or the task cannot be repeated any more, bad_request for `sent` where
+ *   the task is no such email
  */
-export async function replayTask(ctx: Ctx, id: string): Promise<void> {
+export async function replayTask(ctx: Ctx, id: string, as: 'again' | 'sent' = 'again'): Promise<void> {
   await transact(ctx, async (tx) => {
     const letter = isUuid(id)
       ? await tx.org.table('dead_letters').where({ id }).first('id', 'task_id', 'task_type', 'status')
       : undefined;
     if (!letter) throw notFound('Dead letter');
-    if (letter.status === 'pending') await restartTask(tx, letter.task_type, letter.task_id);
+    if (as === 'sent' && letter.task_type !== UNCERTAIN_EMAIL)
+      throw badRequest('The task cannot count as sent', [
+        { path: 'body.as', message: 'sent is for a task of type uncertain_email' },
+      ]);
     // The rows of the task are locked before the letter, as whoever writes one does; so the letter decides last.
-    if (letter.status !== 'pending' || !(await replayDeadLetter(tx, letter.task_type, letter.task_id)))
+    const done = letter.status === 'pending' && (await (as === 'sent' ? countAsSent : restart)(tx, letter));
+    if (!done)
       throw new AppError('conflict', 'The task has been replayed already', {
         fix: 'GET /v1/tasks/dlq?status=pending lists those that have not.',
       });
@@ -58,9 +66,25 @@ export async function replayTask(ctx: Ctx, id: string): Promise<void> {
       action: 'dead_letter.replayed',
       entityType: 'dead_letter',
       entityId: letter.id,
-      metadata: { task_type: letter.task_type, task_id: letter.task_id },
+      metadata: { task_type: letter.task_type, task_id: letter.task_id, ...(as === 'sent' ? { as } : {}) },
     });
   });
+}
+
+/** What leads from a letter to its task. */
+type Task = Pick<DeadLetter, 'task_id' | 'task_type'>;
+
+/** @returns whether the email was still uncertain; its letter goes with that */
+async function countAsSent(tx: Tx, { task_id: sendId }: Task): Promise<boolean> {
+  const send = await tx.org.table('sends').where({ id: sendId }).first('mailbox_id');
+  if (send?.mailbox_id) assertMailboxAllowed(tx.actor, send.mailbox_id);
+  return confirmSent(tx, sendId, 'a person says so');
+}
+
+/** @returns whether the letter was still to be replayed */
+async function restart(tx: Tx, { task_type: type, task_id: taskId }: Task): Promise<boolean> {
+  await restartTask(tx, type, taskId);
+  return replayDeadLetter(tx, type, taskId);
 }
 
 async function restartTask(tx: Tx, taskType: string, taskId: string): Promise<void> {
