@@ -43,12 +43,20 @@ const folder = await mkdtemp(join(tmpdir(), 'heron-fuzz-'));
 try {
   await writeFile(join(folder, 'schemathesis.toml'), SETTINGS);
   const { apiKey } = await world.tenant();
+  const settings = {
+    '--header': `Authorization:Bearer ${apiKey}`,
+    '--phases': 'examples,fuzzing',
+    '--max-examples': values.examples,
+    '--seed': values.seed,
+    '--checks': CHECKS.join(),
+    '--max-response-time': '5',
+    '--warnings': 'off',
+    ...(values.only ? { '--include-operation-id': values.only } : {}),
+  };
   const options = [
-    ...['--header', `Authorization:Bearer ${apiKey}`],
-    ...['--phases', 'examples,fuzzing', '--max-examples', values.examples, '--seed', values.seed],
-    ...['--checks', CHECKS.join(), '--continue-on-failure', '--max-response-time', '5', '--warnings', 'off'],
+    '--continue-on-failure',
+    ...Object.entries(settings).flat(),
     ...EXCLUDED.flatMap((id) => ['--exclude-operation-id', id]),
-    ...(values.only ? ['--include-operation-id', values.only] : []),
   ];
   const run = spawn(
     values.program,
