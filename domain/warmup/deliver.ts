@@ -14,7 +14,7 @@ import { findMailbox } from '../mailboxes/read.ts';
 import { nextSpan } from '../records/schedule/windows.ts';
 import { openingHours } from './plan.ts';
 import { isOut } from './ramp.ts';
-import { findStanding, type StandingRow } from './standing.ts';
+import { findStanding, offerAgain, type StandingRow } from './standing.ts';
 import { composeWarmup, wordsOf } from './content.ts';
 import { matchedOf, pairWeight, type WarmupRule } from './routing.ts';
 
@@ -70,7 +70,8 @@ export async function deliverWarmup(
   }
 }
 
-function handOver(
+/** Hands a claimed email over to its server, by `until` (performance.now() ms); withheld at its end where the claim is another's by then. */
+export function handOver(
   ctx: Ctx,
   smtp: SmtpSender,
   target: SmtpTarget,
@@ -212,6 +213,7 @@ async function freeTime(tx: Tx, mail: MailRow): Promise<number> {
 /** Gives an email up before anything left: its place in the cap is free again. */
 async function drop(tx: Tx, mail: MailRow, why: string): Promise<Claim> {
   await tx.org.table('warmup_mails').where({ id: mail.id }).update({ state: 'failed', error: why });
+  await offerAgain(tx, [mail.mailbox_id]);
   await countDaily(tx.org, [{ scope: 'mailbox', scopeId: mail.mailbox_id, day: mail.slot_day, by: -1 }]);
   return { kind: 'gone' };
 }

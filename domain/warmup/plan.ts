@@ -10,6 +10,7 @@ import { compileSchedule, spansBetween, type CompiledSchedule } from '../records
 import { drawPartners, readPool, type Pool } from './pool.ts';
 import { dailyTarget, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
+import { offerAgain } from './standing.ts';
 
 /** Mailboxes planned in one transaction. */
 const CHUNK = 250;
@@ -58,11 +59,16 @@ async function release(ctx: Ctx): Promise<void> {
   await transact(ctx, async (tx) => {
     const rows = await tx.org.sql<Columns<'warmup_standings', 'mailbox_id'> & { was: HealthState }>(
       `with over as (
-         select mailbox_id, health_state from warmup_standings
-         where organization_id = :org and health_state in ('quarantined', 'blocked') and blocked_until <= :now for update)
+         select s.mailbox_id, s.health_state from warmup_standings s join mailboxes m on m.id = s.mailbox_id
+         where s.organization_id = :org and s.health_state in ('quarantined', 'blocked') and s.blocked_until <= :now
+         for no key update of m, s skip locked)
        update warmup_standings s set health_state = 'throttled', reason = null
        from over where s.mailbox_id = over.mailbox_id returning s.mailbox_id, over.health_state as was`,
       { now: tx.now },
+    );
+    await offerAgain(
+      tx,
+      rows.map(({ mailbox_id: id }) => id),
     );
     for (const { mailbox_id: id, was } of rows)
       tx.emit('warmup.health_changed', { email_account_id: id, health_state: 'throttled', previous_state: was });

@@ -144,6 +144,16 @@ export async function releaseMails(tx: Tx, mailboxId: string): Promise<void> {
     `update warmup_standings set planned_day = null where organization_id = :org and mailbox_id = :mailbox`,
     { mailbox: mailboxId },
   );
+  await offerAgain(tx, [mailboxId]);
+}
+
+/** Has the allocator of campaigns look again at locked mailboxes that may have got room: its note of when they are free is forgotten. */
+export async function offerAgain(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.org.sql(
+    `update mailboxes set next_free_at = 'epoch' where organization_id = :org and id = any(:ids::uuid[])`,
+    { ids },
+  );
 }
 
 function resumed({ warmup, warmup_paused_at: pausedAt }: MailboxRow, now: Date): Anchors {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { atOnce, transact } from '../../domain/kernel/transact.ts';
 import { readSeats, utcDay } from '../../domain/engine/sending/seats.ts';
-import { deliverWarmup } from '../../domain/warmup/deliver.ts';
+import { claimWarmup, deliverWarmup, handOver } from '../../domain/warmup/deliver.ts';
 import { evaluateHealth, healthOf } from '../../domain/warmup/health.ts';
 import { planDay } from '../../domain/warmup/plan.ts';
 import { recordWarmup } from '../../domain/warmup/record.ts';
@@ -13,6 +13,7 @@ import { createSmtpSender, type SmtpSender } from '../../lib/smtp/index.ts';
 import { startSync } from '../../workers/sync.ts';
 import { eventually, startEngine } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
+import { awayFrom, bounceOf } from '../harness/inbound.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { call, createWorld, type World } from '../harness/world.ts';
@@ -43,8 +44,13 @@ test.after.always(async () => {
 let count = 0;
 
 /** A mailbox of the mail world that is being warmed. */
-async function warmed(at: World, tenant: Tenant, fields: Record<string, unknown> = {}) {
-  const box = await mail.addMailbox({ email: `warm${(count += 1)}@ours.test`, password: 'secret' });
+async function warmed(
+  at: World,
+  tenant: Tenant,
+  fields: Record<string, unknown> = {},
+  server: { spam?: (raw: Buffer) => boolean } = {},
+) {
+  const box = await mail.addMailbox({ email: `warm${(count += 1)}@ours.test`, password: 'secret', ...server });
   const id = await createMailbox(at.deps, tenant.organizationId, box.email, box, {
     ...ALWAYS,
     warmup: at.deps.clock.now(),
@@ -405,6 +411,108 @@ test('health follows from where emails land; it throttles campaigns, and quarant
   await recordWarmup(ctx, ada, raw, { folder: 'INBOX', uidValidity: 1, uid: 9, receivedAt: new Date() });
   t.like(await mailRow(spam), { landed: 'spam' });
   t.true((await eventTypes(tenant)).includes('warmup.placement_in_spam'));
+});
+
+test('an email that lands in Junk is taken out of it and read, over IMAP', async (t) => {
+  const tenant = await world.tenant();
+  const ada = await warmed(world, tenant);
+  const bob = await warmed(world, tenant, {}, { spam: (raw) => raw.includes(ada.box.email) });
+  const sync = await startSync(world.deps, { sweepMs: 100 });
+  t.teardown(() => sync.stop());
+  const id = await due(tenant, ada.id, bob.id);
+  const other = await world.tenant();
+  bob.box.deliver('From: eve@else.test\r\nSubject: spam\r\nMessage-ID: <spam@else.test>\r\n\r\nBuy!\r\n', 'Junk');
+  await deliver(tenant, id);
+  await eventually(async () => bob.box.messages('INBOX').some(({ flags }) => flags.includes('\\Seen')));
+  t.like(await mailRow(id), { state: 'sent', landed: 'spam' });
+  // What is no warmup email stays where it is, as it is.
+  await eventually(async () => bob.box.messages('Junk').length === 1);
+  t.deepEqual(
+    bob.box.messages('Junk').map(({ flags, raw }) => [flags.includes('\\Seen'), raw.includes('Buy!')]),
+    [[false, true]],
+  );
+  t.true((await eventTypes(tenant)).includes('warmup.placement_in_spam'));
+  t.deepEqual(await eventTypes(other), []);
+});
+
+test('reports about a warmup email are its own: it came back, and no message of the inbox knows of it', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  const sync = await startSync(world.deps, { sweepMs: 100 });
+  t.teardown(() => sync.stop());
+  for (let landed = 0; landed < 7; landed += 1)
+    await due(tenant, ada.id, bob.id, { state: 'sent', landed: 'inbox', landed_at: new Date() });
+  const about = async () => {
+    const id = await due(tenant, ada.id, bob.id, { state: 'sent', message_id: `<${newId()}@ours.test>` });
+    return { id, from: ada.box.email, to: bob.box.email, messageId: (await mailRow(id)).message_id as string };
+  };
+  const [back, away, forged] = [await about(), await about(), await about()];
+  ada.box.deliver(bounceOf(forged, '5.1.1', 'somebody@else.test'));
+  ada.box.deliver(awayFrom(away, 'I am away until Monday.'));
+  ada.box.deliver(bounceOf(back, '5.7.1'));
+  await eventually(async () => (await mailRow(back.id)).landed === 'bounced');
+  t.like(await mailRow(back.id), { state: 'sent', error: '5.7.1' });
+  t.like(await mailRow(forged.id), { landed: null });
+  t.like(await mailRow(away.id), { landed: null });
+  t.deepEqual(await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId }), []);
+  t.false((await eventTypes(tenant)).some((type) => /bounce|inbox|campaign/.test(type)));
+  for (let landed = 0; landed < 2; landed += 1)
+    await due(tenant, ada.id, bob.id, { state: 'sent', landed: 'spam', landed_at: new Date() });
+  await transact(ctx, (tx) => evaluateHealth(tx, ada.id));
+  t.like((await call(world, 'GET', `/v1/emails/${ada.id}/warmup`, { token: tenant.apiKey })).body, {
+    health_state: 'throttled',
+    blocked_reason: '2 of 10 warmup emails landed in spam, 1 came back',
+  });
+
+  // A bounce of anything else is the inbox's.
+  ada.box.deliver(bounceOf({ ...back, messageId: '<other@ours.test>' }, '5.1.1'));
+  await eventually(
+    async () =>
+      (await world.deps.db('inbound_messages').where({ organization_id: tenant.organizationId })).length === 1,
+  );
+});
+
+test('workers that claim at once, and one that died, send an email once', async (t) => {
+  const tenant = await world.tenant();
+  const ctx = world.system(tenant.organizationId);
+  const [ada, bob] = [await warmed(world, tenant), await warmed(world, tenant)];
+  const taken = () => mail.messages.filter(({ envelope }) => envelope.to[0] === bob.box.email).length;
+  const id = await due(tenant, ada.id, bob.id);
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claimWarmup(ctx, id)));
+  t.is(claims.filter(({ kind }) => kind === 'claimed').length, 1);
+  // The worker that has it is killed before the end of the message: another sends it, and the first may not any more.
+  const first = claims.find(({ kind }) => kind === 'claimed') as Extract<(typeof claims)[number], { kind: 'claimed' }>;
+  t.true((await deliver(tenant, id))!.retryInMs > 0);
+  await world.deps
+    .db('warmup_mails')
+    .where({ id })
+    .update({ claimed_at: new Date(Date.now() - DAY_MS) });
+  await deliver(tenant, id);
+  t.like(await mailRow(id), { state: 'reserved', handover: null });
+  const late = handOver(
+    ctx,
+    smtp,
+    { ...mail.smtp, username: ada.box.email, password: 'secret', security: 'none' },
+    id,
+    first,
+    performance.now() + 10_000,
+  );
+  t.is((await late).kind, 'withheld');
+  await Promise.all(Array.from({ length: 4 }, () => deliver(tenant, id)));
+  t.like(await mailRow(id), { state: 'sent' });
+  t.is(taken(), 1);
+
+  // Killed after it: what may have left is never sent again.
+  const begun = await due(tenant, ada.id, bob.id);
+  await claimWarmup(ctx, begun);
+  await world.deps
+    .db('warmup_mails')
+    .where({ id: begun })
+    .update({ handover: 'begun', claimed_at: new Date(Date.now() - DAY_MS) });
+  for (let turns = 0; turns < 3; turns += 1) await warmupTurn(ctx, smtp, ada.id);
+  t.like(await mailRow(begun), { state: 'uncertain', error: 'worker_died' });
+  t.is(taken(), 1);
 });
 
 test('a started warmup runs: its workflow sends at the time, waits while it is paused, and ends when it is stopped', async (t) => {

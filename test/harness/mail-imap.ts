@@ -23,7 +23,7 @@ export interface StoredMessage {
   raw: Buffer;
 }
 
-export type Folder = 'INBOX' | 'Sent';
+export type Folder = 'INBOX' | 'Sent' | 'Junk';
 
 export interface ImapBox {
   host: string;
@@ -39,8 +39,12 @@ export interface ImapBox {
   stop(): Promise<void>;
 }
 
-/** Starts an IMAP server with one mailbox (INBOX and Sent) on 127.0.0.1, on a free port when none is given. */
-export async function startImapBox(email: string, password: string, port = 0): Promise<ImapBox> {
+/** Starts an IMAP server with one mailbox (INBOX, Sent, and Junk if wanted) on 127.0.0.1, on a free port when none is given. */
+export async function startImapBox(
+  email: string,
+  password: string,
+  { port = 0, junk = false }: { port?: number | undefined; junk?: boolean | undefined } = {},
+): Promise<ImapBox> {
   const uidvalidity = Math.floor(Date.now() / 1000);
   const users = { [email]: { password } };
   const imap = hoodiecrow({
@@ -48,7 +52,13 @@ export async function startImapBox(email: string, password: string, port = 0): P
     users,
     storage: {
       INBOX: { uidvalidity, messages: [] },
-      '': { separator: '/', folders: { Sent: { uidvalidity, 'special-use': '\\Sent', messages: [] } } },
+      '': {
+        separator: '/',
+        folders: {
+          Sent: { uidvalidity, 'special-use': '\\Sent', messages: [] },
+          ...(junk ? { Junk: { uidvalidity, 'special-use': '\\Junk', messages: [] } } : {}),
+        },
+      },
     },
   });
   const sockets = new Set<Socket>();

@@ -26,13 +26,26 @@ export interface MailWorldMailbox {
   renumber: () => void;
 }
 
+interface User {
+  password: string | null;
+  token: string | null;
+  box: ImapBox;
+  isSpam: (raw: Buffer) => boolean;
+}
+
 /** A small world of real mail servers inside this process. */
 export interface MailWorld {
   smtp: Endpoint;
   /** Every message the SMTP server has taken, oldest first: the record to reconcile against. */
   messages: readonly ReceivedMessage[];
   /** Creates a user; mail sent to its address through this world lands in its INBOX. */
-  addMailbox(user: { email: string; password: string; imapPort?: number }): Promise<MailWorldMailbox>;
+  addMailbox(user: {
+    email: string;
+    password: string;
+    imapPort?: number;
+    /** Has a Junk folder, in which everything lands that its server takes for spam. */
+    spam?: (raw: Buffer) => boolean;
+  }): Promise<MailWorldMailbox>;
   /** Decides what happens to mail for one recipient address from now on. */
   script: (address: string, script: RecipientScript) => void;
   /** The server itself: whom it refuses as a sender, and whether it is there. */
@@ -53,7 +66,7 @@ export interface MailWorld {
  * @param options.startTls offers STARTTLS, with the certificate smtp-server brings along
  */
 export async function startMailWorld(options: { startTls?: boolean; smtpPort?: number } = {}): Promise<MailWorld> {
-  const users = new Map<string, { password: string | null; token: string | null; box: ImapBox }>();
+  const users = new Map<string, User>();
   const listeners = new Set<(message: ReceivedMessage) => void>();
 
   const smtp = await startSmtpSink({
@@ -62,7 +75,10 @@ export async function startMailWorld(options: { startTls?: boolean; smtpPort?: n
     accepts: (user, password) => users.get(user.toLowerCase())?.password === password,
     acceptsToken: (user, token) => users.get(user.toLowerCase())?.token === token,
     onMessage(message) {
-      for (const address of message.envelope.to) users.get(address.toLowerCase())?.box.deliver(message.raw);
+      for (const address of message.envelope.to) {
+        const user = users.get(address.toLowerCase());
+        user?.box.deliver(message.raw, user.isSpam(message.raw) ? 'Junk' : 'INBOX');
+      }
       for (const listener of listeners) listener(message);
     },
   });
@@ -79,9 +95,9 @@ export async function startMailWorld(options: { startTls?: boolean; smtpPort?: n
     script: smtp.script,
     server: smtp,
     onMessage,
-    async addMailbox({ email, password, imapPort }) {
-      const box = await startImapBox(email, password, imapPort);
-      const user: { password: string | null; token: string | null; box: ImapBox } = { password, token: null, box };
+    async addMailbox({ email, password, imapPort, spam }) {
+      const box = await startImapBox(email, password, { port: imapPort, junk: spam !== undefined });
+      const user: User = { password, token: null, box, isSpam: spam ?? (() => false) };
       users.set(email.toLowerCase(), user);
       return {
         email,

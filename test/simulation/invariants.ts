@@ -50,8 +50,11 @@ interface LeadState {
 }
 
 const COUNTERS_OFF = `select jsonb_agg(jsonb_build_object('scope', coalesce(d.scope, s.scope), 'id', coalesce(d.scope_id, s.scope_id), 'day', coalesce(d.day, s.day), 'count', d.count, 'emails', s.n)) from (
-         select 'mailbox' as scope, mailbox_id as scope_id, (slot_at at time zone 'utc')::date as day, count(*)::int as n
-         from sends where organization_id = :org group by 1, 2, 3
+         select 'mailbox' as scope, mailbox_id as scope_id, day, count(*)::int as n
+         from (select mailbox_id, (slot_at at time zone 'utc')::date as day from sends where organization_id = :org
+           -- One that was given up before it was claimed counts no more.
+           union all select mailbox_id, slot_day from warmup_mails
+           where organization_id = :org and (state <> 'failed' or claimed_at is not null)) emails group by 1, 2, 3
          union all select 'campaign', campaign_id, slot_day, count(*)::int from sends
          where organization_id = :org and campaign_id is not null group by 1, 2, 3) s
        full join (select scope, scope_id, day, count from daily_counters where organization_id = :org and scope in ('mailbox', 'campaign')) d
@@ -142,9 +145,18 @@ async function checkStarvation(
   const { rows: sends } = await runStatement<Record<string, any>>(
     db,
     `select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first
-     from sends where organization_id = :org and slot_at > :from and mailbox_id is not null`,
+     from sends where organization_id = :org and slot_at > :from and mailbox_id is not null
+     union all select null, mailbox_id, coalesce(sent_at, slot_at), slot_day, false
+     from warmup_mails where organization_id = :org and slot_at > :from`,
     { org: built.organizationId, from: new Date(hours.from - 2 * DAY) },
   );
+  // A mailbox whose warmup lands in spam gives fewer emails.
+  const { rows: unwell } = await runStatement<{ id: string }>(
+    db,
+    `select mailbox_id as id from warmup_standings where organization_id = :org and health_state not in ('healthy', 'watch')`,
+    { org: built.organizationId },
+  );
+  const weak = new Set(unwell.map(({ id }) => id));
   const slots = sends.map((send): Slot => ({
     campaign: built.campaigns.findIndex(({ id }) => id === send.campaign_id),
     mailbox: built.mailboxes.indexOf(send.mailbox_id),
@@ -154,14 +166,19 @@ async function checkStarvation(
   }));
   for (let now = hours.from; now <= hours.until; now += HOUR)
     for (const row of waiting)
-      if (row.due! <= now - STARVED_MS && starves(ledger, row, { rows, slots, now }))
+      if (row.due! <= now - STARVED_MS && starves(ledger, row, { rows, slots, weak, now }))
         return ledger.fault(now, 'a lead that starves', JSON.stringify(row));
 }
 
 function starves(
   ledger: Ledger,
   lead: LeadState,
-  { rows, slots, now }: { rows: readonly LeadState[]; slots: readonly Slot[]; now: number },
+  {
+    rows,
+    slots,
+    weak,
+    now,
+  }: { rows: readonly LeadState[]; slots: readonly Slot[]; weak: ReadonlySet<string>; now: number },
 ): boolean {
   const { spec, built } = ledger;
   const moments = [STARVED_MS, STARVED_MS / 2, MINUTE].map((before) => now - before);
@@ -188,6 +205,7 @@ function starves(
     return false;
   return spec.mailboxes.some((mailbox, index) => {
     if (lead.mailbox_id !== null && lead.mailbox_id !== built.mailboxes[index]) return false;
+    if (weak.has(built.mailboxes[index]!)) return false;
     if (isFirst && rules.espMatch === 'strict' && !matches(provider, mailbox.provider)) return false;
     if (!ledger.isSender(campaign, index, now) || moments.some((at) => ledger.rests(index, at))) return false;
     const { cap, gapSeconds } = ledger.mailboxAt(index, now);

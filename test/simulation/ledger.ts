@@ -85,6 +85,11 @@ export class Ledger {
     return this.#mailboxes[mailbox]!.findLast((change) => change.at <= at)!.value;
   }
 
+  /** What a mailbox has been set to so far. */
+  statesOf(mailbox: number): MailboxState[] {
+    return this.#mailboxes[mailbox]!.map(({ value }) => value);
+  }
+
   /** Whether a mailbox is on and in the pool of a campaign. */
   isSender(campaign: number, mailbox: number, at: number): boolean {
     const { pool } = this.rulesAt(campaign, at);

@@ -25,7 +25,7 @@ import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
 import { buildWorld, type Built } from './build.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
-import { Ledger, type Fault, type Letter } from './ledger.ts';
+import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -58,6 +58,28 @@ interface Actor {
   spunAt: number;
 }
 
+/** What company of a simulation gets to know. */
+export interface Surroundings {
+  ctx: Ctx;
+  db: TestDeps['db'];
+  smtp: SmtpSender;
+  spec: WorldSpec;
+  built: Built;
+  ledger: Ledger;
+  /** What a mailbox has been set to so far, by its place. */
+  states(mailbox: number): readonly MailboxState[];
+}
+
+/** Others that send from the mailboxes of a world, beside its campaigns. */
+export interface Company {
+  begin(world: Surroundings): Promise<void>;
+  /** When it acts next (epoch ms). */
+  nextAt(): number;
+  act(now: number): Promise<void>;
+  /** An email leaves a mailbox, by its place; whether it is one of the company's. */
+  takes(mailbox: number, to: string, raw: Buffer, now: number): boolean;
+}
+
 /**
  * Plays a world from its beginning to its end: the verbs are those of production, the clock is moved from event to
  * event, and what workflows do (wait, ask again, deliver, be nudged) is done here from the outbox. `look` may look at
@@ -68,12 +90,13 @@ export async function playWorld(
   spec: WorldSpec,
   look?: (ctx: Ctx, built: Built) => Promise<void>,
   progress?: Progress,
+  company?: Company,
 ): Promise<Outcome> {
   const clock = new ManualClock(new Date(spec.from));
   const deps: TestDeps = { ...base, clock };
   const built = await buildWorld(deps, spec);
   await look?.(systemCtx(deps, built.organizationId, 'simulation'), built);
-  const simulation = new Simulation(deps, clock, spec, built);
+  const simulation = new Simulation(deps, clock, spec, built, company);
   await simulation.play(progress);
   return simulation.outcome();
 }
@@ -86,6 +109,7 @@ class Simulation {
   readonly #built: Built;
   readonly #actors = new Map<string, Actor>();
   readonly #ledger: Ledger;
+  readonly #company: Company | undefined;
   readonly #smtp: SmtpSender;
   readonly #turns = { launcher: 0, run: 0 };
   /** Arrivals and happenings that are still to come, soonest first. */
@@ -97,7 +121,8 @@ class Simulation {
   #uid = 0;
   #until: number;
 
-  constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built) {
+  constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built, company: Company | undefined) {
+    this.#company = company;
     this.#deps = deps;
     this.#clock = clock;
     this.#spec = spec;
@@ -151,16 +176,28 @@ class Simulation {
     let hour = Math.floor(this.#spec.from / HOUR);
     let active = false;
     for (const { id } of this.#built.campaigns) this.#wake(`campaign/${id}`, this.#spec.from);
+    await this.#company?.begin({
+      ctx: this.#ctx,
+      db: this.#deps.db,
+      smtp: this.#smtp,
+      spec: this.#spec,
+      built: this.#built,
+      ledger: this.#ledger,
+      states: (mailbox) => this.#ledger.statesOf(mailbox),
+    });
     for (;;) {
       const script = this.#script[0];
       let key: string | undefined;
       let at = script?.at ?? Infinity;
+      const others = this.#company?.nextAt() ?? Infinity;
       for (const [name, actor] of this.#actors) {
         if (actor.at !== null && (actor.at < at || (actor.at === at && key !== undefined && name < key))) {
           key = name;
           at = actor.at;
         }
       }
+      const isOthers = others < at;
+      if (isOthers) at = others;
       const day = Math.floor((Math.min(at, this.#until) - this.#spec.from) / DAY);
       if (day > daysOver && progress?.((daysOver = day), this.#ledger.letters.length) === false)
         this.#until = Math.min(this.#until, this.#spec.from + day * DAY);
@@ -174,7 +211,8 @@ class Simulation {
       hour = Math.floor(at / HOUR);
       active = true;
       this.#clock.set(new Date(Math.max(at, this.#clock.now().getTime())));
-      if (key === undefined) {
+      if (isOthers) await this.#company!.act(this.#now());
+      else if (key === undefined) {
         this.#script.shift();
         await script!.act();
       } else await this.#turn(key, this.#actors.get(key)!);
@@ -286,6 +324,7 @@ class Simulation {
     if (during('outage')) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
     if (during('password'))
       return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
+    if (this.#company?.takes(mailbox, to, raw, now)) return { kind: 'accepted', response: '250 taken', rejected: [] };
     const lead = this.#ledger.record(now, mailbox, to, raw);
     if (this.#spec.leads[lead]!.gone) {
       this.#ledger.leave(lead, now);

@@ -3,6 +3,7 @@ import type { ImapFlow, SearchObject } from 'imapflow';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { startFolderAt, recordFolderRead, readFolderProgress } from '../../domain/mailboxes/sync-state.ts';
 import { recordWarmup } from '../../domain/warmup/record.ts';
+import { recordWarmupReport } from '../../domain/warmup/report.ts';
 import { postponeUnreadable, unreadableDue } from '../../domain/mailboxes/unreadable.ts';
 import {
   recordInbound,
@@ -221,6 +222,7 @@ async function recordMessage(parts: FolderParts, at: At, message: Fetched): Prom
       parts.tend.push(at.uid);
       return parts.onMessage('warmup');
     }
+    if (await parts.record(() => recordWarmupReport(ctx, mailbox, source, location))) return parts.onMessage('warmup');
     parts.onMessage((await parts.record(() => recordInbound(ctx, mailbox, source, location))) ?? 'duplicate');
   } catch (error) {
     if (isPassing(error)) throw error;
