@@ -53,6 +53,7 @@ const AREAS = {
   'agent-policies': [],
   'api-keys': [],
   'app-connections': [],
+  audit: [],
   auth: ['api-keys', 'organizations'],
   campaigns: [],
   contacts: [],

@@ -1,4 +1,5 @@
 import { analyticsRoutes } from './analytics/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { appConnectionsRoutes } from './app-connections/routes.ts';
 import { linkPageRoutes } from './auth/pages/routes.ts';
@@ -58,6 +59,7 @@ export const routes: readonly AnyRoute[] = [
   ...suppressionRoutes,
   ...deliverabilityRoutes,
   ...analyticsRoutes,
+  ...auditRoutes,
   ...mailboxRoutes,
   ...consentPageRoutes,
   ...mailboxOrdersRoutes,

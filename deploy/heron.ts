@@ -2,6 +2,7 @@
  * The operator's command line: `npm run heron -- <command>` from source, `node dist/deploy/heron.js <command>` in
  * production. Exit codes: 0 done, 1 failed, 2 wrong usage. Standard output carries the result and nothing else.
  */
+import { once } from 'node:events';
 import type { Connection } from '@temporalio/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
@@ -349,6 +350,26 @@ facts
   });
 
 program
+  .command('audit')
+  .description("print a workspace's audit trail as CSV, newest first")
+  .requiredOption('--organization <id>', 'the workspace')
+  .option('--from <day or moment>', 'YYYY-MM-DD or RFC 3339, UTC', auditMoment)
+  .option('--to <day or moment>', 'included', auditMoment)
+  .action(async (options: { organization: string; from?: string; to?: string }) => {
+    const { systemCtx } = await import('../domain/kernel/context.ts');
+    const { exportAuditLogs } = await import('../domain/audit/export.ts');
+    const { beginOf, endOf } = await import('../domain/audit/read.ts');
+    const filter = {
+      ...(options.from ? { since: beginOf(options.from) } : {}),
+      ...(options.to ? { before: endOf(options.to) } : {}),
+    };
+    await withDeps(async (deps) => {
+      for await (const lines of exportAuditLogs(systemCtx(deps, options.organization, 'heron audit'), filter))
+        if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
+    });
+  });
+
+program
   .command('retry')
   .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
   .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
@@ -502,6 +523,12 @@ async function withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T> {
   } finally {
     await assembly.close();
   }
+}
+
+function auditMoment(value: string): string {
+  if (Number.isNaN(Date.parse(value)))
+    throw new InvalidArgumentError('This is neither a day (YYYY-MM-DD) nor a moment (RFC 3339).');
+  return value;
 }
 
 /** Collects the ids of parked intents from an argument that may be repeated. */

@@ -182,6 +182,11 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Bounces, complaints, opens and replies that another system saw: reported here, they count as if Heron had.',
       },
       {
+        name: 'audit',
+        title: 'Audit trail',
+        description: 'Who changed what, from where and when. Secrets are never in it, only that they changed.',
+      },
+      {
         name: 'analytics',
         title: 'Figures',
         description:

@@ -38,6 +38,7 @@ import * as warmupFates from './0071_warmup_fates.ts';
 import * as mailboxRevocations from './0072_mailbox_revocations.ts';
 import * as spentDays from './0073_spent_days.ts';
 import * as facts from './0080_facts.ts';
+import * as auditTrail from './0081_audit.ts';
 
 export interface Migration {
   name: string;
@@ -84,6 +85,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0072_mailbox_revocations', ...mailboxRevocations },
   { name: '0073_spent_days', ...spentDays },
   { name: '0080_facts', ...facts },
+  { name: '0081_audit', ...auditTrail },
 ];
 
 /**
