@@ -6,6 +6,7 @@ import { reconcile } from '../domain/system/reconcile.ts';
 import { retryDueRuns } from '../domain/system/blocked-runs.ts';
 import { sweepExpired } from '../domain/system/sweep.ts';
 import { indexMessages } from '../domain/unibox/index-messages.ts';
+import { expireFiles } from '../domain/unibox/retention.ts';
 import type { MaintenanceActivities } from '../workflows/maintenance/contract.ts';
 
 /** How long (ms) one search for missing runs may take; the next sweep continues where it ended. */
@@ -38,6 +39,8 @@ export function createMaintenanceActivities(deps: Deps): MaintenanceActivities {
       if (revoked > 0) deps.log.info({ revoked }, 'consents of removed mailboxes have ended');
       const indexed = await indexMessages(deps, (done) => Context.current().heartbeat(done));
       if (indexed > 0) deps.log.info({ indexed }, 'messages of an earlier release can be searched now');
+      const expired = await expireFiles(deps, (done) => Context.current().heartbeat(done));
+      if (expired > 0) deps.log.info({ expired }, 'files were deleted at the end of their retention');
       return { removed: await sweepExpired(deps, (removed) => Context.current().heartbeat(removed)) };
     },
   };

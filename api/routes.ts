@@ -12,6 +12,7 @@ import { paymentRoutes } from './payments/routes.ts';
 import { pageRoutes } from './oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
 import { stepRunsRoutes } from './step-runs/routes.ts';
+import { draftRoutes } from './direct-sends/draft-routes.ts';
 import { directSendRoutes } from './direct-sends/routes.ts';
 import { deliverabilityRoutes } from './deliverability/routes.ts';
 import { consentPageRoutes } from './mailboxes/pages.ts';
@@ -24,6 +25,7 @@ import { approvalPageRoutes } from './approvals/pages/decide.ts';
 import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
+import { uniboxMessageRoutes } from './unibox/message-routes.ts';
 import { uniboxRoutes } from './unibox/routes.ts';
 import { runsRoutes } from './runs/routes.ts';
 import { contactImportRoutes } from './contacts/import-routes.ts';
@@ -69,6 +71,9 @@ export const routes: readonly AnyRoute[] = [
   ...agentPolicyRoutes,
   ...approvalRoutes,
   ...directSendRoutes,
+  ...draftRoutes,
+  // After all other addresses below /unibox: an id could be any of their names.
+  ...uniboxMessageRoutes,
   ...approvalPageRoutes,
   ...agentToolsRoutes,
   ...mcpRoutes,

@@ -165,7 +165,7 @@ export async function fillInbox(deps: TestDeps, messages: number, log: (line: st
       );
       await trx.raw(
         `insert into message_words (message_id, organization_id, number, thread_id, shelves, sender, subject, words)
-         select id, organization_id, number, thread_id, message_shelves(organization_id, mailbox_id, number), from_email || ' ' || from_name, subject,
+         select id, organization_id, number, thread_id, message_shelves(organization_id, mailbox_id, kind, number), from_email || ' ' || from_name, subject,
            inbound_message_words(subject, from_name, from_email, body_plain)
          from (select *, nextval('message_words_number') as number from inbound_messages
            where organization_id = :org and mailbox_id = any(cast(:mailboxes as uuid[])) and uid > :from and uid <= :to order by id) m`,

@@ -4,6 +4,8 @@ import { createDirectSend, createWritingDesk } from '../../test/harness/direct-s
 import { createApiKey, createMailbox } from '../../test/harness/factories.ts';
 import { replyTo } from '../../test/harness/inbound.ts';
 import { createMondayWorld } from '../../test/harness/lead.ts';
+import { simpleParser } from 'mailparser';
+import { call } from '../../test/harness/world.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -250,4 +252,106 @@ test.serial('files count against what the workspace may store', async (t) => {
   t.deepEqual([refused.status, refused.body.code], [400, 'storage_limit_reached']);
   t.is((await post(1000)).status, 200);
   t.is(clock.now().getTime(), Date.parse('2026-03-02T08:00:00Z'));
+});
+
+test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const other = await createWritingDesk(stage);
+  const { threadId } = await asked(desk);
+  const put = async (id: string, body: unknown) =>
+    call(world, 'PUT', `/v1/unibox/drafts/${id}`, { token: desk.tenant.apiKey, body });
+  const empty = await desk.post('/unibox/drafts', {});
+  t.is(empty.status, 201);
+  t.deepEqual(paths(await desk.post(`/unibox/drafts/${empty.body.id}/send`, {})), [
+    'draft.email_account_id',
+    'draft.subject',
+    'draft.to',
+  ]);
+  const written = {
+    email_account_id: desk.mailboxId,
+    to: ['lea@else.test'],
+    subject: 'Prices',
+    body_plain: 'Ten euros.',
+  };
+  t.like((await put(empty.body.id, written)).body, written);
+  t.deepEqual(paths(await put(empty.body.id, { email_account_id: other.mailboxId })), ['body.email_account_id']);
+  const reply = await desk.post('/unibox/drafts', { thread_id: threadId, body_plain: 'Eleven.' }, undefined, SHOWN);
+  t.deepEqual(
+    (await desk.get('/unibox/drafts')).body.data.map(({ id }: { id: string }) => id).sort(),
+    [empty.body.id, reply.body.id].sort(),
+  );
+  const first = await desk.get('/unibox/drafts?limit=1');
+  const second = await desk.get(`/unibox/drafts?limit=1&cursor=${first.body.pagination.next_cursor}`);
+  t.not(first.body.data[0].id, second.body.data[0].id);
+  t.deepEqual((await other.get('/unibox/drafts')).body.data, []);
+  t.is((await other.get(`/unibox/drafts/${reply.body.id}`)).status, 404);
+  t.is((await other.post(`/unibox/drafts/${reply.body.id}/send`, {})).status, 404);
+  t.is((await other.remove(`/unibox/drafts/${reply.body.id}`)).status, 404);
+  const sent = await Promise.all([1, 2, 3].map(() => desk.post(`/unibox/drafts/${empty.body.id}/send`, {})));
+  t.deepEqual(sent.map(({ status }) => status).sort(), [200, 404, 404], 'once, however often it is asked for');
+  const answered = await desk.post(
+    `/unibox/drafts/${reply.body.id}/send`,
+    { send_mode: 'scheduled', scheduled_at: '2026-03-03T09:00:00Z' },
+    undefined,
+    SHOWN,
+  );
+  t.like(answered.body, { result: 'executed', thread_id: threadId });
+  t.like(await desk.read(answered.body.task_id), {
+    kind: 'reply',
+    subject: 'Re: Your offer',
+    to_emails: ['lea@else.test'],
+  });
+  t.deepEqual((await desk.get('/unibox/drafts')).body.data, []);
+  const last = await desk.post('/unibox/drafts', { subject: 'Never' });
+  t.is((await desk.remove(`/unibox/drafts/${last.body.id}`)).status, 204);
+  t.is((await desk.get(`/unibox/drafts/${last.body.id}`)).status, 404);
+  const { apiKey } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
+    permissions: maskOf(['READ_UNIBOX', 'WRITE_UNIBOX', 'SEND_DIRECT_EMAIL', 'SEND_INBOX_REPLY']),
+  });
+  const kept = await desk.post('/unibox/drafts', written);
+  t.like((await desk.post(`/unibox/drafts/${kept.body.id}/send`, {}, apiKey)).body, { result: 'awaiting_approval' });
+});
+
+test.serial('no field of an email adds a line to its head or a part to its body', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const line = '\r\nBcc: victim@else.test\r\nX-Added: yes\r\n\r\n<b>Body</b>';
+  const compose = (fields: object) =>
+    desk.post('/unibox/compose', {
+      email_account_id: desk.mailboxId,
+      to: ['lea@else.test'],
+      subject: `Hello${line}`,
+      body_plain: 'Text',
+      ...fields,
+    });
+  const file = { filename: 'a.txt', content_type: 'text/plain', content: base64('x') };
+  for (const fields of [
+    { to: [`lea@else.test${line}`] },
+    { cc: [`lea@else.test${line}`] },
+    { attachments: [{ ...file, filename: `a.txt${line}` }] },
+    { attachments: [{ ...file, content_type: `text/plain${line}` }] },
+    { attachments: [{ ...file, content_type: 'text/plain; charset=x' }] },
+  ])
+    t.is((await compose(fields)).status, 400, JSON.stringify(fields));
+  const taken = desk.smtp.taken.length;
+  const sent = await compose({
+    attachments: [
+      { ...file, filename: 'a"; name="b.html' },
+      { ...file, filename: 'Ünï=?x?=.txt' },
+    ],
+  });
+  t.is(sent.status, 200);
+  t.is(await desk.finish(sent.body.task_id), 'sent');
+  const mail = desk.smtp.taken[taken]!;
+  t.deepEqual(mail.to, ['lea@else.test']);
+  const parsed = await simpleParser(mail.raw);
+  t.is(parsed.bcc, undefined);
+  t.false(parsed.headers.has('x-added'));
+  t.is(parsed.text?.trim(), 'Text');
+  t.deepEqual(
+    parsed.attachments.map(({ filename, contentType }) => [filename, contentType]),
+    [
+      ['a"; name="b.html', 'text/plain'],
+      ['Ünï=?x?=.txt', 'text/plain'],
+    ],
+  );
 });

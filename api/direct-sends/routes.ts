@@ -16,7 +16,8 @@ const WHO_DECIDES =
   'beyond its limits, it answers `awaiting_approval` with a link at which a person decides within 30 minutes. Suppression, holds, the daily cap and the ' +
   'gap of the mailbox rule in any case: the email takes the first time that keeps them.';
 
-function present({ approval, scheduled_at, ...rest }: Accepted): z.input<typeof accepted> {
+/** What became of an email that was written. */
+export function presentAccepted({ approval, scheduled_at, ...rest }: Accepted): z.input<typeof accepted> {
   return {
     ...rest,
     scheduled_at: iso(scheduled_at),
@@ -66,7 +67,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { params, body }) => {
       await assertMailboxExists(ctx, params.id);
-      return present(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }));
+      return presentAccepted(await acceptDirectSend(ctx, 'compose', { ...body, email_account_id: params.id }));
     },
   }),
   route({
@@ -81,7 +82,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'compose', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => present(await acceptDirectSend(ctx, 'compose', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'compose', body)),
   }),
   route({
     area,
@@ -99,7 +100,7 @@ export const directSendRoutes: readonly AnyRoute[] = [
     furtherProblems: (ctx, body) => directSendProblems(ctx, 'reply', body),
     success,
     errors: ['storage_limit_reached'],
-    handler: async (ctx, { body }) => present(await acceptDirectSend(ctx, 'reply', body)),
+    handler: async (ctx, { body }) => presentAccepted(await acceptDirectSend(ctx, 'reply', body)),
   }),
   route({
     area,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_ATTACHMENTS, MAX_RECIPIENTS } from '../../domain/direct-sends/input.ts';
-import { emailAddress, inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
+import { emailAddress, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 /** Bytes of a request: attachments in base64 and two bodies. */
 export const MAX_REQUEST_BYTES = 12 * 1024 * 1024;
@@ -118,4 +118,41 @@ export const scheduledList = z.strictObject({
       blocked_reason: z.string().optional(),
     }),
   ),
+});
+
+/** POST /unibox/drafts, PUT /unibox/drafts/:id */
+export const draftBody = z.strictObject({
+  email_account_id: z.uuid().optional().meta({ description: 'The mailbox it is to leave from' }),
+  thread_id: z.string().min(1).max(2000).optional().meta({ description: 'The conversation it is to answer in' }),
+  to: addresses.optional(),
+  cc: addresses.optional(),
+  bcc: addresses.optional(),
+  subject: z.string().trim().max(500).optional(),
+  body_plain: text.optional(),
+  body_html: text.optional(),
+});
+
+/** A draft. */
+export const draft = z.strictObject({
+  id: uuid,
+  user_id: uuid.nullable().meta({ description: 'Who began it; null for a key or application of its own' }),
+  email_account_id: uuid.nullable(),
+  thread_id: z.string().nullable(),
+  to: z.array(z.string()),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()),
+  subject: z.string(),
+  body_plain: z.string(),
+  body_html: z.string().optional(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+export const draftListQuery = z.strictObject(pageQuery(100));
+export const draftPage = paged(draft);
+
+/** POST /unibox/drafts/:id/send */
+export const draftSendBody = z.strictObject({
+  send_mode: written.send_mode,
+  scheduled_at: written.scheduled_at,
+  attachments: written.attachments,
 });

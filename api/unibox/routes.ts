@@ -3,6 +3,7 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { categoryProblems, readThreadLabels, replaceThreadLabels, type LabelRow } from '../../domain/unibox/labels.ts';
 import { moveMessages } from '../../domain/unibox/folder.ts';
 import { readOverview } from '../../domain/unibox/overview.ts';
+import type { MessageFile } from '../../domain/unibox/message.ts';
 import { countUnseen, markSeen } from '../../domain/unibox/seen.ts';
 import { listSnoozes, snoozeProblems, snoozeThread, unsnoozeThread, type Snooze } from '../../domain/unibox/snooze.ts';
 import { readThread, type ThreadMessage } from '../../domain/unibox/thread.ts';
@@ -18,6 +19,7 @@ import {
   labelsBody,
   messagePage,
   overview,
+  type receivedMessage,
   seenAnswer,
   seenBody,
   snooze,
@@ -71,7 +73,7 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     body_plain,
     ...(body_html === null ? {} : { body_html }),
     rendered_again,
-    attachments: attachments.map(({ filename, content_type, size_bytes }) => ({ filename, content_type, size_bytes })),
+    attachments: presentFiles(id, attachments),
     kind,
     intent,
     contact_id,
@@ -88,6 +90,20 @@ function presentMessage(threadId: string, message: ThreadMessage): z.input<typeo
     internal_date: iso(message.at),
     created_at: iso(message.created_at),
   };
+}
+
+/** The files of a message, each with where its bytes are. */
+export function presentFiles(
+  id: string,
+  files: readonly MessageFile[],
+): z.input<typeof receivedMessage>['attachments'] {
+  return files.map(({ filename, content_type, size_bytes, is_stored, left_out }, place) => ({
+    url: is_stored ? `/v1/unibox/${id}/attachments/${place}` : null,
+    filename,
+    content_type,
+    size_bytes,
+    left_out: left_out as z.input<typeof receivedMessage>['attachments'][number]['left_out'],
+  }));
 }
 
 /** The beginning of a text in one line, cut between characters. */

@@ -84,6 +84,42 @@ export const threadQuery = z
       context.addIssue({ code: 'custom', path: ['thread_id'], message: 'Required' });
   });
 
+const files = z
+  .array(
+    z.strictObject({
+      url: z.string().nullable().meta({ description: 'Where its bytes are; null when they are not kept' }),
+      filename: z.string(),
+      content_type: z.string().meta({ description: 'As the sender says' }),
+      size_bytes: z.int(),
+      left_out: z
+        .enum(['too_large', 'no_space', 'expired', 'erased'])
+        .nullable()
+        .meta({ description: 'Why its bytes are not kept' }),
+    }),
+  )
+  .meta({ description: 'The first 25 files, up to 10 MiB each, as far as ORG_RECEIVED_BYTES has room' });
+
+/** GET /unibox/:id */
+export const receivedMessage = z.strictObject({
+  id: uuid,
+  email_id: uuid.meta({ description: 'The mailbox it came to' }),
+  thread_id: z.string(),
+  message_id: z.string().nullable(),
+  in_reply_to: z.array(z.string()),
+  from: z.array(z.string()),
+  from_name: z.string(),
+  to: z.array(z.string()),
+  subject: z.string(),
+  size: z.int(),
+  internal_date: timestamp,
+  body_plain: z.string(),
+  body_html: z.string().optional().meta({
+    description: 'Made safe: no scripts, styles, forms or images, links open in a window of their own',
+  }),
+  body_truncated: z.boolean().meta({ description: 'The message could not be read, or its text is longer than 64 KiB' }),
+  attachments: files,
+});
+
 export const messagePage = paged(
   z.strictObject({
     id: uuid,
@@ -102,14 +138,15 @@ export const messagePage = paged(
     seen: z.boolean(),
     snippet: z.string(),
     body_plain: z.string(),
-    body_html: z.string().optional().meta({ description: 'Of an email that was written in HTML here' }),
+    body_html: z.string().optional().meta({
+      description:
+        'Of a message that came in HTML, made safe: no scripts, styles, forms or images, links open in a window of their own. Of an email that was written in HTML here, as it left',
+    }),
     rendered_again: z.boolean().meta({
       description:
         'The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line',
     }),
-    attachments: z
-      .array(z.strictObject({ filename: z.string(), content_type: z.string(), size_bytes: z.int() }))
-      .meta({ description: 'Of an email that was written here; those of received messages are not kept' }),
+    attachments: files,
     ...about,
     kind: about.kind.nullable(),
     step_id: uuid.nullable().meta({ description: 'The campaign step a sent message came from' }),

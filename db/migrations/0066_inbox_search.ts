@@ -39,12 +39,12 @@ const WORDS = `
   create sequence message_words_number;
   -- Messages from before have numbers below, in their order.
   create sequence message_words_earlier increment -1 start -1;
-  -- A run of messages of a workspace or a mailbox: of each 2^level consecutive numbers one.
+  -- A run of messages of a workspace, a mailbox, or a kind of a workspace: of each 2^level consecutive numbers one.
   create function message_shelf(owner uuid, level int, number bigint) returns bigint language sql immutable parallel safe as $$
     select hashtextextended(owner::text || '/' || level || '/' || (number >> level), 0)
   $$;
-  create function message_shelves(organization uuid, mailbox uuid, number bigint) returns bigint[] language sql immutable parallel safe as $$
-    select array_agg(message_shelf(owner, level, number)) from unnest(array[organization, mailbox]) owner, unnest(array[12, 15, 18, 60]) level
+  create function message_shelves(organization uuid, mailbox uuid, kind text, number bigint) returns bigint[] language sql immutable parallel safe as $$
+    select array_agg(message_shelf(owner, level, number)) from unnest(array[organization, mailbox, md5(organization::text || kind)::uuid]) owner, unnest(array[12, 15, 18, 60]) level
   $$;
 
   create table message_words (
@@ -65,7 +65,7 @@ const WORDS = `
 
   create function index_message(message inbound_messages, number bigint) returns void language sql as $$
     insert into message_words (message_id, organization_id, number, thread_id, shelves, sender, subject, words)
-    values (message.id, message.organization_id, number, message.thread_id, message_shelves(message.organization_id, message.mailbox_id, number),
+    values (message.id, message.organization_id, number, message.thread_id, message_shelves(message.organization_id, message.mailbox_id, message.kind, number),
       message.from_email || ' ' || message.from_name, message.subject,
       inbound_message_words(message.subject, message.from_name, message.from_email, message.body_plain))
     on conflict (message_id) do nothing

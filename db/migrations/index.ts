@@ -34,6 +34,7 @@ import * as payments from './0062_payments.ts';
 import * as approvalMails from './0064_approval_mails.ts';
 import * as approvalsByState from './0065_approvals_by_state.ts';
 import * as inboxSearch from './0066_inbox_search.ts';
+import * as receivedContent from './0067_received_content.ts';
 import * as warmupFates from './0071_warmup_fates.ts';
 import * as mailboxRevocations from './0072_mailbox_revocations.ts';
 import * as spentDays from './0073_spent_days.ts';
@@ -81,6 +82,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0064_approval_mails', ...approvalMails },
   { name: '0065_approvals_by_state', ...approvalsByState },
   { name: '0066_inbox_search', ...inboxSearch },
+  { name: '0067_received_content', ...receivedContent },
   { name: '0071_warmup_fates', ...warmupFates },
   { name: '0072_mailbox_revocations', ...mailboxRevocations },
   { name: '0073_spent_days', ...spentDays },

@@ -48,6 +48,7 @@ export interface DirectSendsRow {
   finished_at: Date | null;
   created_at: Date;
   updated_at: Date;
+  files_deleted_at: Date | null;
 }
 
 export interface DirectSendsInsert {
@@ -96,4 +97,5 @@ export interface DirectSendsInsert {
   finished_at?: Date | null;
   created_at: Date;
   updated_at: Date;
+  files_deleted_at?: Date | null;
 }

@@ -30,6 +30,7 @@ import type { DeliverabilityEventsRow, DeliverabilityEventsInsert } from './deli
 import type { DirectSendsRow, DirectSendsInsert } from './direct-sends.ts';
 import type { DomainEventsRow, DomainEventsInsert } from './domain-events.ts';
 import type { DomainRenewalsRow, DomainRenewalsInsert } from './domain-renewals.ts';
+import type { EmailDraftsRow, EmailDraftsInsert } from './email-drafts.ts';
 import type { EngagementEventsRow, EngagementEventsInsert } from './engagement-events.ts';
 import type { EnrollmentsRow, EnrollmentsInsert } from './enrollments.ts';
 import type { FactCampaignDaysRow, FactCampaignDaysInsert } from './fact-campaign-days.ts';
@@ -38,6 +39,8 @@ import type { FactMailboxDaysRow, FactMailboxDaysInsert } from './fact-mailbox-d
 import type { FactMailboxHoursRow, FactMailboxHoursInsert } from './fact-mailbox-hours.ts';
 import type { FactStepsRow, FactStepsInsert } from './fact-steps.ts';
 import type { IdempotencyKeysRow, IdempotencyKeysInsert } from './idempotency-keys.ts';
+import type { InboundAttachmentsRow, InboundAttachmentsInsert } from './inbound-attachments.ts';
+import type { InboundBodiesRow, InboundBodiesInsert } from './inbound-bodies.ts';
 import type { InboundMessagesRow, InboundMessagesInsert } from './inbound-messages.ts';
 import type { InboxThreadsRow, InboxThreadsInsert } from './inbox-threads.ts';
 import type { InvitationsRow, InvitationsInsert } from './invitations.ts';
@@ -139,6 +142,7 @@ export interface Tables {
   direct_sends: { row: DirectSendsRow; insert: DirectSendsInsert };
   domain_events: { row: DomainEventsRow; insert: DomainEventsInsert };
   domain_renewals: { row: DomainRenewalsRow; insert: DomainRenewalsInsert };
+  email_drafts: { row: EmailDraftsRow; insert: EmailDraftsInsert };
   engagement_events: { row: EngagementEventsRow; insert: EngagementEventsInsert };
   enrollments: { row: EnrollmentsRow; insert: EnrollmentsInsert };
   fact_campaign_days: { row: FactCampaignDaysRow; insert: FactCampaignDaysInsert };
@@ -147,6 +151,8 @@ export interface Tables {
   fact_mailbox_hours: { row: FactMailboxHoursRow; insert: FactMailboxHoursInsert };
   fact_steps: { row: FactStepsRow; insert: FactStepsInsert };
   idempotency_keys: { row: IdempotencyKeysRow; insert: IdempotencyKeysInsert };
+  inbound_attachments: { row: InboundAttachmentsRow; insert: InboundAttachmentsInsert };
+  inbound_bodies: { row: InboundBodiesRow; insert: InboundBodiesInsert };
   inbound_messages: { row: InboundMessagesRow; insert: InboundMessagesInsert };
   inbox_threads: { row: InboxThreadsRow; insert: InboxThreadsInsert };
   invitations: { row: InvitationsRow; insert: InvitationsInsert };

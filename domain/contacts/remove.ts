@@ -3,6 +3,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
+import { eraseFiles } from '../records/erase-files.ts';
 import { leaveCampaigns } from '../leads/membership.ts';
 import { resolveSelection, type Selection } from './selection.ts';
 
@@ -15,6 +16,7 @@ export async function deleteContact(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
     // Leads before their contact, the lock order of every writer.
     await leaveCampaigns(tx, [id], null, 'contact_deleted');
+    await eraseFiles(tx, [id]);
     const [contact] = await tx.org.sql<Columns<'contacts', 'email'>>(
       'delete from contacts where organization_id = :org and id = :id returning email',
       { id },
@@ -33,6 +35,7 @@ export async function deleteContacts(ctx: Ctx, selection: Selection): Promise<nu
   return transact(ctx, async (tx) => {
     const ids = await resolveSelection(tx.org, selection, tx.now);
     await leaveCampaigns(tx, ids, null, 'contact_deleted');
+    await eraseFiles(tx, ids);
     await tx.org.sql('delete from contacts where organization_id = :org and id = any(cast(:ids as uuid[]))', { ids });
     tx.emit('contact.deleted', { metadata: { bulk: true, count: ids.length } });
     tx.audit({ action: 'delete', entityType: 'contact', metadata: { bulk: true, count: ids.length } });

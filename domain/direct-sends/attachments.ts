@@ -45,10 +45,11 @@ export async function storeAttachments(
   if (files.length === 0) return [];
   const read = files.map(({ content, ...rest }) => ({ ...rest, bytes: Buffer.from(content, 'base64') }));
   const added = read.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  await tx.org.lock('stored-bytes');
+  await tx.org.lock(`stored-bytes/${tx.org.organizationId}`);
   if (quotaBytes > 0) {
     const [used] = await tx.org.sql<{ bytes: number }>(
-      'select coalesce(sum(size), 0)::float8 as bytes from blobs where organization_id = :org',
+      `select coalesce((select sum(size) from blobs where organization_id = :org), 0)::float8
+         - coalesce((select sum(size_bytes) from inbound_attachments where organization_id = :org and blob_id is not null), 0)::float8 as bytes`,
       {},
     );
     if (used!.bytes + added > quotaBytes)

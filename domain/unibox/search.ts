@@ -39,6 +39,10 @@ export interface SearchLimits {
   bindings: Bindings;
   /** Only messages of these mailboxes; null for all. */
   mailboxes: readonly string[] | null;
+  /** Only messages of this kind. */
+  kind: string | undefined;
+  /** SQL of the few conversations to look through, where a filter leaves no more. */
+  among: string | undefined;
   /** Of conversations whose newest fitting message comes before this number. */
   after: number | null;
   count: number;
@@ -48,6 +52,7 @@ export interface SearchLimits {
 export async function searchMessages(org: OrgScope, text: SearchText, limits: SearchLimits): Promise<Hit[]> {
   const plan = await planSearch(org, text, limits);
   if (!plan) return [];
+  if (limits.among !== undefined) return searchThreads(org, text, limits);
   let hits: Hit[] = [];
   for (const shelves of plan.shelves)
     for (let take = FIRST_TAKE; ; take *= TAKE_MORE) {
@@ -70,7 +75,7 @@ interface Plan {
 async function planSearch(
   org: OrgScope,
   { q, from, subject }: SearchText,
-  { mailboxes, after }: SearchLimits,
+  { mailboxes, kind, after }: SearchLimits,
 ): Promise<Plan | undefined> {
   const isShort = q === undefined && [from, subject].every((part) => part === undefined || isShortPart(part));
   const [row] = await org.sql<{ newest: number | null; tree: string; shelves: string[] }>(
@@ -79,13 +84,16 @@ async function planSearch(
      )
      select newest, querytree(websearch_to_tsquery('simple', :q)) as tree, array(
        select array(
-         select message_shelf(owner, level, number) from unnest(cast(:owners as uuid[])) owner, unnest(array[newest, newest - (1::bigint << level)]) number
+         select message_shelf(case when cast(:kind as text) is null then owner else md5(owner::text || :kind)::uuid end, level, number)
+         from unnest(cast(:owners as uuid[])) owner, unnest(array[newest, newest - (1::bigint << level)]) number
        )::text from unnest(cast(:levels as int[])) level order by level) as shelves
      from start`,
     {
       after,
       q: q ?? '',
       owners: mailboxes ? [...mailboxes] : [org.organizationId],
+      // One mailbox's messages of a kind have no shelf.
+      kind: mailboxes ? null : (kind ?? null),
       levels: isShort ? SHORT_LEVELS : LEVELS,
     },
   );
@@ -120,6 +128,23 @@ async function searchShelves(
     { ...bindings, ...textBindings(text), shelves, take, count, ...(after === null ? {} : { after }) },
   );
   return { looked: rows[0]!.looked, hits: rows.filter((row): row is typeof row & Hit => row.number !== null) };
+}
+
+/** Looks through a few conversations, message by message. */
+function searchThreads(
+  org: OrgScope,
+  text: SearchText,
+  { conditions, bindings, among, after, count }: SearchLimits,
+): Promise<Hit[]> {
+  const fits = (alias: string) => textConditions(alias, text, false).join(' and ');
+  return org.sql<Hit>(
+    `with few as materialized (${among})
+     select f.thread_id, max(f.number) as number
+     from few join message_words f on f.organization_id = :org and f.thread_id = few.thread_id join inbound_messages m on m.id = f.message_id
+     where m.organization_id = :org and ${fits('f')} ${and(conditions('m'))}
+     group by f.thread_id ${after === null ? '' : 'having max(f.number) < :after'} order by 2 desc limit :count`,
+    { ...bindings, ...textBindings(text), count, ...(after === null ? {} : { after }) },
+  );
 }
 
 /** A conversation is shown once, by its newest fitting message: not again on a later page. */

@@ -3,10 +3,10 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import type { StoredAttachment } from '../../db/json-columns.ts';
 import { readSentBodies } from '../engine/outcomes/sent-text.ts';
 import type { InboundKind } from '../engine/outcomes/record-inbound.ts';
 import { inMailboxes, LEFT_STATES, OUR_EMAILS } from '../records/conversation.ts';
+import { RECEIVED_FILES, type MessageFile } from './message.ts';
 import { readableMailboxes } from './threads.ts';
 
 /** One message of a conversation, received or sent. The text of a campaign's is made again, see {@link ThreadMessage.rendered_again}. */
@@ -25,7 +25,7 @@ export interface ThreadMessage {
   body_html: string | null;
   /** The text is not stored: it is what the step and the contact of today make of it. */
   rendered_again: boolean;
-  attachments: StoredAttachment[];
+  attachments: MessageFile[];
   size: number;
   at: Date;
   seen: boolean;
@@ -36,6 +36,11 @@ export interface ThreadMessage {
   step_id: string | null;
   created_at: Date;
 }
+
+/** SQL: the files of the email `d`, as a JSON list. */
+const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('is_stored', d.files_deleted_at is null,
+           'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
+           from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 
 /** Microseconds as PostgreSQL writes a timestamp, in UTC; a Date holds only milliseconds. */
 const AT_TEXT = `to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')`;
@@ -62,12 +67,12 @@ export async function readThread(
     `with left_ids as (${OUR_EMAILS}
      ), messages as (
        select m.id, 'received' as direction, m.mailbox_id, m.message_id, m.from_email as from_address, m.to_emails as to_addresses, '{}'::text[] as cc_addresses, '{}'::text[] as bcc_addresses,
-         m.in_reply_to, m.subject, m.body_plain, null::text as body_html, false as rendered_again, '[]'::jsonb as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
-       from inbound_messages m where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
+         m.in_reply_to, m.subject, m.body_plain, h.html as body_html, false as rendered_again, ${RECEIVED_FILES} as attachments, m.size, m.received_at as at, m.seen, m.kind, m.intent, m.contact_id, m.campaign_id, null::uuid as step_id, m.created_at
+       from inbound_messages m left join inbound_bodies h on h.message_id = m.id where m.organization_id = :org and m.thread_id = :thread ${inMailboxes('m', mailboxes)}
        union all
        select s.id, 'sent', s.mailbox_id, s.message_id, coalesce(b.email, ''), coalesce(d.to_emails, array[s.recipient]),
          coalesce(d.cc_emails, '{}'), coalesce(d.bcc_emails, '{}'), d.in_reply_to, s.subject, coalesce(d.body_plain, ''), d.body_html, d.id is null,
-         coalesce(d.attachments, '[]'), 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
+         ${SENT_FILES}, 0, coalesce(s.sent_at, s.claimed_at, s.slot_at), true, null, null, s.contact_id, s.campaign_id, s.step_id, s.created_at
        from left_ids l join sends s on s.id = l.id and s.organization_id = :org left join mailboxes b on b.id = s.mailbox_id left join direct_sends d on d.id = s.id
        where s.state in ${LEFT_STATES} ${inMailboxes('s', mailboxes)}
      )

@@ -140,6 +140,8 @@ async function searchThreads(
       conditions: (alias) => messageConditions(alias, filters, mailboxes),
       bindings: { ...bindingsOf(ctx, filters), ...(mailboxes ? { mailboxes } : {}) },
       mailboxes,
+      kind: filters.kind,
+      among: await fewThreads(ctx, filters),
       after,
       count: page.limit + 1,
     },

@@ -249,6 +249,10 @@ export const settingsSchema = z.object({
   ORG_IMPORT_BYTES: count.default(200 * 1024 * 1024),
   /** Bytes of files one organization may have stored, attachments of emails above all; 0 is unlimited. */
   ORG_STORED_BYTES: count.default(1024 * 1024 * 1024),
+  /** Bytes of the files of received messages that one workspace keeps; later ones are listed without their bytes. 0 keeps none. */
+  ORG_RECEIVED_BYTES: count.default(1024 * 1024 * 1024),
+  /** Days after which the bytes of files are deleted that came with a message or left with an email; 0 keeps them. */
+  ATTACHMENT_RETENTION_DAYS: count.default(365),
   /** Write requests one organization may make per minute, over all its keys and people; 0 is unlimited. */
   ORG_WRITES_PER_MINUTE: count.default(600),
   /** OAuth clients one source address may register per hour (POST /v1/oauth/register); 0 is unlimited. */

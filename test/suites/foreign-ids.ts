@@ -1,5 +1,6 @@
 import type { ImportOptions } from '../../db/json-columns.ts';
 import { json } from '../../db/connection.ts';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import {
@@ -45,6 +46,10 @@ const RUN_INPUT = {
   opt_out_enabled: true,
   intent: 'draft',
 };
+
+const MESSAGE_WITH_FILE = Buffer.from(
+  'From: lea@lead.test\r\nContent-Type: text/plain; name="a.txt"\r\nContent-Disposition: attachment; filename="a.txt"\r\n\r\nText',
+);
 
 type Factory = (place: Place) => Promise<string>;
 
@@ -93,6 +98,22 @@ export const ROWS: Record<string, Factory> = {
     const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
     return createDirectSend(world.deps, tenant.organizationId, { id, email });
   },
+  '/unibox/drafts/:id': async (place) => {
+    const email = `${newId()}@example.com`;
+    const server = { smtp: { host: '127.0.0.1', port: 1 } };
+    const mailbox_id = await createMailbox(place.world.deps, place.tenant.organizationId, email, server);
+    const to_emails = [`${newId()}@example.com`];
+    const written = { to_emails, cc_emails: [], bcc_emails: [], subject: 'Later', body_plain: 'Text' };
+    return insert(place, 'email_drafts', { mailbox_id, ...written });
+  },
+  '/unibox/:id': async ({ world, tenant }) => {
+    const email = `${newId()}@example.com`;
+    const id = await createMailbox(world.deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 1 } });
+    const at = { folder: 'INBOX', uidValidity: 1, uid: 1, receivedAt: world.deps.clock.now() };
+    await recordInbound(world.system(tenant.organizationId), { id, email }, MESSAGE_WITH_FILE, at);
+    return (await world.deps.db('inbound_messages').where({ mailbox_id: id }).first('id')).id;
+  },
+  '/unibox/:id/attachments/:place': async () => '0',
   '/emails/onboarding/oauth/session/:session': async (place) => {
     const [session, id] = [newSecret(), newId()];
     await insert(

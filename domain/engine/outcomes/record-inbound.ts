@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../../lib/ids.ts';
 import { classifyInbound, type InboundClassification } from '../../mail/inbound/classify.ts';
+import { safeHtml } from '../../mail/inbound/safe-html.ts';
 import { parseInbound, type InboundMessage } from '../../mail/inbound/parse.ts';
 import type { Ctx } from '../../kernel/context.ts';
 import { reader, transact, type Tx } from '../../kernel/transact.ts';
@@ -12,6 +13,7 @@ import { recordBounce, recordComplaint, recordCopyBounce, emitDelivered, recordU
 import { isOwnMail, matchAnswered, matchBySender, matchSend, type MatchedSend } from './match.ts';
 import { recordReply, type Reply } from './reply.ts';
 import { sentTexts } from './sent-text.ts';
+import { storeReceivedFiles } from './received-files.ts';
 import { storableText } from './storable.ts';
 import { lockSubject, type Subject } from './subject.ts';
 
@@ -28,6 +30,7 @@ export interface MessageLocation {
 
 const MAX_BODY = 64 * 1024;
 const MAX_LINE = 1000;
+const MAX_SAFE_HTML = 512 * 1024;
 
 /**
  * Records one message of a mailbox with everything it means: thread, kind, intent, and what a reply, bounce, complaint or
@@ -43,6 +46,7 @@ export async function recordInbound(
 ): Promise<InboundKind | null> {
   const message = await parseInbound(raw);
   const messageId = message.messageId ?? idFor(raw);
+  const html = message.html === null ? '' : safeHtml(message.html);
   // Which email it is about does not depend on the settings, but whose settings count depends on the email.
   const workspace = await effectiveSettings(reader(ctx), null);
   const guess = classifyInbound(message, workspace.reply_intent, location.receivedAt);
@@ -80,6 +84,7 @@ export async function recordInbound(
       confidence: reading.kind === 'reply' ? reading.confidence : null,
     };
     await store(tx, inbound, raw.length);
+    await storeContent(tx, inbound, html, ctx.config.ORG_RECEIVED_BYTES);
     if (!own && send && !seen.elsewhere) {
       if (named && named.id !== send.id) await confirmSent(tx, named.id, 'a message refers to it');
       await applyEffects(tx, inbound, reading, send);
@@ -247,6 +252,12 @@ async function store(tx: Tx, inbound: Inbound, size: number): Promise<void> {
     received_at: location.receivedAt,
     created_at: tx.now,
   });
+}
+
+/** Keeps what the plain text does not say: the HTML, made safe, and the files. */
+async function storeContent(tx: Tx, { id, message }: Inbound, html: string, quotaBytes: number): Promise<void> {
+  if (html !== '') await tx.org.insert('inbound_bodies', { message_id: id, html: storableText(html, MAX_SAFE_HTML) });
+  await storeReceivedFiles(tx, id, message.files, quotaBytes);
 }
 
 async function applyEffects(

@@ -216,6 +216,7 @@ function message(text: string, headers: Record<string, string> = {}): InboundMes
     reportType: null,
     headers,
     reports: [],
+    files: [],
   };
 }
 

@@ -9,6 +9,8 @@ const MAX_RAW = 16 * 1024 * 1024;
 const MAX_REPORT_PART = 64 * 1024;
 const MAX_REPORT_PARTS = 10;
 const MAX_HEADER_VALUE = 1000;
+/** Files that are kept of a message. */
+const MAX_FILES = 25;
 
 const KEPT_HEADERS: ReadonlySet<string> = new Set([
   'auto-submitted',
@@ -52,6 +54,13 @@ export interface ReportPart {
   readonly body: string;
 }
 
+/** A file of a message, decoded. Its name has no path and its type is one or `application/octet-stream`. */
+export interface InboundFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
 /** What classification needs to know of an incoming message. Plain data, bounded in size. */
 export interface InboundMessage {
   /** Normalised to `<local@host>`, like every message id here. */
@@ -83,6 +92,8 @@ export interface InboundMessage {
   /** Decoded headers that mark machine mail, by lower-cased name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly reports: readonly ReportPart[];
+  /** The first 25 files, parts of reports not among them. */
+  readonly files: readonly InboundFile[];
 }
 
 type ParsedMail = Awaited<ReturnType<typeof simpleParser>>;
@@ -179,7 +190,24 @@ function describe(mail: ParsedMail): InboundMessage {
         contentType: part.contentType.toLowerCase(),
         body: part.content.subarray(0, MAX_REPORT_PART).toString('utf8'),
       })),
+    files: mail.attachments
+      .filter((part) => !REPORT_TYPES.has(part.contentType.toLowerCase()))
+      .slice(0, MAX_FILES)
+      .map((part, index) => ({
+        filename: fileName(part.filename, index),
+        contentType: MEDIA_TYPE.test(part.contentType) ? part.contentType.toLowerCase() : 'application/octet-stream',
+        bytes: part.content,
+      })),
   };
+}
+
+const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
+
+/** A name without a path, and without what a header, a terminal or the direction of writing could be changed by. */
+function fileName(name: string | undefined, index: number): string {
+  const last = (name ?? '').split(/[/\\]/).at(-1)!;
+  const plain = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}"<>|:*?]+/gu, '_').replace(/^[\s.]+|[\s.]+$/g, '');
+  return plain.slice(0, 200) || `file-${index + 1}`;
 }
 
 function unfold(value: string): string {

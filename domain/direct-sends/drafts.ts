@@ -1,0 +1,200 @@
+import type { Columns } from '../../db/rows.ts';
+import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { assertMailboxAllowed } from '../kernel/actor.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { inMailboxes } from '../records/conversation.ts';
+import { existingIds } from '../records/references.ts';
+import { acceptDirectSend, type Accepted } from './create.ts';
+import type { DirectSendInput } from './input.ts';
+
+/** An email that somebody has begun to write. Nothing of it is looked at before it is sent, but its mailbox. */
+export type Draft = Columns<
+  'email_drafts',
+  | 'id'
+  | 'user_id'
+  | 'mailbox_id'
+  | 'thread_id'
+  | 'to_emails'
+  | 'cc_emails'
+  | 'bcc_emails'
+  | 'subject'
+  | 'body_plain'
+  | 'body_html'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+/** What can be written of a draft. */
+export interface DraftInput {
+  email_account_id?: string | undefined;
+  thread_id?: string | undefined;
+  to?: string[] | undefined;
+  cc?: string[] | undefined;
+  bcc?: string[] | undefined;
+  subject?: string | undefined;
+  body_plain?: string | undefined;
+  body_html?: string | undefined;
+}
+
+/** Drafts that a workspace keeps. */
+const MAX_DRAFTS = 1_000;
+const COLUMNS = `id, user_id, mailbox_id, thread_id, to_emails, cc_emails, bcc_emails, subject, body_plain, body_html, created_at, updated_at`;
+
+/** The drafts of the workspace, last changed first; for a key restricted to mailboxes those of its mailboxes. */
+export async function listDrafts(ctx: Ctx, page: PageRequest): Promise<Page<Draft>> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const after = decodeCursor<[at: string, id: string]>('unibox.drafts', mailboxes, page.cursor, [
+    isTimestampText,
+    isUuid,
+  ]);
+  const rows = await reader(ctx).sql<Draft & { at_text: string }>(
+    `select ${COLUMNS}, to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00' as at_text from email_drafts d
+     where organization_id = :org ${inMailboxes('d', mailboxes)} ${after ? 'and (updated_at, id) < (cast(:at as timestamptz), cast(:after as uuid))' : ''}
+     order by updated_at desc, id desc limit :limit`,
+    {
+      limit: page.limit + 1,
+      ...(mailboxes ? { mailboxes } : {}),
+      ...(after ? { at: after[0], after: after[1] } : {}),
+    },
+  );
+  const found = pageOf(rows, page.limit, (last) => encodeCursor('unibox.drafts', mailboxes, [last.at_text, last.id]));
+  return { ...found, rows: found.rows.map(({ at_text: _at, ...row }) => row) };
+}
+
+/** @throws AppError not_found for a draft that the caller may not read */
+export async function readDraft(ctx: Ctx, id: string): Promise<Draft> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const [row] = isUuid(id)
+    ? await reader(ctx).sql<Draft>(
+        `select ${COLUMNS} from email_drafts d where organization_id = :org and id = :id ${inMailboxes('d', mailboxes)}`,
+        { id, ...(mailboxes ? { mailboxes } : {}) },
+      )
+    : [];
+  if (!row) throw notFound('Draft');
+  return row;
+}
+
+/** Faults of a draft: its mailbox is no mailbox of the workspace. */
+export async function draftProblems(ctx: Ctx, { email_account_id: id }: DraftInput): Promise<Problem[]> {
+  if (id === undefined || !isUuid(id) || (await existingIds(reader(ctx), 'mailboxes', [id])).size > 0) return [];
+  return [{ path: 'body.email_account_id', message: 'No mailbox of this workspace' }];
+}
+
+/** @throws AppError bad_request for an unknown mailbox or one draft too many, forbidden for a mailbox the key may not use */
+export async function createDraft(ctx: Ctx, input: DraftInput): Promise<Draft> {
+  return transact(ctx, async (tx) => {
+    await assertUsable({ ...ctx, trx: tx.trx }, input);
+    await tx.org.lock(`drafts/${tx.org.organizationId}`);
+    const [row] = await tx.org.sql<{ count: number }>(
+      'select count(*)::int as count from email_drafts where organization_id = :org',
+      {},
+    );
+    if (row!.count >= MAX_DRAFTS)
+      refuseProblems([{ path: 'body', message: `The workspace has ${MAX_DRAFTS} drafts; send or delete some` }]);
+    const id = newId();
+    await tx.org.insert('email_drafts', {
+      id,
+      user_id: ctx.actor.userId,
+      ...rowOf(input),
+      created_at: tx.now,
+      updated_at: tx.now,
+    });
+    return readDraft({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** Replaces what a draft says: what is not given becomes empty. @throws AppError as {@link createDraft}, not_found */
+export async function replaceDraft(ctx: Ctx, id: string, input: DraftInput): Promise<Draft> {
+  return transact(ctx, async (tx) => {
+    await lockDraft(ctx, tx, id);
+    await assertUsable({ ...ctx, trx: tx.trx }, input);
+    await tx.org
+      .table('email_drafts')
+      .where({ id })
+      .update({ ...rowOf(input), updated_at: tx.now });
+    return readDraft({ ...ctx, trx: tx.trx }, id);
+  });
+}
+
+/** @throws AppError not_found */
+export async function deleteDraft(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await lockDraft(ctx, tx, id);
+    await tx.org.table('email_drafts').where({ id }).delete();
+  });
+}
+
+/**
+ * Sends a draft as {@link acceptDirectSend} would: a reply where it has a conversation. With the email's row the draft goes, in one
+ * transaction; one that may not be sent stays as it is.
+ * @throws AppError as {@link acceptDirectSend}, not_found; also for the second of two that send one draft at once
+ */
+export async function sendDraft(
+  ctx: Ctx,
+  id: string,
+  more: Pick<DirectSendInput, 'attachments' | 'send_mode' | 'scheduled_at'>,
+): Promise<Accepted> {
+  return transact(ctx, async (tx) => {
+    const draft = await lockDraft(ctx, tx, id);
+    refuseProblems(sendableProblems(draft));
+    const given = (list: string[]) => (list.length > 0 ? list : undefined);
+    const isReply = draft.thread_id !== null;
+    const accepted = await acceptDirectSend({ ...ctx, trx: tx.trx }, isReply ? 'reply' : 'compose', {
+      email_account_id: draft.mailbox_id ?? undefined,
+      thread_id: draft.thread_id ?? undefined,
+      to: isReply ? given(draft.to_emails) : draft.to_emails,
+      cc: given(draft.cc_emails),
+      bcc: given(draft.bcc_emails),
+      subject: draft.subject === '' ? undefined : draft.subject,
+      body_plain: draft.body_plain,
+      body_html: draft.body_html ?? undefined,
+      ...more,
+    });
+    await tx.org.table('email_drafts').where({ id }).delete();
+    return accepted;
+  });
+}
+
+/** A new email needs what the routes for it ask of their bodies. */
+function sendableProblems(draft: Draft): Problem[] {
+  if (draft.thread_id !== null) return [];
+  return [
+    ...(draft.mailbox_id === null ? [{ path: 'draft.email_account_id', message: 'Required' }] : []),
+    ...(draft.to_emails.length === 0 ? [{ path: 'draft.to', message: 'Required' }] : []),
+    ...(draft.subject.trim() === '' ? [{ path: 'draft.subject', message: 'Required' }] : []),
+  ];
+}
+
+async function lockDraft(ctx: Ctx, tx: Tx, id: string): Promise<Draft> {
+  const mailboxes = ctx.actor.allowedMailboxes;
+  const [draft] = isUuid(id)
+    ? await tx.org.sql<Draft>(
+        `select ${COLUMNS} from email_drafts d where organization_id = :org and id = :id ${inMailboxes('d', mailboxes)} for update`,
+        { id, ...(mailboxes ? { mailboxes } : {}) },
+      )
+    : [];
+  if (!draft) throw notFound('Draft');
+  return draft;
+}
+
+async function assertUsable(ctx: Ctx, input: DraftInput): Promise<void> {
+  if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
+  refuseProblems(await draftProblems(ctx, input));
+}
+
+function rowOf(input: DraftInput) {
+  const { to = [], cc = [], bcc = [], subject = '', body_plain = '' } = input;
+  return {
+    mailbox_id: input.email_account_id?.toLowerCase() ?? null,
+    thread_id: input.thread_id ?? null,
+    to_emails: to,
+    cc_emails: cc,
+    bcc_emails: bcc,
+    subject,
+    body_plain,
+    body_html: input.body_html ?? null,
+  };
+}

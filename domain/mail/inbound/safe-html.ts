@@ -1,0 +1,63 @@
+import sanitizeHtml from 'sanitize-html';
+import { MAX_HTML } from './html-text.ts';
+
+/** Elements nested deeper than this are dropped: nobody writes them, and the work must not grow with them. */
+const MAX_NESTING = 100;
+
+/**
+ * The HTML of a received message as it can be shown: words, structure and links. What acts (scripts, forms, handlers), what loads from
+ * elsewhere (images, styles, frames, so that nobody learns that it was read) and what could be taken for the page around it
+ * (ids, classes, positions) is left out; an image leaves its description. Links open in a window of their own.
+ */
+export function safeHtml(html: string): string {
+  return sanitizeHtml(html.slice(0, MAX_HTML), OPTIONS).slice(0, MAX_HTML).trim();
+}
+
+const OPTIONS: sanitizeHtml.IOptions = {
+  allowedTags:
+    'a b strong i em u s strike del ins sub sup small big code pre kbd p br hr div span blockquote ul ol li dl dt dd h1 h2 h3 h4 h5 h6 table thead tbody tfoot tr td th caption center'.split(
+      ' ',
+    ),
+  allowedAttributes: {
+    a: ['href', 'target', 'rel'],
+    td: ['colspan', 'rowspan', 'align'],
+    th: ['colspan', 'rowspan', 'align'],
+    ol: ['start'],
+    p: ['align'],
+    div: ['align'],
+  },
+  allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+  allowedSchemesAppliedToAttributes: ['href'],
+  allowProtocolRelative: false,
+  // Their text is not shown either.
+  nonTextTags: [
+    'script',
+    'style',
+    'textarea',
+    'option',
+    'noscript',
+    'title',
+    'svg',
+    'math',
+    'object',
+    'template',
+    'iframe',
+  ],
+  nestingLimit: MAX_NESTING,
+  parseStyleAttributes: false,
+  transformTags: {
+    a: (tagName, attribs) => ({
+      tagName,
+      attribs: {
+        ...(attribs.href === undefined ? {} : { href: attribs.href }),
+        target: '_blank',
+        rel: 'noopener noreferrer nofollow',
+      },
+    }),
+    img: (_tagName, attribs) => ({
+      tagName: 'span',
+      attribs: {},
+      text: attribs.alt ? `[${attribs.alt.slice(0, 200)}]` : '',
+    }),
+  },
+};
