@@ -303,6 +303,7 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   });
   t.deepEqual((await desk.get('/unibox/drafts')).body.data, []);
   const last = await desk.post('/unibox/drafts', { subject: 'Never' });
+  t.deepEqual((await desk.get(`/unibox/drafts/${last.body.id}`)).body, last.body);
   t.is((await desk.remove(`/unibox/drafts/${last.body.id}`)).status, 204);
   t.is((await desk.get(`/unibox/drafts/${last.body.id}`)).status, 404);
   const { apiKey } = await createApiKey(world.deps, desk.tenant.organizationId, desk.tenant.userId, {
