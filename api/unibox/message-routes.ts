@@ -53,15 +53,15 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
     ...read,
     operationId: 'unibox.downloadFile',
     method: 'get',
-    path: '/unibox/:id/attachments/:place',
+    path: '/unibox/:id/attachments/:fileId',
     summary: 'Download a file of a message',
     description:
       'Of a message that came in or an email that was written here; its `url` stands in the list of its files. It comes as a download whatever it is: it was written by a stranger and nobody has looked for viruses.',
-    params: z.object({ id: z.string(), place: z.string() }),
+    params: z.object({ id: z.string(), fileId: z.string() }),
     success: { status: 200, body: 'stream', contentType: 'application/octet-stream' },
     errors: ['not_found'],
     handler: async (ctx, { params }) => {
-      const { filename, sizeBytes, bytes } = await openFile(ctx, params.id, params.place);
+      const { filename, sizeBytes, bytes } = await openFile(ctx, params.id, params.fileId);
       return {
         stream: bytes,
         contentType: 'application/octet-stream',

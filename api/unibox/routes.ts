@@ -97,8 +97,8 @@ export function presentFiles(
   id: string,
   files: readonly MessageFile[],
 ): z.input<typeof receivedMessage>['attachments'] {
-  return files.map(({ filename, content_type, size_bytes, is_stored, left_out }, place) => ({
-    url: is_stored ? `/v1/unibox/${id}/attachments/${place}` : null,
+  return files.map(({ id: fileId, filename, content_type, size_bytes, is_stored, left_out }) => ({
+    url: is_stored ? `/v1/unibox/${id}/attachments/${fileId}` : null,
     filename,
     content_type,
     size_bytes,

@@ -30,6 +30,7 @@ export interface ReceivedMessage extends Columns<
 
 /** A file of a message. */
 export interface MessageFile {
+  id: string;
   filename: string;
   content_type: string;
   size_bytes: number;
@@ -39,7 +40,7 @@ export interface MessageFile {
 }
 
 /** SQL: the files of the received message `m`, as a JSON list. */
-export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
+export const RECEIVED_FILES = `coalesce((select jsonb_agg(jsonb_build_object('id', a.id, 'filename', a.filename, 'content_type', a.content_type, 'size_bytes', a.size_bytes,
          'is_stored', a.left_out is null, 'left_out', a.left_out) order by a.place) from inbound_attachments a where a.message_id = m.id), '[]')`;
 
 /** @throws AppError not_found for a message that the caller may not read */
@@ -59,26 +60,26 @@ export async function readMessage(ctx: Ctx, id: string): Promise<ReceivedMessage
 }
 
 /**
- * The bytes of a file of a message, received or written here, by its place in the list.
+ * The bytes of a file of a message, received or written here, by its id in the list.
  * @throws AppError not_found for a message or file that the caller may not read, and for one whose bytes are not here
  */
 export async function openFile(
   ctx: Ctx,
   messageId: string,
-  place: string,
+  fileId: string,
 ): Promise<{ filename: string; sizeBytes: number; bytes: Readable }> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const org = reader(ctx);
   const [file] =
-    isUuid(messageId) && /^\d{1,3}$/.test(place)
+    isUuid(messageId) && isUuid(fileId)
       ? await org.sql<{ filename: string; size_bytes: number; blob_id: string | null }>(
-          `select a.filename, a.size_bytes, a.blob_id, a.left_out is null as is_stored from inbound_attachments a join inbound_messages m on m.id = a.message_id
-           where a.organization_id = :org and a.message_id = :id and a.place = :place ${inMailboxes('m', mailboxes)}
+          `select a.filename, a.size_bytes, a.blob_id from inbound_attachments a join inbound_messages m on m.id = a.message_id
+           where a.organization_id = :org and a.message_id = :id and a.id = :file ${inMailboxes('m', mailboxes)}
            union all
-           select d.attachments -> :place ->> 'filename', (d.attachments -> :place ->> 'size_bytes')::int, b.id, b.id is not null
-           from direct_sends d left join blobs b on b.organization_id = :org and b.id::text = d.attachments -> :place ->> 'blob_id'
-           where d.organization_id = :org and d.id = :id and d.attachments -> :place is not null ${inMailboxes('d', mailboxes)}`,
-          { id: messageId, place: Number(place), ...(mailboxes ? { mailboxes } : {}) },
+           select file ->> 'filename', (file ->> 'size_bytes')::int, b.id
+           from direct_sends d cross join jsonb_array_elements(d.attachments) file left join blobs b on b.organization_id = :org and b.id = cast(:file as uuid)
+           where d.organization_id = :org and d.id = :id and file ->> 'blob_id' = lower(:file) ${inMailboxes('d', mailboxes)}`,
+          { id: messageId, file: fileId, ...(mailboxes ? { mailboxes } : {}) },
         )
       : [];
   if (!file) throw notFound('File');

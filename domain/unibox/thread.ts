@@ -38,7 +38,7 @@ export interface ThreadMessage {
 }
 
 /** SQL: the files of the email `d`, as a JSON list. */
-const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('is_stored', d.files_deleted_at is null,
+const SENT_FILES = `coalesce((select jsonb_agg(file || jsonb_build_object('id', file -> 'blob_id', 'is_stored', d.files_deleted_at is null,
            'left_out', case when d.files_deleted_at is not null then 'expired' end) order by place)
            from jsonb_array_elements(d.attachments) with ordinality as f(file, place)), '[]')`;
 

@@ -113,7 +113,8 @@ export const ROWS: Record<string, Factory> = {
     await recordInbound(world.system(tenant.organizationId), { id, email }, MESSAGE_WITH_FILE, at);
     return (await world.deps.db('inbound_messages').where({ mailbox_id: id }).first('id')).id;
   },
-  '/unibox/:id/attachments/:place': async () => '0',
+  '/unibox/:id/attachments/:fileId': async ({ world, parents }) =>
+    (await world.deps.db('inbound_attachments').where({ message_id: parents.id }).first('id')).id,
   '/emails/onboarding/oauth/session/:session': async (place) => {
     const [session, id] = [newSecret(), newId()];
     await insert(
