@@ -1,17 +1,24 @@
 import { activityInfo } from '@temporalio/activity';
-import { systemCtx, type Deps } from '../domain/kernel/context.ts';
+import { systemCtx, type Ctx, type Deps } from '../domain/kernel/context.ts';
+import { renewalTurn } from '../domain/domain-renewals/turn.ts';
 import { refundTurn } from '../domain/payments/refund.ts';
+import type { DomainRenewalActivities } from '../workflows/domain-renewal/contract.ts';
 import type { OrderRefundActivities } from '../workflows/order-refund/contract.ts';
 import { orBlock } from './blocking.ts';
 import { withPulse } from './pulse.ts';
 
-/** Activities of refunds. An answer of the payment provider, or none, is a result and not an error. */
-export function createPaymentActivities(deps: Deps): OrderRefundActivities {
+/** Activities of refunds and renewals. An answer of a provider, or none, is a result and not an error. */
+export function createPaymentActivities(deps: Deps): OrderRefundActivities & DomainRenewalActivities {
+  const turn = <Args extends { organizationId: string }, Report>(
+    args: Args,
+    verb: (ctx: Ctx) => Promise<Report>,
+  ): Promise<Report> =>
+    orBlock(deps, args.organizationId, () => {
+      const workflowId = activityInfo().workflowExecution?.workflowId ?? 'payment';
+      return withPulse(() => verb(systemCtx(deps, args.organizationId, workflowId)));
+    });
   return {
-    refundTurn: (args) =>
-      orBlock(deps, args.organizationId, () => {
-        const workflowId = activityInfo().workflowExecution?.workflowId ?? 'refund';
-        return withPulse(() => refundTurn(systemCtx(deps, args.organizationId, workflowId), args));
-      }),
+    refundTurn: (args) => turn(args, (ctx) => refundTurn(ctx, args)),
+    renewalTurn: (args) => turn(args, (ctx) => renewalTurn(ctx, args.domainId)),
   };
 }

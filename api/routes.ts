@@ -8,6 +8,7 @@ import { campaignRoutes } from './campaigns/routes.ts';
 import { eventsRoutes } from './product-events/routes.ts';
 import { organizationsRoutes } from './organizations/routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { domainRenewalRoutes } from './domain-renewals/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { pageRoutes } from './oauth/pages/routes.ts';
 import { outreachSettingsRoutes } from './outreach-settings/routes.ts';
@@ -66,6 +67,7 @@ export const routes: readonly AnyRoute[] = [
   ...consentPageRoutes,
   ...mailboxOrdersRoutes,
   ...warmupRoutes,
+  ...domainRenewalRoutes,
   ...paymentRoutes,
   ...uniboxRoutes,
   ...agentPolicyRoutes,

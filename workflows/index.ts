@@ -3,6 +3,7 @@ export { approvalMail } from './approval-mail/workflow.ts';
 export { campaign } from './campaign/workflow.ts';
 export { contactImport } from './contact-import/workflow.ts';
 export { directSend } from './direct-send/workflow.ts';
+export { domainRenewal } from './domain-renewal/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { mailboxOrder } from './mailbox-order/workflow.ts';

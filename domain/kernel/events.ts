@@ -199,6 +199,12 @@ export const EVENT_TYPES = {
     description:
       'A payment for managed mailboxes was made, failed, is given back, or needs a person; `reason` says why.',
   },
+  'domain_renewal.state_changed': {
+    category: 'mailbox',
+    firehose: false,
+    description:
+      'The renewal of a managed domain moved on; with `requires_action` a person is needed, and `code` says for what.',
+  },
   'team.member_invited': { category: 'team', firehose: false, description: 'An address was invited to the workspace.' },
   'team.invitation_cancelled': { category: 'team', firehose: false, description: 'An open invitation was cancelled.' },
   'team.member_joined': { category: 'team', firehose: false, description: 'A person accepted an invitation.' },
@@ -281,6 +287,7 @@ export const EVENT_SCOPES = {
   run: 'READ_RUNS',
   mailbox_order: 'READ_EMAILS',
   payment: 'READ_EMAILS',
+  domain_renewal: 'READ_EMAILS',
   custom: 'REALTIME_SUBSCRIBE',
 } as const satisfies Record<string, Permission>;
 
@@ -308,6 +315,7 @@ const EVENT_PERMISSIONS: Record<EventFamily, readonly OrgPermission[]> = {
   run: ['view_campaigns'],
   mailbox_order: ['view_campaigns'],
   payment: ['view_campaigns'],
+  domain_renewal: ['view_campaigns'],
   custom: ['view_campaigns'],
 };
 

@@ -1,6 +1,8 @@
 import { json } from '../../db/connection.ts';
 import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { start } from '../../temporal/dispatch.ts';
+import { domainRenewalWorkflow } from '../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { failOrder } from './end.ts';
@@ -108,8 +110,9 @@ async function storeDomain(
   made: RegisteredDomain,
 ): Promise<void> {
   if (!(await finish(tx, order.id, step, made.ref, 'registered'))) return;
+  const domainId = newId();
   await tx.org.insert('managed_domains', {
-    id: newId(),
+    id: domainId,
     domain,
     order_id: order.id,
     provider_ref: made.ref,
@@ -117,6 +120,7 @@ async function storeDomain(
     registered_at: made.registeredAt,
     expires_at: made.expiresAt,
   });
+  tx.intend(start(domainRenewalWorkflow, { organizationId: tx.org.organizationId, domainId }));
 }
 
 async function storeMailbox(

@@ -1,3 +1,5 @@
+import { signalOpen } from '../../temporal/dispatch.ts';
+import { domainRenewalWorkflow } from '../../workflows/domain-renewal/contract.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow, type MailboxOrderSignals } from '../../workflows/mailbox-order/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -107,13 +109,22 @@ async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: St
       .table('order_mailboxes')
       .where({ order_id: orderId, position: made.index })
       .update({ retired_at: tx.now, external_status: 'retired', warmup_external_status: null, credentials: null });
-  if (made.kind === 'domain' && ref !== null)
-    await tx.org
-      .table('managed_domains')
-      .where({ order_id: orderId, provider_ref: ref!, state: 'active' })
-      .update({ state: 'released', released_at: tx.now });
+  if (made.kind === 'domain' && ref !== null) await release(tx, orderId, ref);
   const left = (await readSteps(tx.org, orderId)).some(({ state }) => state === 'needs_person');
   if (!left) await dropDeadLetter(tx, UNDO_OF_ORDER, orderId);
+}
+
+/** The run of its renewals ends. */
+async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
+  const released = await tx.org
+    .table('managed_domains')
+    .where({ order_id: orderId, provider_ref: ref, state: 'active' })
+    .update({ state: 'released', released_at: tx.now })
+    .returning('id');
+  for (const { id: domainId } of released) {
+    const args = { organizationId: tx.org.organizationId, domainId };
+    tx.intend(signalOpen(domainRenewalWorkflow, args, 'changed', { cause: 'released' }));
+  }
 }
 
 /** The domain stays with the workspace, for the mailboxes of its other orders. */

@@ -22,6 +22,8 @@ export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews):
     case 'expired':
     case 'failed':
       return giveUp(tx, payment, news.kind);
+    case 'charge_failed':
+      return payment.provider_session_id === null ? giveUp(tx, payment, 'failed') : 'ignored';
     case 'refunded':
       return takeRefund(tx, payment, news.refundId);
     case 'refund_failed':

@@ -4,7 +4,7 @@ import { idOf } from '../payments/stripe.ts';
 /** What an event says of one payment. */
 export type PaymentNews =
   | { kind: 'paid'; money: Money; ids: ProviderIds }
-  | { kind: 'expired' | 'failed' | 'pending' }
+  | { kind: 'expired' | 'failed' | 'charge_failed' | 'pending' }
   | { kind: 'refunded'; refundId: string | null }
   | { kind: 'refund_failed'; refundId: string; code: string }
   /** Of a subscription, after its first month. */
@@ -49,6 +49,12 @@ export function readPaymentEvent(event: Stripe.Event): ReadEvent | undefined {
       return { about: ofSession(event.data.object), news: { kind: 'expired' } };
     case 'payment_intent.succeeded':
       return readIntent(event.data.object);
+    // On a page a person can try again; a charge that nobody attends has failed with it.
+    case 'payment_intent.payment_failed':
+      return {
+        about: reference(event.data.object.metadata, event.data.object.id, null),
+        news: { kind: 'charge_failed' },
+      };
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':

@@ -1,3 +1,4 @@
+import { renewalPaid, renewalPaymentFailed } from '../domain-renewals/paid.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { orderPaid, orderPaymentFailed, orderPaymentRecovered } from '../mailbox-orders/paid.ts';
 import type { PaymentRow } from '../payments/states.ts';
@@ -27,6 +28,10 @@ function orderOf(orderId: string): PaymentSubject {
   };
 }
 
-function renewalOf(_renewalId: string): PaymentSubject {
-  return { paid: async () => 'too_late', failed: async () => undefined, recovered: async () => false };
+function renewalOf(renewalId: string): PaymentSubject {
+  return {
+    paid: (tx, paymentId) => renewalPaid(tx, renewalId, paymentId),
+    failed: (tx) => renewalPaymentFailed(tx, renewalId),
+    recovered: async () => false,
+  };
 }

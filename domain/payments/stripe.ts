@@ -79,7 +79,7 @@ export function refusalOf(error: unknown): StripeRefusal | undefined {
     error instanceof Stripe.errors.StripeInvalidRequestError ||
     error instanceof Stripe.errors.StripeIdempotencyError;
   if (!refused) return undefined;
-  return { code: error.decline_code ?? error.code ?? error.type, message: error.message.slice(0, 300) };
+  return { code: error.decline_code || error.code || error.type, message: error.message.slice(0, 300) };
 }
 
 /** The id of an object of Stripe that may come whole or as its id; null when there is none. */

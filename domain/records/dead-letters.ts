@@ -8,6 +8,8 @@ export const FAILED_EMAIL = 'campaign_email';
 export const FAILED_DIRECT_EMAIL = 'direct_email';
 /** Money that is to go back, and did not: replaying it asks the payment provider again. */
 export const REFUND = 'order_refund';
+/** The renewal of a managed domain that needs a person: replaying it tries it again. */
+export const RENEWAL = 'domain_renewal';
 /** The email may have left: replaying it is the decision to send it again. */
 export const UNCERTAIN_EMAIL = 'uncertain_email';
 

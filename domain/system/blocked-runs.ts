@@ -7,6 +7,7 @@ import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts'
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
+import { domainRenewalWorkflow } from '../../workflows/domain-renewal/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
 import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
@@ -19,9 +20,10 @@ import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { retryRenewal } from '../domain-renewals/paid.ts';
 import { retryUndo } from '../mailbox-orders/undo.ts';
 import { retryRefund } from '../payments/request-refund.ts';
-import { addDeadLetter, REFUND, replayDeadLetter, UNDO_OF_ORDER } from '../records/dead-letters.ts';
+import { addDeadLetter, REFUND, RENEWAL, replayDeadLetter, UNDO_OF_ORDER } from '../records/dead-letters.ts';
 import { signalDirectSend } from '../records/direct-sends.ts';
 
 /** Who retries a blocked run. */
@@ -256,6 +258,20 @@ const FAMILIES: readonly Family[] = [
       if (changed > 0) tx.intend(signal(testRunWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
+  },
+  {
+    taskType: RENEWAL,
+    owns: (workflowId) => domainRenewalWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { domainId } = domainRenewalWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('domain_renewals')
+        .where({ domain_id: domainId })
+        .whereIn('state', ['scheduled', 'charging', 'renewing', 'requires_action'])
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? domainId : undefined;
+    },
+    retry: retryRenewal,
   },
   {
     taskType: REFUND,

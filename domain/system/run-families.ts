@@ -7,6 +7,7 @@ import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/co
 import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectSendArgs } from '../../workflows/direct-send/contract.ts';
+import { domainRenewalWorkflow, type DomainRenewalArgs } from '../../workflows/domain-renewal/contract.ts';
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
 import { mailboxOrderWorkflow, type MailboxOrderArgs } from '../../workflows/mailbox-order/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
@@ -123,6 +124,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
     `select id as position, organization_id as "organizationId", id as "importId"
      from contact_imports
      where status in ('queued', 'running')`,
+  ),
+  family<DomainRenewalArgs>(
+    domainRenewalWorkflow,
+    `select id as position, organization_id as "organizationId", id as "domainId"
+     from managed_domains
+     where state = 'active'`,
   ),
   family<OrderRefundArgs>(
     orderRefundWorkflow,

@@ -19,7 +19,8 @@ import { RESOURCES, resourceQueue } from '../../workflows/queues.ts';
 import { eventually } from '../harness/engine.ts';
 import { startOwnTemporal } from '../harness/temporal.ts';
 import { saveHistory } from './save-history.ts';
-import { AWAY, SCRIPTED, type Answer, type Scripted } from './scripted.ts';
+import type { Answer, Scripted } from './script.ts';
+import { AWAY, SCRIPTED } from './scripted.ts';
 
 const label = process.argv[2] ?? 'v1';
 const only = process.argv.slice(3);
@@ -63,7 +64,7 @@ async function record({ family, name, workflowId, spec, answers, later }: Script
   await eventually(async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
   const left = scripts.get(workflowId)!;
   if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
-  await saveHistory(client, family, `${label}-${name}`, workflowId);
+  await saveHistory(client, family, `${label}-${name}`, workflowId, handle.firstExecutionRunId);
 }
 
 async function count(handle: WorkflowHandle, type: string): Promise<number> {

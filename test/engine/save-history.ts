@@ -9,11 +9,18 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /**
  * Writes the history of a run to workflows/<family>/histories/<name>.json, without the folders and the machine it was
  * recorded on.
+ * @param runId of a run that another continues; the last one when left out
  * @throws when there is a recording of that name: it is what an earlier release did, which nothing can do again
  */
-export async function saveHistory(client: Client, family: string, name: string, workflowId: string): Promise<void> {
+export async function saveHistory(
+  client: Client,
+  family: string,
+  name: string,
+  workflowId: string,
+  runId?: string,
+): Promise<void> {
   const folder = new URL(`../../workflows/${family}/histories/`, import.meta.url);
-  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   mkdirSync(folder, { recursive: true });
   const text = JSON.stringify(JSON.parse(historyToJSON(history)), null, 1)
     .replaceAll(ROOT, '')

@@ -1,11 +1,11 @@
 import { newId } from '../../lib/ids.ts';
-import { startSpec, type StartSpec } from '../../temporal/dispatch.ts';
 import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
-import { BLOCKED, type WorkflowContract } from '../../workflows/contract.ts';
+import { BLOCKED } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
 import { mailboxOrderWorkflow, type OrderDecision } from '../../workflows/mailbox-order/contract.ts';
+import { domainRenewalWorkflow, type RenewalReport } from '../../workflows/domain-renewal/contract.ts';
 import { orderRefundWorkflow, type RefundReport } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
@@ -13,37 +13,7 @@ import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contra
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
-
-/** A signal and its payload; those of earlier releases said nothing. */
-interface Sent {
-  signal: string;
-  says: unknown[];
-}
-
-/** What the next call of an activity comes to. */
-export interface Answer {
-  activity: string;
-  /** Answers the normal activity, to which the run turns when the local one has failed; the local one fails until then. */
-  patient?: true;
-  /** Sent to the run while the activity works. */
-  meanwhile?: Sent;
-  /** How long the activity goes on after that signal. */
-  takesMs?: number;
-  fails?: { message: string; type: string; nonRetryable?: boolean };
-  gives?: unknown;
-}
-
-/** A run whose activities answer by script. */
-export interface Scripted {
-  /** The folder of its family in workflows/. */
-  family: string;
-  name: string;
-  workflowId: string;
-  spec: StartSpec;
-  answers: Answer[];
-  /** Signals from outside, each once its history has so many events of a type. */
-  later: (Sent & { events: string; times: number })[];
-}
+import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
 const TIMER = 'EVENT_TYPE_TIMER_STARTED';
@@ -423,15 +393,13 @@ const refunding = (gives: RefundReport, more: Partial<Answer> = {}): Answer => (
 });
 const underWay = (ms: number): RefundReport => ({ kind: 'wait', wakeAt: inMs(ms), why: 'the refund is under way' });
 const refunded: RefundReport = { kind: 'done', why: 'refunded' };
-const said: Sent = { signal: 'changed', says: [{ cause: 'provider' }] };
 const refunds: Scripted[] = [
   refund(
     'confirmed-while-waiting',
     [refunding(underWay(3_600_000)), refunding(refunded)],
-    [{ ...said, events: TIMER, times: 1 }],
+    [{ signal: 'changed', says: [{ cause: 'provider' }], events: TIMER, times: 1 }],
   ),
   refund('asked-again', [refunding(underWay(3_000)), refunding(underWay(6_000)), refunding(refunded)]),
-  // The provider's word comes while the run learns that a person is needed: it looks once more.
   refund('failed-and-retried', [
     refunding({ kind: 'done', why: 'needs_person' }, { meanwhile: tried }),
     refunding(refunded),
@@ -522,6 +490,34 @@ const verifications: Scripted[] = [
   ),
 ];
 
+const renewing = (gives: RenewalReport, more: Partial<Answer> = {}): Answer => ({
+  activity: 'renewalTurn',
+  gives,
+  ...more,
+});
+const cycle = (state: 'scheduled' | 'charging' | 'renewing' | 'requires_action', ms: number): RenewalReport => ({
+  kind: 'wait',
+  state,
+  until: inMs(ms),
+  where: 'waits',
+});
+const released: RenewalReport = { kind: 'done', outcome: 'released' };
+const paidFor: Sent = { signal: 'changed', says: [{ cause: 'payment' }] };
+const renewals: Scripted[] = [
+  renewal(
+    'paid-while-waiting',
+    [renewing(cycle('requires_action', 3_600_000)), renewing(cycle('renewing', 12_000)), renewing(released)],
+    [{ ...paidFor, events: TIMER, times: 1 }],
+  ),
+  renewal('next-cycle', [renewing({ kind: 'renewed' }), renewing(cycle('scheduled', 10_000)), renewing(released)]),
+  renewal('signal-at-the-end', [renewing(released, { meanwhile: paidFor }), renewing(released)]),
+  renewal(
+    'blocked',
+    [{ activity: 'renewalTurn', fails: gaveUp }, renewing(released)],
+    [{ ...tried, events: GAVE_UP, times: 1 }],
+  ),
+];
+
 /** Every scripted run. Times count from when this file is read. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -533,6 +529,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...approvalMails,
   ...refunds,
   ...mailboxOrders,
+  ...renewals,
   ...tests,
   ...verifications,
 ];
@@ -580,21 +577,14 @@ function approvalMail(name: string, answers: Answer[], later: Scripted['later'] 
   return scripted(approvalMailWorkflow, args, 'approval-mail', name, answers, later);
 }
 
+function renewal(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(domainRenewalWorkflow, { organizationId, domainId: newId() }, 'domain-renewal', name, answers, later);
+}
+
 function refund(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(orderRefundWorkflow, { organizationId, paymentId: newId() }, 'order-refund', name, answers, later);
 }
 
 function mailboxOrder(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   return scripted(mailboxOrderWorkflow, { organizationId, orderId: newId() }, 'mailbox-order', name, answers, later);
-}
-
-function scripted<Args>(
-  contract: WorkflowContract<Args>,
-  args: Args,
-  family: string,
-  name: string,
-  answers: Answer[],
-  later: Scripted['later'] = [],
-): Scripted {
-  return { family, name, workflowId: contract.id(args), spec: startSpec(contract, args), answers, later };
 }

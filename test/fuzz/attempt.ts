@@ -28,6 +28,9 @@ export function createReachableWorld(): Promise<World> {
       APP_URL: 'http://127.0.0.1:8080',
       GOOGLE_MAILBOX_CLIENT_ID: 'client',
       GOOGLE_MAILBOX_CLIENT_SECRET: 'secret',
+      STRIPE_SECRET_KEY: 'sk_test_x',
+      STRIPE_WEBHOOK_SECRET: 'whsec_x',
+      STRIPE_API_BASE: 'http://127.0.0.1:1',
     },
   });
 }

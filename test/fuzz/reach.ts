@@ -1,3 +1,4 @@
+import Stripe from 'stripe';
 import type { AnyRoute } from '../../api/http/route.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { hashPassword } from '../../lib/crypto.ts';
@@ -226,6 +227,12 @@ const REACHING: Record<string, Make> = {
   'agentTools.call': () => ({ body: { arguments: {} } }),
   'mcp.message': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
   'mcp.messageV1': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
+  'payments.receiveStripeEvent': ({ world }) => {
+    const body = { id: newId(), object: 'event', created: 1, type: 'customer.created', data: { object: {} } };
+    const secret = world.deps.config.STRIPE_WEBHOOK_SECRET!;
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload: JSON.stringify(body), secret });
+    return { body, headers: { 'stripe-signature': signature } };
+  },
   'outreachSettings.replace': () => ({ body: { settings: { preflight: { enabled: true } } } }),
 };
 

@@ -17,7 +17,8 @@ export interface PaymentWorld {
 
 /** Brings a world with a double of Stripe up. */
 export async function createPaymentWorld(options: WorldOptions = {}): Promise<PaymentWorld> {
-  const stripe = await startStripe();
+  const { clock } = options;
+  const stripe = await startStripe(clock ? { now: () => clock.now() } : {});
   const world = await createWorld({
     ...options,
     env: {
@@ -73,25 +74,11 @@ export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise
       ],
     }),
   );
-  await deps.db('mailbox_orders').insert({
-    id: orderId,
-    organization_id: organizationId,
-    quote_id: newId(),
-    state: 'awaiting_payment',
-    provider: 'google',
-    count: 2,
-    domains: JSON.stringify(['example.com']),
-    warmup: false,
-    currency: 'usd',
-    total_monthly_cents: 700,
-    total_due_today_cents: 1_900,
-    line_items: '[]',
-    payment_id: payment.id,
-    pay_by: new Date(now.getTime() + DAY_MS),
-    actor_kind: 'session',
-    created_at: now,
-    updated_at: now,
-  });
+  await deps
+    .db('mailbox_orders')
+    .insert(
+      orderRow(organizationId, orderId, now, `${orderId}.test`, { state: 'awaiting_payment', payment_id: payment.id }),
+    );
   return {
     tenant,
     orderId,
@@ -107,5 +94,49 @@ export async function createOrderToPay({ world, stripe }: PaymentWorld): Promise
       await createCheckout(world.system(organizationId), payment.id);
       return stripe.sessionOf(payment.id)!.id;
     },
+  };
+}
+
+/** A managed domain of an order that is in use and paid for by nobody, as if it had been registered long ago. */
+export async function createManagedDomain(
+  { deps }: Pick<World, 'deps'>,
+  organizationId: string,
+  { expiresAt, domain = `${newId()}.test` }: { expiresAt: Date; domain?: string },
+): Promise<{ domainId: string; orderId: string; domain: string }> {
+  const [domainId, orderId] = [newId(), newId()];
+  await deps
+    .db('mailbox_orders')
+    .insert(orderRow(organizationId, orderId, deps.clock.now(), domain, { state: 'ready' }));
+  await deps.db('managed_domains').insert({
+    id: domainId,
+    organization_id: organizationId,
+    domain,
+    order_id: orderId,
+    provider_ref: `dom_${domainId}`,
+    state: 'active',
+    registered_at: new Date(expiresAt.getTime() - 365 * DAY_MS),
+    expires_at: expiresAt,
+  });
+  return { domainId, orderId, domain };
+}
+
+function orderRow(organizationId: string, id: string, now: Date, domain: string, more: object) {
+  return {
+    id,
+    organization_id: organizationId,
+    quote_id: newId(),
+    provider: 'google',
+    count: 2,
+    domains: JSON.stringify([{ domain, registration: true }]),
+    warmup: false,
+    currency: 'usd',
+    total_monthly_cents: 700,
+    total_due_today_cents: 1_900,
+    line_items: '[]',
+    pay_by: new Date(now.getTime() + DAY_MS),
+    actor_kind: 'session',
+    created_at: now,
+    updated_at: now,
+    ...more,
   };
 }

@@ -40,6 +40,8 @@ export interface StripeDouble {
   pay(sessionId: string, how?: { cents?: number; currency?: string; later?: boolean }): Promise<void>;
   /** The money of a session that was paid later has come, or will not. */
   settle(sessionId: string, came: boolean): Promise<void>;
+  /** What becomes of a charge that takes its time, by the id of the payment. */
+  settleCharge(paymentId: string, came: boolean): Promise<void>;
   /** The time of a session is over. */
   expire(sessionId: string): Promise<void>;
   /** A month of a subscription is charged. */
@@ -73,7 +75,9 @@ class Answer extends Error {
 }
 
 /** Starts the double on a free port of this machine. */
-export async function startStripe(options: { webhookUrl?: string; port?: number } = {}): Promise<StripeDouble> {
+export async function startStripe(
+  options: { webhookUrl?: string; port?: number; now?: () => Date } = {},
+): Promise<StripeDouble> {
   const kept = new Map<string, Kept>();
   const answered = new Map<string, { path: string; body: string; status: number; answer: object }>();
   const held: Stripe.Event[] = [];
@@ -251,6 +255,11 @@ export async function startStripe(options: { webhookUrl?: string; port?: number 
       if (came) complete(session, Number(session.amount_total), String(session.currency));
       await emit(`checkout.session.async_payment_${came ? 'succeeded' : 'failed'}`, session);
     },
+    async settleCharge(paymentId, came) {
+      const intent = all('payment_intent').find((one) => one.metadata?.payment_id === paymentId)!;
+      Object.assign(intent, came ? { status: 'succeeded', amount_received: intent.amount } : { status: 'canceled' });
+      await emit(came ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', intent);
+    },
     async expire(sessionId) {
       const session = get(sessionId, 'checkout.session');
       session.status = 'expired';
@@ -283,7 +292,9 @@ export async function startStripe(options: { webhookUrl?: string; port?: number 
       const statuses: number[] = [];
       for (const event of events) {
         if (held.includes(event)) held.splice(held.indexOf(event), 1);
-        statuses.push(await post(webhookUrl!, JSON.stringify(event, null, 2), webhookSecret));
+        statuses.push(
+          await post(webhookUrl!, JSON.stringify(event, null, 2), webhookSecret, (options.now ?? (() => new Date()))()),
+        );
       }
       return statuses;
     },
@@ -410,8 +421,12 @@ function readForm(text: string): Fields {
   return fields;
 }
 
-async function post(url: string, body: string, secret: string): Promise<number> {
-  const signature = Stripe.webhooks.generateTestHeaderString({ payload: body, secret });
+async function post(url: string, body: string, secret: string, at: Date): Promise<number> {
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload: body,
+    secret,
+    timestamp: Math.floor(at.getTime() / 1000),
+  });
   const headers = { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature };
   const { status } = await fetch(url, { method: 'POST', headers, body });
   return status;

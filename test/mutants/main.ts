@@ -94,6 +94,14 @@ const MUTANTS: [what: string, from: string, to: string][] = [
     '(retry), mailApprovers)',
     '(retry), () => mailApprovers(args).then(() => ({ kind: "more" })))',
   ],
+  ['renewal: no wait', 'waitUntil)(turn.until, hints.any', 'waitUntil)(0, hints.any'],
+  [
+    'renewal: a blocked one does not wait',
+    'waitUntil)(null, hints.any, turn.where)',
+    'waitUntil)(0, hints.any, turn.where)',
+  ],
+  ['renewal: a hint at the end is ignored', 'if (!hints.any()) return turn.outcome;', 'return turn.outcome;'],
+  ['renewal: the next cycle is not another run', "turn.kind === 'renewed' ||", 'false ||'],
   [
     'order: decides without asking',
     'activities.advanceMailboxOrder(args)',

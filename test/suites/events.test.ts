@@ -29,6 +29,9 @@ import { createWorld, type World } from '../harness/world.ts';
 import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
 import { undoOrderStep } from '../../domain/mailbox-orders/undo.ts';
 import { expireCheckout } from '../../domain/payments/checkout.ts';
+import { renewalTurn } from '../../domain/domain-renewals/turn.ts';
+import { createManagedDomain } from '../harness/payments.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { openPayment } from '../../domain/payments/open.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
@@ -262,6 +265,12 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'custom.event': async (s) => {
     await s.desk.contact({ email: 'user@example.com' });
     await publishEvent(s.ctx, { name: 'trial.started', email: 'user@example.com', data: { plan: 'team' } });
+  },
+  'domain_renewal.state_changed': async (s) => {
+    const expiresAt = new Date(world.deps.clock.now().getTime() + DAY_MS);
+    const { domainId } = await createManagedDomain(world, s.desk.tenant.organizationId, { expiresAt });
+    await world.deps.db('mailbox_orders').update({ state: 'cancelled' });
+    await renewalTurn(s.ctx, domainId);
   },
   'payment.state_changed': async (s) => {
     const opened = await transact(s.ctx, (tx) =>

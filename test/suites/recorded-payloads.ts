@@ -6,45 +6,18 @@ import type {
 } from '../../workflows/approval-mail/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
-import type {
-  DirectDecision,
-  DirectSendActivities,
-  DirectSendArgs,
-  DirectSendSignals,
-} from '../../workflows/direct-send/contract.ts';
-import type {
-  Decision,
-  EnrollmentActivities,
-  EnrollmentArgs,
-  EnrollmentSignals,
-} from '../../workflows/enrollment/contract.ts';
+import type * as Direct from '../../workflows/direct-send/contract.ts';
+import type * as Enrolled from '../../workflows/enrollment/contract.ts';
 import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/mailbox-check/contract.ts';
-import type {
-  MailboxOrderActivities,
-  MailboxOrderArgs,
-  MailboxOrderSignals,
-  OrderDecision,
-} from '../../workflows/mailbox-order/contract.ts';
+import type * as Order from '../../workflows/mailbox-order/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
-import type {
-  OrderRefundActivities,
-  OrderRefundArgs,
-  OrderRefundSignals,
-} from '../../workflows/order-refund/contract.ts';
+import type * as Renewal from '../../workflows/domain-renewal/contract.ts';
+import type * as Refund from '../../workflows/order-refund/contract.ts';
 import type { RunActivities, RunArgs, RunReport, RunSignals } from '../../workflows/run/contract.ts';
 import type { WarmupActivities, WarmupArgs, WarmupSignals } from '../../workflows/warmup/contract.ts';
 import type { WebhookBatchActivities, WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
-import type {
-  WebhookDeliveryActivities,
-  WebhookDeliveryArgs,
-  WebhookDeliverySignals,
-} from '../../workflows/webhook-delivery/contract.ts';
-import type {
-  TestDecision,
-  TestRunActivities,
-  TestRunArgs,
-  TestRunSignals,
-} from '../../workflows/test-run/contract.ts';
+import type * as Delivery from '../../workflows/webhook-delivery/contract.ts';
+import type * as Test from '../../workflows/test-run/contract.ts';
 import type { WebhookEndpointArgs, WebhookEndpointSignals } from '../../workflows/webhook-endpoint/contract.ts';
 import type {
   WebhookVerifyActivities,
@@ -106,7 +79,9 @@ const nothing = z.union([z.null(), z.undefined(), z.literal('')]).transform(() =
 
 const campaignArgs = today<CampaignArgs>()(z.strictObject({ organizationId: id, campaignId: id }));
 const importArgs = today<ContactImportArgs>()(z.strictObject({ organizationId: id, importId: id }));
-const enrollmentArgs = today<EnrollmentArgs>()(z.strictObject({ organizationId: id, campaignId: id, contactId: id }));
+const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
+  z.strictObject({ organizationId: id, campaignId: id, contactId: id }),
+);
 const approvalMailArgs = today<ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
 const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
@@ -129,9 +104,9 @@ const batchReport = z.strictObject({
 const deliverBatch = activity<WebhookBatchActivities>()('deliverBatch', z.tuple([batch]) as never, batchReport);
 const verifyArgs = today<WebhookVerifyArgs>()(z.strictObject({ organizationId: id, endpointId: id }));
 
-const enrollmentActivity = activity<EnrollmentActivities>();
+const enrollmentActivity = activity<Enrolled.EnrollmentActivities>();
 const at = { where: why, step: z.string().nullable() };
-const decision = today<Decision>()(
+const decision = today<Enrolled.Decision>()(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('wait'), until: time, ...at }),
     z.strictObject({ kind: z.literal('waitForEvent'), eventName: why, until: time.nullable(), ...at }),
@@ -175,8 +150,8 @@ const runReport = today<RunReport>()(
   }),
 );
 const runActivity = activity<RunActivities>();
-const directArgs = today<DirectSendArgs>()(z.strictObject({ organizationId: id, directSendId: id }));
-const directDecision = today<DirectDecision>()(
+const directArgs = today<Direct.DirectSendArgs>()(z.strictObject({ organizationId: id, directSendId: id }));
+const directDecision = today<Direct.DirectDecision>()(
   z.discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('wait'),
@@ -188,9 +163,9 @@ const directDecision = today<DirectDecision>()(
     z.strictObject({ kind: z.literal('done'), outcome: why }),
   ]),
 );
-const testArgs = today<TestRunArgs>()(z.strictObject({ organizationId: id, testRunId: id }));
-const testActivity = activity<TestRunActivities>();
-const testDecision = today<TestDecision>()(
+const testArgs = today<Test.TestRunArgs>()(z.strictObject({ organizationId: id, testRunId: id }));
+const testActivity = activity<Test.TestRunActivities>();
+const testDecision = today<Test.TestDecision>()(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('wait'), state: z.enum(['waiting', 'held']), until: time, where: why }),
     z.strictObject({ kind: z.literal('send'), sendId: id, at: time, where: why }),
@@ -199,17 +174,22 @@ const testDecision = today<TestDecision>()(
   ]),
 );
 
-const refundArgs = today<OrderRefundArgs>()(z.strictObject({ organizationId: id, paymentId: id }));
+const renewalArgs = today<Renewal.DomainRenewalArgs>()(z.strictObject({ organizationId: id, domainId: id }));
+const refundArgs = today<Refund.OrderRefundArgs>()(z.strictObject({ organizationId: id, paymentId: id }));
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
 
-const orderArgs = today<MailboxOrderArgs>()(z.strictObject({ organizationId: id, orderId: id }));
+/** An operator or the sweep has a run go on. */
+const retried = z.tuple([
+  today<{ cause: 'operator' | 'sweep' }>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+]);
+const orderArgs = today<Order.MailboxOrderArgs>()(z.strictObject({ organizationId: id, orderId: id }));
 const orderStepArgs = z.tuple([
   z.strictObject({ organizationId: id, orderId: id, step: z.string().regex(/^[a-z]+:\d+$/) }),
 ]);
-const orderActivity = activity<MailboxOrderActivities>();
+const orderActivity = activity<Order.MailboxOrderActivities>();
 const orderSays = { state: why, where: why };
-const orderDecision = today<OrderDecision>()(
+const orderDecision = today<Order.OrderDecision>()(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('checkout'), ...orderSays }),
     z.strictObject({ kind: z.literal('wait'), until: time, ...orderSays }),
@@ -295,17 +275,21 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     args: z.tuple([directArgs]),
     signals: {
       decided: z.tuple([
-        today<DirectSendSignals['decided']>()(
+        today<Direct.DirectSendSignals['decided']>()(
           z.strictObject({ approvalId: id, status: z.enum(['approved', 'denied', 'expired']) }),
         ),
       ]),
-      changed: z.tuple([today<DirectSendSignals['changed']>()(z.strictObject({ cause: z.literal('cancelled') }))]),
-      retry: z.tuple([today<DirectSendSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      changed: z.tuple([
+        today<Direct.DirectSendSignals['changed']>()(z.strictObject({ cause: z.literal('cancelled') })),
+      ]),
+      retry: z.tuple([
+        today<Direct.DirectSendSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) })),
+      ]),
     },
     activities: {
       // A local activity: the history has its result, never its input.
       advanceDirectSend: { input: z.tuple([directArgs]), result: directDecision },
-      deliverSend: activity<DirectSendActivities>()(
+      deliverSend: activity<Direct.DirectSendActivities>()(
         'deliverSend',
         z.tuple([z.strictObject({ organizationId: id, sendId: id })]),
         outcome,
@@ -320,9 +304,9 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     ]),
     signals: {
       nudge: earlierNudge,
-      event: z.tuple([today<EnrollmentSignals['event']>()(z.strictObject({ eventId: id }))]),
+      event: z.tuple([today<Enrolled.EnrollmentSignals['event']>()(z.strictObject({ eventId: id }))]),
       reply: z.tuple([
-        today<EnrollmentSignals['reply']>()(
+        today<Enrolled.EnrollmentSignals['reply']>()(
           z.strictObject({
             cause: z.enum(['replied', 'bounced', 'complained', 'unsubscribed', 'undeliverable', 'out_of_office']),
             messageId: z.string().nullable(),
@@ -331,7 +315,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         ),
       ]),
       control: z.tuple([
-        today<EnrollmentSignals['control']>()(
+        today<Enrolled.EnrollmentSignals['control']>()(
           z.strictObject({
             cause: z.enum(['launched', 'campaign', 'held', 'released', 'finished', 'overdue', 'pool']),
             epoch: z.int().nullable(),
@@ -339,7 +323,7 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
         ),
       ]),
       retry: z.tuple([
-        today<EnrollmentSignals['retry']>()(
+        today<Enrolled.EnrollmentSignals['retry']>()(
           z.strictObject({ cause: z.enum(['operator', 'sweep']), stepRunId: id.nullable() }),
         ),
       ]),
@@ -388,11 +372,11 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'mailbox-order': {
     args: z.tuple([orderArgs]),
     signals: {
-      paid: z.tuple([today<MailboxOrderSignals['paid']>()(z.strictObject({ paymentId: id }))]),
+      paid: z.tuple([today<Order.MailboxOrderSignals['paid']>()(z.strictObject({ paymentId: id }))]),
       ended: z.tuple([
-        today<MailboxOrderSignals['ended']>()(z.strictObject({ cause: z.enum(['cancelled', 'failed']) })),
+        today<Order.MailboxOrderSignals['ended']>()(z.strictObject({ cause: z.enum(['cancelled', 'failed']) })),
       ]),
-      retry: z.tuple([today<MailboxOrderSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      retry: retried,
     },
     activities: {
       advanceMailboxOrder: orderActivity('advanceMailboxOrder', z.tuple([orderArgs]), orderDecision),
@@ -402,17 +386,44 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       undoOrderStep: orderActivity('undoOrderStep', orderStepArgs, outcome),
     },
   },
+  'domain-renewal': {
+    args: z.tuple([renewalArgs]),
+    signals: {
+      changed: z.tuple([
+        today<Renewal.DomainRenewalSignals['changed']>()(z.strictObject({ cause: z.enum(['payment', 'released']) })),
+      ]),
+      retry: retried,
+    },
+    activities: {
+      renewalTurn: activity<Renewal.DomainRenewalActivities>()(
+        'renewalTurn',
+        z.tuple([renewalArgs]),
+        z.discriminatedUnion('kind', [
+          z.strictObject({
+            kind: z.literal('wait'),
+            state: z.enum(['scheduled', 'charging', 'renewing', 'requires_action']),
+            until: time,
+            where: why,
+          }),
+          z.strictObject({ kind: z.literal('renewed') }),
+          z.strictObject({ kind: z.literal('done'), outcome: why }),
+        ]),
+      ),
+    },
+  },
   'order-refund': {
     args: z.tuple([refundArgs]),
     signals: {
-      changed: z.tuple([today<OrderRefundSignals['changed']>()(z.strictObject({ cause: z.literal('provider') }))]),
-      retry: z.tuple([today<OrderRefundSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      changed: z.tuple([
+        today<Refund.OrderRefundSignals['changed']>()(z.strictObject({ cause: z.literal('provider') })),
+      ]),
+      retry: retried,
     },
     activities: {
-      refundTurn: activity<OrderRefundActivities>()(
+      refundTurn: activity<Refund.OrderRefundActivities>()(
         'refundTurn',
         z.tuple([refundArgs]),
-        z.discriminatedUnion('kind', [
+        z.union([
           z.strictObject({ kind: z.literal('wait'), wakeAt: time, why }),
           z.strictObject({ kind: z.literal('done'), why }),
         ]),
@@ -442,9 +453,9 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'test-run': {
     args: z.tuple([testArgs]),
     signals: {
-      event: z.tuple([today<TestRunSignals['event']>()(z.strictObject({ eventId: id }))]),
-      cancelled: z.tuple([today<TestRunSignals['cancelled']>()(z.strictObject({ cause: z.literal('person') }))]),
-      retry: z.tuple([today<TestRunSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+      event: z.tuple([today<Test.TestRunSignals['event']>()(z.strictObject({ eventId: id }))]),
+      cancelled: z.tuple([today<Test.TestRunSignals['cancelled']>()(z.strictObject({ cause: z.literal('person') }))]),
+      retry: retried,
     },
     activities: {
       advanceTestRun: testActivity('advanceTestRun', z.tuple([testArgs]), testDecision),
@@ -465,26 +476,26 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
   'webhook-delivery': {
     // Earlier: when the first attempt is due.
     args: z.union([
-      z.tuple([today<WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
+      z.tuple([today<Delivery.WebhookDeliveryArgs>()(z.strictObject({ organizationId: id, deliveryId: id }))]),
       z.tuple([z.strictObject({ organizationId: id, deliveryId: id, at: time })]),
     ]),
     signals: {
       hurry: z.union([
         earlierNudge,
         z.tuple([
-          today<WebhookDeliverySignals['hurry']>()(
+          today<Delivery.WebhookDeliverySignals['hurry']>()(
             z.strictObject({ cause: z.enum(['redelivery', 'operator', 'sweep']) }),
           ),
         ]),
       ]),
     },
     activities: {
-      deliverWebhook: activity<WebhookDeliveryActivities>()(
+      deliverWebhook: activity<Delivery.WebhookDeliveryActivities>()(
         'deliverWebhook',
         z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
         z.strictObject({ why }),
       ),
-      attemptDelivery: activity<WebhookDeliveryActivities>()(
+      attemptDelivery: activity<Delivery.WebhookDeliveryActivities>()(
         'attemptDelivery',
         z.tuple([z.strictObject({ organizationId: id, deliveryId: id })]),
         z.discriminatedUnion('state', [

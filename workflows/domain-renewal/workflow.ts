@@ -1,0 +1,57 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Blocked } from '../ask.ts';
+import { blockedReason } from '../blocked.ts';
+import { listenForHints } from '../hints.ts';
+import { waitUntil } from '../interruptible.ts';
+import { resourceQueue } from '../queues.ts';
+import { showDecisions } from '../show.ts';
+import type { DomainRenewalActivities, DomainRenewalArgs, DomainRenewalSignals } from './contract.ts';
+
+const changed = defineSignal<[DomainRenewalSignals['changed']]>('changed');
+const retry = defineSignal<[DomainRenewalSignals['retry']]>('retry');
+
+/**
+ * The renewals of a managed domain: sleep until about a month before its registration ends, ask the price, charge, renew. Each cycle
+ * ends with the next one as a new run, or with the domain.
+ */
+export async function domainRenewal(args: DomainRenewalArgs): Promise<string> {
+  const { renewalTurn } = proxyActivities<DomainRenewalActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary: 'price, charge, renew',
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  const hints = listenForHints(changed, retry);
+  const show = showDecisions();
+  for (;;) {
+    hints.take();
+    const turn = await renewalTurn(args).catch(asBlocked);
+    if (turn.kind !== 'renewed') show(turn);
+    switch (turn.kind) {
+      case 'wait':
+        await waitUntil(turn.until, hints.any, turn.where);
+        break;
+      case 'blocked':
+        await waitUntil(null, hints.any, turn.where);
+        break;
+      case 'done':
+        if (!hints.any()) return turn.outcome;
+    }
+    if (turn.kind === 'renewed' || workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof domainRenewal>(args);
+    }
+  }
+}
+
+function asBlocked(error: unknown): Blocked {
+  return { kind: 'blocked', where: blockedReason(error) };
+}
