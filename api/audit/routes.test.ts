@@ -160,6 +160,7 @@ const SILENT: Record<string, readonly string[]> = {
   'it asks another system and changes nothing that is set': [
     'app-connections.test',
     'campaigns.preflight',
+    'mailboxOrders.quote',
     'mailboxes.startConsent',
     'mailboxes.test',
     'pages.confirmMailboxConsent',
@@ -167,6 +168,9 @@ const SILENT: Record<string, readonly string[]> = {
   ],
   'it records what happened elsewhere, in a record of its own': ['deliverability.report'],
   'how somebody keeps an inbox': [
+    'unibox.createDraft',
+    'unibox.deleteDraft',
+    'unibox.replaceDraft',
     'unibox.markSeen',
     'unibox.moveFolder',
     'unibox.setLabels',

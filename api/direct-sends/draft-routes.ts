@@ -53,6 +53,7 @@ export const draftRoutes: readonly AnyRoute[] = [
     body: draftBody,
     furtherProblems: (ctx, body) => draftProblems(ctx, body),
     success: { status: 201, body: draft },
+    errors: ['not_found'],
     handler: async (ctx, { body }) => present(await createDraft(ctx, body)),
   }),
   route({

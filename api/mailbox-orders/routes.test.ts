@@ -153,6 +153,19 @@ test.serial('a signed-in person orders a quote once; another has none of it', as
   t.deepEqual(await desk.events(ordered.body.provisioning_id), ['awaiting_payment']);
 });
 
+test.serial('an order that is ready leads to its mailboxes, with every step done', async (t) => {
+  const desk = await openOrderDesk(orders);
+  const id = await desk.place();
+  await desk.pay(id);
+  await desk.drive(id);
+  const { status, body, text } = await desk.call('GET', `/mailbox-provisioning/${id}`);
+  t.is(status, 200, text);
+  t.like(body, { provisioning_id: id, status: 'ready', needs_person: false });
+  t.deepEqual(new Set(body.steps.map(({ status: of }: { status: string }) => of)), new Set(['done']));
+  for (const { email, email_account_id: mailboxId } of body.mailboxes)
+    t.is((await desk.call('GET', `/emails/${mailboxId}`)).body.email, email);
+});
+
 test.serial('two requests with one quote, at once, with different keys: one order', async (t) => {
   const desk = await openOrderDesk(orders);
   const { quote_id: id } = (await desk.quote()).body;

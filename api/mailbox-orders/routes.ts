@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
 import { orderMailboxes } from '../../domain/mailbox-orders/order.ts';
-import { listOffers, priceOrder, storeQuote } from '../../domain/mailbox-orders/quote.ts';
+import { listOffers, priceOrder, quoteProblems, storeQuote } from '../../domain/mailbox-orders/quote.ts';
 import { getOrder, listOrders } from '../../domain/mailbox-orders/read.ts';
 import { ORDER_STATES } from '../../domain/mailbox-orders/states.ts';
 import { route, type AnyRoute } from '../http/route.ts';
@@ -38,6 +38,7 @@ export const mailboxOrdersRoutes: readonly AnyRoute[] = [
       'spread evenly over the domains, and their addresses follow from `names`. The quote is valid 15 minutes. Every fault is named in `problems`; ' +
       'the code is that of the first.',
     body: schemas.quoteRequest,
+    furtherProblems: (ctx, body) => quoteProblems(ctx, body),
     success: { status: 200, body: schemas.quote },
     errors: [
       'mailbox_provisioning_unavailable',

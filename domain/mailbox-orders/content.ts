@@ -18,11 +18,10 @@ export function orderContent(quote: QuoteRow): ApprovalContent {
       domains: quote.domains.map(({ domain, registration }) => `${domain}${registration ? ' (new)' : ''}`),
       mailboxes: quote.mailboxes.map(({ email }) => email),
       warmup: quote.warmup,
-      line_items: quote.line_items.map(({ label, quantity, total_cents: total, interval }) => ({
-        label,
-        quantity,
-        total: `${amount(total, quote.currency)} ${interval === 'month' ? 'a month' : 'once'}`,
-      })),
+      line_items: quote.line_items.map(
+        ({ label, quantity, total_cents: total, interval }) =>
+          `${quantity} × ${label}: ${amount(total, quote.currency)} ${interval === 'month' ? 'a month' : 'once'}`,
+      ),
       monthly: price,
       due_today: amount(quote.total_due_today_cents, quote.currency),
     },

@@ -49,38 +49,54 @@ export interface PricedOrder {
  * @throws AppError mailbox_provisioning_unavailable, mailbox_provisioning_failed; the code of the first fault, with all of them
  */
 export async function priceOrder(ctx: Ctx, input: QuoteInput): Promise<PricedOrder> {
-  const provider = mailboxProvider(ctx);
-  const wanted = domainsOf(input);
-  const faults = [...wanted.faults];
-  const offers = await asked(provider.catalogue());
-  const offer = offers.find((one) => one.provider === input.provider);
-  if (!offer)
-    faults.unshift(
-      fault(
-        'provision_provider_invalid',
-        'provider',
-        `Can be ordered: ${offers.map((one) => one.provider).join(', ')}`,
-      ),
-    );
-  faults.push(...countFaults(input, wanted.sound.length, offer));
-  const owned = await ownedDomains(
-    reader(ctx),
-    wanted.sound.map(({ domain }) => domain),
-  );
-  const checked = await checkDomains(provider, wanted.sound, owned, offer);
-  faults.push(...checked.faults);
-  const counts =
-    wanted.sound.length > 0 && input.count >= 1
-      ? spreadMailboxes(
-          input.count,
-          wanted.sound.map(({ domain }) => domain),
-        )
-      : [];
-  const domains = checked.domains.map((domain, index) => ({ ...domain, mailboxes: counts[index] ?? 0 }));
+  const { offer, domains, faults } = await look(ctx, input);
+  if (input.domain === undefined && (input.domains ?? []).length === 0)
+    faults.push(fault('provision_domain_invalid', 'domain', 'A domain is needed'));
   if (faults.length === 0 && billOf(offer!, input.count, input.warmup ?? false, domains).dueTodayCents > MAX_CENTS)
     faults.push(fault('provision_count_invalid', 'count', 'The order is too large to be paid at once'));
   refuseFaults(faults);
   return { offer: offer!, domains };
+}
+
+/**
+ * Faults of a request for a quote whose other fields are malformed, so that one answer names them all. None when the provider cannot be asked: the
+ * malformed fields are reason enough to refuse.
+ */
+export async function quoteProblems(ctx: Ctx, input: Partial<QuoteInput>): Promise<Problem[]> {
+  try {
+    return (await look(ctx, input)).faults.map(({ path, message }) => ({ path, message }));
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}
+
+/** What the provider says of the fields that are there, and every fault of them. */
+async function look(
+  ctx: Ctx,
+  input: Partial<QuoteInput>,
+): Promise<{ offer: Offer | undefined; domains: OrderedDomain[]; faults: QuoteFault[] }> {
+  const provider = mailboxProvider(ctx);
+  const wanted = domainsOf(input);
+  const names = wanted.sound.map(({ domain }) => domain);
+  const offers = await asked(provider.catalogue());
+  const offer = offers.find((one) => one.provider === input.provider);
+  const known = offers.map((one) => one.provider).join(', ');
+  const most = offer?.maxMailboxes ?? Math.max(...offers.map((one) => one.maxMailboxes));
+  const checked = await checkDomains(provider, wanted.sound, await ownedDomains(reader(ctx), names), offer);
+  const counts = names.length > 0 ? spreadMailboxes(Math.max(input.count ?? 0, 0), names) : [];
+  return {
+    offer,
+    domains: checked.domains.map((domain, index) => ({ ...domain, mailboxes: counts[index]! })),
+    faults: [
+      ...(offer || input.provider === undefined
+        ? []
+        : [fault('provision_provider_invalid', 'provider', `Can be ordered: ${known}`)]),
+      ...wanted.faults,
+      ...(input.count === undefined ? [] : countFaults(input.count, names.length, most)),
+      ...checked.faults,
+    ],
+  };
 }
 
 /**
@@ -139,12 +155,10 @@ interface WantedDomain {
 }
 
 /** The domains of a request in their normal form, and what is wrong with the others. */
-function domainsOf({ domain, domains }: QuoteInput): { sound: WantedDomain[]; faults: QuoteFault[] } {
+function domainsOf({ domain, domains }: Partial<QuoteInput>): { sound: WantedDomain[]; faults: QuoteFault[] } {
   const faults: QuoteFault[] = [];
   if (domain !== undefined && domains !== undefined)
     faults.push(fault('provision_domains_invalid', 'domains', 'Either domain or domains, not both'));
-  if (domain === undefined && (domains === undefined || domains.length === 0))
-    faults.push(fault('provision_domain_invalid', 'domain', 'A domain is needed'));
   if ((domains?.length ?? 0) > MAX_DOMAINS)
     faults.push(fault('provision_domains_invalid', 'domains', `At most ${MAX_DOMAINS} domains in one order`));
   const given = [
@@ -171,11 +185,11 @@ function registrable(name: string): string | null {
   return isIcann && domain === host && hostname === host && host.length <= 253 && labels.test(host) ? host : null;
 }
 
-function countFaults({ count }: QuoteInput, domains: number, offer: Offer | undefined): QuoteFault[] {
+/** @param most mailboxes that one order may have: of a provider that is not known, what any would take */
+function countFaults(count: number, domains: number, most: number): QuoteFault[] {
   if (count < 1) return [fault('provision_count_invalid', 'count', 'At least one mailbox')];
   const faults: QuoteFault[] = [];
-  if (offer && count > offer.maxMailboxes)
-    faults.push(fault('provision_count_invalid', 'count', `At most ${offer.maxMailboxes} mailboxes in one order`));
+  if (count > most) faults.push(fault('provision_count_invalid', 'count', `At most ${most} mailboxes in one order`));
   if (domains > count)
     faults.push(fault('provision_domains_invalid', 'domains', `${domains} domains are more than ${count} mailboxes`));
   return faults;

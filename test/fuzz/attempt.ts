@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
 import { createAccessToken } from '../harness/oauth.ts';
+import { startProvisioning } from '../../local/provisioning.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createWorld, noWorkflows, type World } from '../harness/world.ts';
 import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
@@ -17,9 +18,13 @@ const workflows: WorkflowGateway = {
   health: async () => ({ latencyMs: 1, workers: 1, unserved: [] }),
 };
 
-/** A world in which no limit keeps a request out. Each source address that `X-Forwarded-For` names is believed. */
-export function createReachableWorld(): Promise<World> {
-  return createWorld({
+/**
+ * A world in which no limit keeps a request out, and mailboxes can be ordered from a sandbox. Each source address that `X-Forwarded-For` names is
+ * believed.
+ */
+export async function createReachableWorld(): Promise<World> {
+  const sandbox = await startProvisioning();
+  const world = await createWorld({
     workflows,
     limiter: { take: async () => 0, close: async () => {} },
     env: {
@@ -28,11 +33,19 @@ export function createReachableWorld(): Promise<World> {
       APP_URL: 'http://127.0.0.1:8080',
       GOOGLE_MAILBOX_CLIENT_ID: 'client',
       GOOGLE_MAILBOX_CLIENT_SECRET: 'secret',
-      STRIPE_SECRET_KEY: 'sk_test_x',
-      STRIPE_WEBHOOK_SECRET: 'whsec_x',
+      ...sandbox.env,
+      STRIPE_SECRET_KEY: 'sk_test_nowhere',
+      STRIPE_WEBHOOK_SECRET: newSecret('whsec_'),
       STRIPE_API_BASE: 'http://127.0.0.1:1',
     },
   });
+  return {
+    ...world,
+    async close() {
+      await world.close();
+      await sandbox.close();
+    },
+  };
 }
 
 /** What a request to an operation is made of. */

@@ -1,4 +1,3 @@
-import Stripe from 'stripe';
 import type { AnyRoute } from '../../api/http/route.ts';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { hashPassword } from '../../lib/crypto.ts';
@@ -10,6 +9,7 @@ import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import { QUERIES, sampleBody } from '../suites/bodies.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
+import { REACHING_ORDERS } from './reach-orders.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });
@@ -19,6 +19,7 @@ const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
 /** Requests the schema alone does not lead to; by operation. */
 const REACHING: Record<string, Make> = {
   ...REACHING_PAGES,
+  ...REACHING_ORDERS,
   'auth.setup': async ({ world }) => ({
     body: {
       token: await setupToken(world),
@@ -227,12 +228,6 @@ const REACHING: Record<string, Make> = {
   'agentTools.call': () => ({ body: { arguments: {} } }),
   'mcp.message': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
   'mcp.messageV1': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
-  'payments.receiveStripeEvent': ({ world }) => {
-    const body = { id: newId(), object: 'event', created: 1, type: 'customer.created', data: { object: {} } };
-    const secret = world.deps.config.STRIPE_WEBHOOK_SECRET!;
-    const signature = Stripe.webhooks.generateTestHeaderString({ payload: JSON.stringify(body), secret });
-    return { body, headers: { 'stripe-signature': signature } };
-  },
   'outreachSettings.replace': () => ({ body: { settings: { preflight: { enabled: true } } } }),
 };
 

@@ -220,9 +220,9 @@ function pathSegment(value: string): string {
   return ['', '.', '..'].includes(value) ? '%20' : encodeURIComponent(value);
 }
 
-/** An empty or hostile parameter may lead to another path: what answers there is not this operation. */
+/** An empty or hostile parameter may lead to another path: what answers there is not this operation. A query that is too long (431) reaches none. */
 function isOurs(status: number, text: string): boolean {
-  return !(status === 404 && text.includes('No such endpoint')) && status !== 405;
+  return !(status === 404 && text.includes('No such endpoint')) && status !== 405 && status !== 431;
 }
 
 function encoded(spec: AnyRoute, { reaching, text }: Request): { body?: string | FormData; type?: string } {

@@ -13,15 +13,21 @@ const SHOWN_ADDRESSES = 20;
  * @param samplePath where the frames of samples find their emails; `?n=` is added
  */
 export function contentView({ payload, preflight }: ApprovalRow, samplePath: string): Html {
+  const mails = payload.recipients.count > 0 || payload.senders.length > 0 || payload.samples.length > 0;
+  return html`${mails ? mailing(payload) : null}${payload.details ? html`<h2 class="part">Details</h2>${facts(payload.details)}` : null}
+${preflight ? findings(preflight) : null}
+${payload.samples.length > 0 ? html`<h2 class="part">As recipients would see it</h2>${payload.samples.map((one, index) => sample(one, `${samplePath}?n=${index}`))}` : null}
+${payload.steps.length > 0 ? html`<h2 class="part">The whole template</h2>${payload.steps.map(step)}` : null}`;
+}
+
+/** Whom it mails, from where and when. An order of mailboxes mails nobody. */
+function mailing(payload: Content): Html {
   return html`<dl class="places">
 <dt>Recipients</dt><dd>${recipients(payload.recipients)}</dd>
 <dt>From</dt><dd>${payload.senders.length === 0 ? 'no mailbox' : payload.senders.map(({ name, email }) => html`<div>${name} &lt;${email}&gt;</div>`)}</dd>
 <dt>When</dt><dd>${payload.schedule === null ? 'At once' : facts(payload.schedule)}</dd>
 </dl>
-${payload.details ? html`<h2 class="part">Details</h2>${facts(payload.details)}` : null}
-${preflight ? findings(preflight) : null}
-${payload.samples.length > 0 ? html`<h2 class="part">As recipients would see it</h2>${payload.samples.map((one, index) => sample(one, `${samplePath}?n=${index}`))}` : null}
-${payload.steps.length > 0 ? html`<h2 class="part">The whole template</h2>${payload.steps.map(step)}` : null}`;
+`;
 }
 
 function recipients({ count, source, addresses = [] }: Content['recipients']): Html {
@@ -41,8 +47,13 @@ function facts(values: Record<string, unknown>): Html {
   return html`<dl class="places">${shown.map(([name, value]) => html`<dt>${name.replaceAll('_', ' ')}</dt><dd>${words(value)}</dd>`)}</dl>`;
 }
 
-function words(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** A list has a line for each of its entries; an entry with parts is their values in their order. */
+function words(value: unknown): Html | string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return html`${value.map((one) => html`<div>${words(one)}</div>`)}`;
+  if (typeof value === 'object' && value !== null)
+    return html`${Object.values(value).map((part, index) => html`${index > 0 ? ', ' : ''}${words(part)}`)}`;
+  return String(value);
 }
 
 interface Finding {

@@ -5,6 +5,8 @@ import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../
 import { signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { startReceiver, type Receiver } from '../../../test/harness/receiver.ts';
 import { call, createWorld, type World } from '../../../test/harness/world.ts';
+import { orderContent } from '../../../domain/mailbox-orders/content.ts';
+import type { QuoteRow } from '../../../domain/mailbox-orders/states.ts';
 import { hashPassword } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { PASSWORD } from '../../../test/harness/people.ts';
@@ -115,6 +117,37 @@ browserTest(
     });
   },
 );
+
+browserTest('an order of mailboxes: what is bought, for how much, and the addresses; it mails nobody', async (t) => {
+  const tenant = await tenantWithPassword(world);
+  const content = orderContent({
+    id: newId(),
+    provider: 'google',
+    count: 2,
+    currency: 'usd',
+    total_monthly_cents: 700,
+    total_due_today_cents: 1_900,
+    warmup: true,
+    domains: [{ domain: 'acme-mail.example', registration: true, price_cents: 1_200, mailboxes: 2 }],
+    mailboxes: [{ email: 'ada@acme-mail.example' }, { email: 'bo@acme-mail.example' }],
+    line_items: [{ label: 'Mailboxes', quantity: 2, unit_cents: 350, total_cents: 700, interval: 'month' }],
+  } as QuoteRow);
+  const { id } = await createApproval(world.system(tenant.organizationId), tenant, { content });
+  const { page } = await chrome.visit({ javaScriptEnabled: false, viewport: PHONE });
+  await page.goto(`${world.url}/approvals/${id}`);
+  await signInOn(page, tenant.email);
+  await page.getByRole('heading', { name: 'Order 2 mailboxes for 7.00 USD a month' }).waitFor();
+  const text = await page.getByRole('main').innerText();
+  for (const words of [
+    'acme-mail.example (new)',
+    'bo@acme-mail.example',
+    '2 × Mailboxes: 7.00 USD a month',
+    '19.00 USD',
+  ])
+    t.true(text.includes(words), text);
+  for (const words of ['Recipients', 'no mailbox', '{"']) t.false(text.includes(words), words);
+  t.true(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'));
+});
 
 browserTest('an email cannot run a script, load anything from elsewhere, or lead away', async (t) => {
   const tenant = await tenantWithPassword(world);
