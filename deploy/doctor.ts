@@ -4,6 +4,7 @@ import type { Connection } from '@temporalio/client';
 import { across } from '../db/across.ts';
 import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
+import { isBalanced, readBooks } from '../domain/mailbox-orders/books.ts';
 import type { Config } from '../lib/config/index.ts';
 import { PUBLISHED_DEFAULTS } from '../lib/config/settings.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
@@ -16,7 +17,7 @@ import { reachDatabase, waitForTemporal } from './waiting.ts';
 
 /** What one look has found. A fault keeps Heron from working as configured; a warning is for the operator to judge. */
 export interface Finding {
-  part: 'settings' | 'database' | 'clock' | 'temporal' | 'dns' | 'mail';
+  part: 'settings' | 'database' | 'orders' | 'clock' | 'temporal' | 'dns' | 'mail';
   state: 'ok' | 'warning' | 'fault';
   detail: string;
   fix?: string;
@@ -79,7 +80,14 @@ async function database(config: Config): Promise<Finding[]> {
   const db = connect({ url: config.PRIMARY_DB, max: 1, name: 'heron-doctor' });
   try {
     await reachDatabase(db, config.PRIMARY_DB);
-    return [...(await server(db)), ...(await role(db, config)), await schema(db), await clock(db)];
+    const fresh = await schema(db);
+    return [
+      ...(await server(db)),
+      ...(await role(db, config)),
+      fresh,
+      await clock(db),
+      ...(fresh.state === 'ok' ? await orders(db) : []),
+    ];
   } catch (error) {
     return [
       fault(
@@ -165,6 +173,24 @@ async function schema(db: Db): Promise<Finding> {
   return pending.length === 0
     ? { part: 'database', state: 'ok', detail: 'the schema is that of this build' }
     : fault('database', `${pending.length} migrations are pending, from ${pending[0]} on`, 'Run `heron migrate`.');
+}
+
+/** The money of orders, by currency: all of it has to be in one of its places. Nothing for an installation that has taken none. */
+async function orders(db: Db): Promise<Finding[]> {
+  const books = await readBooks(db);
+  return books.map((one) => {
+    const money = (cents: number) => (cents / 100).toFixed(2);
+    const { currency, taken, ready, refunds, needsPerson, underWay, unexplained } = one;
+    const detail = `${currency}: ${money(taken)} taken = ${money(ready)} ready + ${money(refunds)} refunds + ${money(needsPerson)} for a person + ${money(underWay)} under way`;
+    if (!isBalanced(one))
+      return fault(
+        'orders',
+        `${detail}; not explained: ${unexplained.join(', ')}`,
+        'Look at these orders and their payments.',
+      );
+    if (needsPerson === 0) return { part: 'orders', state: 'ok', detail };
+    return { part: 'orders', state: 'warning', detail, fix: 'Settle the dead letters of type order_refund.' };
+  });
 }
 
 async function clock(db: Db): Promise<Finding> {

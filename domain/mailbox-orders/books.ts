@@ -25,7 +25,7 @@ export interface Books {
 export async function readBooks(db: Db): Promise<Books[]> {
   return across(db, 'operator').sql<Books>(
     `with places as (
-       select p.currency, p.subject_id, coalesce(p.received_cents, p.amount_cents)::bigint as cents,
+       select coalesce(p.received_currency, p.currency) as currency, p.subject_id, coalesce(p.received_cents, p.amount_cents)::bigint as cents,
          case
            when p.state in ('refund_due', 'refunded') then 'refunds'
            when p.state = 'needs_person' then 'needs_person'

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { createApproval } from '../../test/harness/approvals.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
@@ -14,6 +15,45 @@ test.before(async () => {
   world = await createWorld({ clock });
 });
 test.after.always(() => world?.close());
+
+test.serial('quotes of mailboxes go a day after their time; one that was ordered stays', async (t) => {
+  const { organizationId } = await world.tenant();
+  const now = clock.now().getTime();
+  const quote = (provider: string, ageMs: number, consumed: boolean) => ({
+    id: newId(),
+    organization_id: organizationId,
+    order_id: newId(),
+    provider,
+    count: 1,
+    domains: '[]',
+    mailboxes: '[]',
+    warmup: false,
+    names: '[]',
+    currency: 'usd',
+    mailbox_monthly_cents: 350,
+    warmup_monthly_cents: 0,
+    domain_cents: 0,
+    total_monthly_cents: 350,
+    total_due_today_cents: 350,
+    line_items: '[]',
+    created_at: new Date(now - ageMs),
+    expires_at: new Date(now - ageMs),
+    consumed_at: consumed ? new Date(now - ageMs) : null,
+  });
+  const { db } = world.deps;
+  await db('mailbox_quotes').insert([
+    quote('old', DAY_MS, false),
+    quote('new', DAY_MS - 1, false),
+    quote('ordered', DAY_MS, true),
+  ]);
+  t.is(await sweepExpired(world.deps), 1);
+  const left = await db('mailbox_quotes')
+    .where({ organization_id: organizationId })
+    .orderBy('provider')
+    .pluck('provider');
+  t.deepEqual(left, ['new', 'ordered']);
+  await db('mailbox_quotes').delete();
+});
 
 test.serial('what has expired goes, what has not stays', async (t) => {
   const { organizationId } = await world.tenant();

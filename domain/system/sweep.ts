@@ -26,6 +26,8 @@ const EXPIRING = [
     keptMs: 30 * DAY_MS,
     only: 'self_registered and not exists (select from oauth_grants g where g.application_id = oauth_applications.id)',
   },
+  // Longer than a person may take to approve one. A quote that was ordered stays with its order.
+  { table: 'mailbox_quotes', column: 'expires_at', keptMs: DAY_MS, only: 'consumed_at is null' },
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },

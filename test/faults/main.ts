@@ -3,11 +3,14 @@
  * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
  * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave. With `--flows` every
  * process is killed at states of runs, approvals, direct sends, test runs and warmups; `--rounds N` plays N rounds of the seed's plan.
+ * With `--orders` orders of mailboxes are played under faults of their provider and of Stripe, and the books compared with both; `--rounds N` plays N seeds.
  */
 import { parseArgs } from 'node:util';
+import { startBacking } from '../../local/backing.ts';
 import { runDirectFaults } from './direct-sends.ts';
 import type { FlowKill } from './flows/kills.ts';
 import { runFlowFaults } from './flows/run.ts';
+import { runOrderFaults } from './orders.ts';
 import type { Check } from './reconcile.ts';
 import { isClean, runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
@@ -17,6 +20,7 @@ const { values } = parseArgs({
     webhooks: { type: 'boolean', default: false },
     direct: { type: 'boolean', default: false },
     flows: { type: 'boolean', default: false },
+    orders: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
     kills: { type: 'string' },
@@ -86,6 +90,22 @@ if (values.flows) {
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
   console.log(`\nTo repeat: npm run test:faults -- --flows --seed ${seed} --rounds ${rounds} --kills ${kills}`);
   process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.orders) {
+  const rounds = count('rounds', values.rounds);
+  const backing = process.env.HERON_TEST_PG ? undefined : await startBacking({ persistent: false, log });
+  if (backing) process.env.HERON_TEST_PG = backing.databaseUrl;
+  let isAllClean = true;
+  for (let round = seed; round < seed + rounds; round += 1) {
+    const { checks } = await runOrderFaults({ seed: round, orders: 20 });
+    console.log(`\nseed ${round}, ${seconds(performance.now() - startedAt)}`);
+    printChecks(checks);
+    isAllClean &&= isClean(checks);
+  }
+  await backing?.stop();
+  console.log(`\nTo repeat: npm run test:faults -- --orders --seed ${seed} --rounds ${rounds}`);
+  process.exit(isAllClean ? 0 : 1);
 }
 
 const report = await runFaults({

@@ -1,0 +1,283 @@
+import type Stripe from 'stripe';
+import { advanceMailboxOrder } from '../../domain/mailbox-orders/advance.ts';
+import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
+import { closeOrderCheckout, openOrderCheckout } from '../../domain/mailbox-orders/checkout.ts';
+import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
+import { performOrderStep } from '../../domain/mailbox-orders/perform.ts';
+import { undoOrderStep } from '../../domain/mailbox-orders/undo.ts';
+import { refundTurn } from '../../domain/payments/refund.ts';
+import { replayTask } from '../../domain/tasks/dead-letters.ts';
+import type { Behaviour } from '../../local/provisioning.ts';
+import {
+  createOrderWorld,
+  freshDomain,
+  openOrderDesk,
+  type OrderDesk,
+  type OrderWorld,
+} from '../harness/mailbox-orders.ts';
+import { seeded, type Random } from './random.ts';
+import type { Check } from './reconcile.ts';
+
+/** How a person pays: the word of it may come twice, or only at the end and in any order; another amount; not at all. */
+const PAYS = ['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const;
+const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late', 'refuse'] as const;
+const OPERATIONS = ['domains/register', 'mailboxes/create', 'domains/dns', 'mailboxes/warmup'];
+const UNDOING = ['mailboxes/retire', 'domains/release'];
+/** Turns after which an order that waits for words of a payment is left for later. */
+const TURNS = 60;
+
+/** An order, and what a person who looks on has noted of it. */
+interface Played {
+  id: string;
+  desk: OrderDesk;
+  price: number;
+  /** What Stripe took for it, in cents, and back of it. */
+  taken: number;
+}
+
+/** What the last look at the books has found. */
+export interface OrderFaults {
+  checks: Check[];
+}
+
+/**
+ * Plays orders with drawn payments, faults of the provider and of Stripe, cancellations at any step and two runs of one order at once, and compares
+ * what the database says with what the sandbox really made and Stripe really took and gave back. Then a person settles what needs
+ * one, and all is compared again. The same seed draws the same.
+ */
+export async function runOrderFaults(options: {
+  seed: number;
+  orders: number;
+  log?: (line: string) => void;
+}): Promise<OrderFaults> {
+  const orders = await createOrderWorld({ env: { PROVISIONING_TIMEOUT_MS: '300', PROVISIONING_GIVE_UP_MS: '1000' } });
+  try {
+    let desk = await openOrderDesk(orders);
+    const all: Played[] = [];
+    for (let index = 0; index < options.orders; index += 1) {
+      // A workspace without a plan may have ten mailboxes.
+      if (index % 3 === 0) desk = await openOrderDesk(orders);
+      const random = seeded(options.seed).fork(`order ${index}`);
+      const played = await play(orders, desk, random, all);
+      all.push(played);
+      options.log?.(`${played.id} ${(await desk.row(played.id)).state}`);
+    }
+    const random = seeded(options.seed).fork('end');
+    await deliverHeld(orders, random);
+    await settle(orders, all, random);
+    const before = await compare(orders, all, 'left alone');
+    await letPeopleSettle(orders, all);
+    return { checks: [...before, ...(await compare(orders, all, 'settled by a person'))] };
+  } finally {
+    await orders.close();
+  }
+}
+
+async function play(orders: OrderWorld, desk: OrderDesk, random: Random, before: readonly Played[]): Promise<Played> {
+  const { stripe } = orders;
+  const own = before.filter((one) => one.desk === desk);
+  const shared = own.length > 0 && random.next() < 0.4 ? await readyDomain(random.pick(own)) : undefined;
+  const count = random.pick([1, 2, 3]);
+  const wanted = { count, domain: shared ?? freshDomain(), warmup: random.next() < 0.5 };
+  const id = await again(() => desk.place(wanted));
+  const played: Played = { id, desk, price: (await desk.row(id)).total_due_today_cents, taken: 0 };
+  orders.sandbox.behave(...drawFaults(id, random));
+  Object.assign(stripe, random.pick([{}, {}, { failNext: 1 }, { loseNext: 1 }]));
+  const cancelAt = random.pick(['never', 'never', 'never', 'before', 'step', 'step', 'ready']);
+  await drive(desk, id);
+  if (cancelAt === 'before') await cancelOrder(desk.ctx, id);
+  await pay(orders, played, random);
+  const turn = Math.floor(random.between(0, count * 2 + 3));
+  const runs = [drive(desk, id, cancelAt === 'step' ? turn : undefined)];
+  // Two runs of one order at once, as when one is believed to be lost.
+  if (random.next() < 0.3) runs.push(drive(desk, id));
+  await Promise.all(runs);
+  if (cancelAt === 'ready') await cancelOrder(desk.ctx, id);
+  return played;
+}
+
+function drawFaults(id: string, random: Random): Behaviour[] {
+  const steps = Array.from({ length: random.pick([0, 1, 1, 2, 3]) }, () => ({
+    does: random.pick(MISDEEDS),
+    operation: random.pick(OPERATIONS),
+    key: id,
+    ms: random.pick([30, 450]),
+    times: random.pick([1, 1, 2, 30]),
+  }));
+  const undos = Array.from({ length: random.pick([0, 0, 1]) }, () => ({
+    does: random.pick(MISDEEDS),
+    operation: random.pick(UNDOING),
+    key: id,
+    ms: 30,
+    times: random.pick([1, 2]),
+  }));
+  return [...steps, ...undos];
+}
+
+async function pay({ stripe }: OrderWorld, played: Played, random: Random): Promise<void> {
+  const how = random.pick(PAYS);
+  const paymentId: string = (await played.desk.row(played.id)).payment_id;
+  const session = stripe.sessionOf(paymentId);
+  // A page that was closed, or never made, takes no money.
+  if (how === 'never' || session?.status !== 'open') return;
+  const cents = how === 'other_amount' ? played.price - 100 : played.price;
+  stripe.hold = true;
+  await stripe.pay(session.id, { cents });
+  stripe.hold = false;
+  played.taken += cents;
+  const events = [...stripe.held].filter((event) => isAbout(event, paymentId));
+  if (how === 'late') return;
+  await stripe.deliver(...events, ...(how === 'twice' ? events : []));
+}
+
+function isAbout({ data }: Stripe.Event, paymentId: string): boolean {
+  const object = data.object as { client_reference_id?: string; metadata?: { payment_id?: string } };
+  return object.client_reference_id === paymentId || object.metadata?.payment_id === paymentId;
+}
+
+/** Takes the turns of the order's workflow, as a worker does that tries again what fails; cancels at a turn, while its step is at the provider. */
+async function drive(desk: OrderDesk, id: string, cancelAtTurn?: number): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const decision = await advanceMailboxOrder(desk.ctx, id);
+    if (decision.kind === 'wait' || decision.kind === 'done') return;
+    const work = again(async () => {
+      if (decision.kind === 'checkout') return openOrderCheckout(desk.ctx, id);
+      if (decision.kind === 'close') return closeOrderCheckout(desk.ctx, id);
+      const verb = decision.kind === 'step' ? performOrderStep : undoOrderStep;
+      while ((await verb(desk.ctx, id, decision.step)).outcome === 'retry') await sleep(10);
+    });
+    if (turn === cancelAtTurn) await cancelOrder(desk.ctx, id);
+    if ((await work) === false) return;
+  }
+}
+
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+}
+
+/** What was kept comes at the end, in any order, some of it twice. */
+async function deliverHeld({ stripe }: OrderWorld, random: Random): Promise<void> {
+  const events = [...stripe.held];
+  const shuffled = [...events, ...events.filter(() => random.next() < 0.3)]
+    .map((event) => ({ event, at: random.next() }))
+    .sort((a, b) => a.at - b.at);
+  await stripe.deliver(...shuffled.map(({ event }) => event));
+}
+
+/** The time to pay is over, every run comes to its end, and every refund is asked for; some are refused. */
+async function settle(orders: OrderWorld, all: readonly Played[], random: Random): Promise<void> {
+  const { db } = orders.world.deps;
+  await db('mailbox_orders').where({ state: 'awaiting_payment' }).update({ pay_by: new Date() });
+  for (const { id, desk } of all) await drive(desk, id);
+  for (const { id, desk } of all) {
+    const mode = random.pick([{}, {}, { failNext: 1 }, { loseNext: 2 }, { refundMode: 'refuse' as const }]);
+    Object.assign(orders.stripe, { refundMode: 'succeed', failNext: 0, loseNext: 0 }, mode);
+    await refund(desk, id);
+  }
+  Object.assign(orders.stripe, { refundMode: 'succeed', failNext: 0, loseNext: 0 });
+  await orders.sandbox.idle();
+}
+
+async function refund(desk: OrderDesk, id: string): Promise<void> {
+  const { payment_id: paymentId } = await desk.row(id);
+  for (let turn = 0; turn < 6; turn += 1) if ((await refundTurn(desk.ctx, { paymentId })).kind === 'done') return;
+}
+
+/** A person replays every task that needs one. */
+async function letPeopleSettle(orders: OrderWorld, all: readonly Played[]): Promise<void> {
+  const { db } = orders.world.deps;
+  for (const { ctx } of new Set(all.map((one) => one.desk)))
+    for (const { id } of await db('dead_letters')
+      .where({ status: 'pending', organization_id: ctx.actor.organizationId })
+      .select('id'))
+      await replayTask(ctx, id);
+  for (const { id, desk } of all) {
+    await drive(desk, id);
+    await refund(desk, id);
+  }
+  await orders.sandbox.idle();
+}
+
+/** The books against what a person counts who sees the provider and Stripe alone. */
+async function compare(orders: OrderWorld, all: readonly Played[], when: string): Promise<Check[]> {
+  const { stripe, sandbox, world } = orders;
+  const { db } = world.deps;
+  const faults: Record<'money' | 'orders' | 'effects' | 'books', string[]> = {
+    money: [],
+    orders: [],
+    effects: [],
+    books: [],
+  };
+  const alive = sandbox.alive();
+  const counted = { ready: 0, refunds: 0, needsPerson: 0, taken: 0 };
+  for (const { id, desk, price, taken } of all) {
+    const row = await desk.row(id);
+    const payment = await db('payments').where({ id: row.payment_id }).first();
+    const back = stripe.refunds.filter((one) => one.metadata?.payment_id === payment.id && one.status === 'succeeded');
+    const returned = back.reduce((sum, { amount }) => sum + amount, 0);
+    const emails: string[] = await db('order_mailboxes').where({ order_id: id }).pluck('email');
+    const living = emails.filter((email) => alive.mailboxes.includes(email)).length;
+    const open = await db('order_steps').where({ order_id: id, state: 'needs_person' }).pluck('step');
+    const said = `${id} (${row.state}, payment ${payment.state}, took ${taken}, returned ${returned}, ${living} of ${emails.length} mailboxes)`;
+    counted.taken += taken;
+    counted.refunds += returned;
+    if (back.length > 1 || returned > taken) faults.money.push(`${said}: given back twice`);
+    if (taken > returned && row.state === 'ready') counted.ready += taken;
+    else if (taken > returned && payment.state === 'needs_person') counted.needsPerson += taken;
+    else if (taken > returned) faults.money.push(`${said}: money is kept for nothing`);
+    if (row.state === 'ready' && (living < emails.length || taken !== price || returned > 0))
+      faults.orders.push(`${said}: ready, and not all there or not paid`);
+    if (row.state !== 'ready' && living > open.filter((step: string) => step.startsWith('mailbox')).length)
+      faults.orders.push(`${said}: mailboxes live on that nobody pays`);
+    if (row.under_way) faults.orders.push(`${said}: it has not come to an end`);
+    const ended = `DELETE /v1/subscriptions/${payment.provider_subscription_id}`;
+    if (returned > 0 && payment.provider_subscription_id && !stripe.requests.includes(ended))
+      faults.money.push(`${said}: its subscription goes on`);
+  }
+  const owned = await ownedBy(db, all);
+  const left = alive.domains.filter((domain) => !owned.has(domain));
+  faults.effects.push(...sandbox.violations, ...left.map((domain) => `${domain} is registered for nobody`));
+  const keys = sandbox.effects.map(({ operation, key }) => `${operation} ${key}`);
+  faults.effects.push(...keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} twice`));
+  const [books = { currency: 'usd', taken: 0, ready: 0, refunds: 0, needsPerson: 0, underWay: 0, unexplained: [] }] =
+    await readBooks(db);
+  if (!isBalanced(books)) faults.books.push(`not balanced: ${JSON.stringify(books)}`);
+  for (const key of ['taken', 'ready', 'refunds', 'needsPerson'] as const)
+    if (books[key] !== counted[key]) faults.books.push(`${key}: the books say ${books[key]}, counted ${counted[key]}`);
+  if (books.underWay !== 0) faults.books.push(`${books.underWay} are under way at the end`);
+  if (stripe.balance !== books.ready + books.needsPerson)
+    faults.books.push(`Stripe holds ${stripe.balance}, the books ${books.ready + books.needsPerson}`);
+  return [
+    { name: `money, ${when}`, seen: `${counted.taken} cents of ${all.length} orders`, faults: faults.money },
+    { name: `orders, ${when}`, seen: `${counted.ready} cents ready`, faults: faults.orders },
+    { name: `effects, ${when}`, seen: `${sandbox.effects.length} at the provider`, faults: faults.effects },
+    { name: `books, ${when}`, seen: `${counted.refunds} back, ${counted.needsPerson} open`, faults: faults.books },
+  ];
+}
+
+/** Domains of orders that are ready, and those whose giving back needs a person. */
+async function ownedBy(db: OrderWorld['world']['deps']['db'], all: readonly Played[]): Promise<Set<string>> {
+  const owned = new Set<string>();
+  for (const { id, desk } of all) {
+    const { state, domains } = await desk.row(id);
+    const open = await db('order_steps').where({ order_id: id, state: 'needs_person' }).whereLike('step', 'domain%');
+    if (state === 'ready' || open.length > 0) for (const { domain } of domains) owned.add(domain);
+  }
+  return owned;
+}
+
+async function readyDomain({ id, desk }: Played): Promise<string | undefined> {
+  const { state, domains } = await desk.row(id);
+  return state === 'ready' ? domains[0].domain : undefined;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
