@@ -78,6 +78,7 @@ const AREAS = {
   suppressions: [],
   system: ['domain-renewals', 'mailbox-orders', 'payments', 'subscribers'],
   tasks: ['system'],
+  templates: [],
   'test-runs': ['contacts'],
   tracking: [],
   unibox: [],

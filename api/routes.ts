@@ -27,6 +27,7 @@ import { approvalRoutes } from './approvals/routes.ts';
 import { agentToolsRoutes } from './agent-tools/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { uniboxMessageRoutes } from './unibox/message-routes.ts';
+import { templateRoutes } from './templates/routes.ts';
 import { uniboxRoutes } from './unibox/routes.ts';
 import { runsRoutes } from './runs/routes.ts';
 import { contactImportRoutes } from './contacts/import-routes.ts';
@@ -70,6 +71,7 @@ export const routes: readonly AnyRoute[] = [
   ...domainRenewalRoutes,
   ...paymentRoutes,
   ...uniboxRoutes,
+  ...templateRoutes,
   ...agentPolicyRoutes,
   ...approvalRoutes,
   ...directSendRoutes,

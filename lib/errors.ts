@@ -48,6 +48,7 @@ export const ERROR_CODES = {
   app_connection_in_use: 409,
   app_connection_not_found: 400,
   mailbox_provisioning_unavailable: 503,
+  ai_not_configured: 503,
   mailbox_provisioning_failed: 503,
   provision_provider_invalid: 400,
   provision_count_invalid: 400,

@@ -152,6 +152,11 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         description: 'Replies of all mailboxes as conversations, each message with its kind and intent.',
       },
       {
+        name: 'templates',
+        title: 'Reply templates',
+        description: 'Words for replies with placeholders, in an order; and what an AI provider says of copy.',
+      },
+      {
         name: 'direct-sends',
         title: 'Single emails and replies',
         description:

@@ -40,6 +40,7 @@ import * as mailboxRevocations from './0072_mailbox_revocations.ts';
 import * as spentDays from './0073_spent_days.ts';
 import * as facts from './0080_facts.ts';
 import * as auditTrail from './0081_audit.ts';
+import * as replyTemplates from './0082_templates.ts';
 
 export interface Migration {
   name: string;
@@ -88,6 +89,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0073_spent_days', ...spentDays },
   { name: '0080_facts', ...facts },
   { name: '0081_audit', ...auditTrail },
+  { name: '0082_templates', ...replyTemplates },
 ];
 
 /**

@@ -2,6 +2,7 @@
 
 import type { AgentPoliciesRow, AgentPoliciesInsert } from './agent-policies.ts';
 import type { AgentPolicyUsageRow, AgentPolicyUsageInsert } from './agent-policy-usage.ts';
+import type { AiUsageRow, AiUsageInsert } from './ai-usage.ts';
 import type { ApiKeyUsageLogsRow, ApiKeyUsageLogsInsert } from './api-key-usage-logs.ts';
 import type { ApiKeyUsageMinutesRow, ApiKeyUsageMinutesInsert } from './api-key-usage-minutes.ts';
 import type { ApiKeysRow, ApiKeysInsert } from './api-keys.ts';
@@ -77,6 +78,7 @@ import type { ReactionStreamsRow, ReactionStreamsInsert } from './reaction-strea
 import type { ReactionSubscribersRow, ReactionSubscribersInsert } from './reaction-subscribers.ts';
 import type { ReconciliationsRow, ReconciliationsInsert } from './reconciliations.ts';
 import type { RemovedStepsRow, RemovedStepsInsert } from './removed-steps.ts';
+import type { ReplyTemplatesRow, ReplyTemplatesInsert } from './reply-templates.ts';
 import type { RolesRow, RolesInsert } from './roles.ts';
 import type { RunEventsRow, RunEventsInsert } from './run-events.ts';
 import type { RunsRow, RunsInsert } from './runs.ts';
@@ -114,6 +116,7 @@ import type { WorkersRow, WorkersInsert } from './workers.ts';
 export interface Tables {
   agent_policies: { row: AgentPoliciesRow; insert: AgentPoliciesInsert };
   agent_policy_usage: { row: AgentPolicyUsageRow; insert: AgentPolicyUsageInsert };
+  ai_usage: { row: AiUsageRow; insert: AiUsageInsert };
   api_key_usage_logs: { row: ApiKeyUsageLogsRow; insert: ApiKeyUsageLogsInsert };
   api_key_usage_minutes: { row: ApiKeyUsageMinutesRow; insert: ApiKeyUsageMinutesInsert };
   api_keys: { row: ApiKeysRow; insert: ApiKeysInsert };
@@ -189,6 +192,7 @@ export interface Tables {
   reaction_subscribers: { row: ReactionSubscribersRow; insert: ReactionSubscribersInsert };
   reconciliations: { row: ReconciliationsRow; insert: ReconciliationsInsert };
   removed_steps: { row: RemovedStepsRow; insert: RemovedStepsInsert };
+  reply_templates: { row: ReplyTemplatesRow; insert: ReplyTemplatesInsert };
   roles: { row: RolesRow; insert: RolesInsert };
   run_events: { row: RunEventsRow; insert: RunEventsInsert };
   runs: { row: RunsRow; insert: RunsInsert };

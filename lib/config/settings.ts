@@ -47,6 +47,7 @@ export const SENSITIVE = new Set([
   'GOOGLE_MAILBOX_CLIENT_SECRET',
   'MICROSOFT_MAILBOX_CLIENT_SECRET',
   'PROVISIONING_SECRET',
+  'AI_API_KEY',
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
 ]);
@@ -217,6 +218,14 @@ export const settingsSchema = z.object({
   PROVISIONING_GIVE_UP_MS: count.min(1000).default(3_600_000),
   /** How long (ms) an order waits for its payment. */
   PROVISIONING_PAYMENT_MS: count.min(1000).default(86_400_000),
+  /** An AI provider that speaks OpenAI's chat completions, such as https://api.openai.com/v1. Without it copy is judged by rules alone. */
+  AI_BASE_URL: url.optional(),
+  /** The model that is asked. */
+  AI_MODEL: z.string().min(1).max(200).optional(),
+  /** The provider's key, where it asks for one. */
+  AI_API_KEY: z.string().min(1).optional(),
+  /** Tokens that a workspace may use of it per UTC day. */
+  AI_TOKENS_PER_DAY: count.default(200_000),
   /** Secret key of the Stripe account that orders of managed mailboxes are paid to. Without it nothing can be bought. */
   STRIPE_SECRET_KEY: z.string().min(1).optional(),
   /** Signing secret of the Stripe webhook that calls API_PUBLIC_URL/payments/stripe/events; needed with STRIPE_SECRET_KEY. */

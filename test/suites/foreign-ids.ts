@@ -141,6 +141,7 @@ export const ROWS: Record<string, Factory> = {
   },
   '/campaigns/:id': async ({ world, tenant }) =>
     (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
+  '/templates/:id': async (place) => insert(place, 'reply_templates', { name: 'Thanks', position: 1 }),
   '/analytics/campaigns/:id': async ({ world, tenant }) =>
     (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'Hello' }])).campaignId,
   '/analytics/accounts/:id': async ({ world, tenant }) =>
