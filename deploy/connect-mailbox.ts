@@ -27,7 +27,7 @@ export async function connectByConsent(
   const api = createApiClient(env, 'the mailbox is connected to the workspace of that key');
   const begun = expectStatus<{ url: string; session: string; expires_in: number }>(
     await api('POST', `${AREA}/cli-start`, { body: { provider: options.provider } }),
-    201,
+    200,
   );
   say(`Consent in a browser within ${Math.round(begun.expires_in / 60)} minutes:\n\n  ${begun.url}\n`);
   if (options.browser) openBrowser(begun.url);

@@ -166,13 +166,16 @@ const SILENT: Record<string, readonly string[]> = {
     'pages.confirmMailboxConsent',
     'webhooks.verify',
   ],
-  'it records what happened elsewhere, in a record of its own': ['deliverability.report'],
+  'it records what happened elsewhere, in a record of its own': [
+    'deliverability.report',
+    'payments.receiveStripeEvent',
+  ],
   'how somebody keeps an inbox': [
     'unibox.createDraft',
     'unibox.deleteDraft',
-    'unibox.replaceDraft',
     'unibox.markSeen',
     'unibox.moveFolder',
+    'unibox.replaceDraft',
     'unibox.setLabels',
     'unibox.snooze',
     'unibox.unsnooze',
@@ -186,6 +189,7 @@ const CHANGES: Record<string, unknown> = {
   'oauth.updateApplication': { name: 'Another name' },
   'organizations.update': { name: 'Another name' },
   'roles.update': { name: 'Another name' },
+  'templates.update': { name: 'Another name' },
 };
 
 /** What has to stand for a route to have something to change. */

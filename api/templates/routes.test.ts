@@ -93,6 +93,7 @@ test('templates keep an order without gaps, whoever makes, moves and deletes the
 test('a list by a part of name or subject; an edit changes what it names', async (t) => {
   const tenant = await world.tenant();
   const [id] = await make(tenant, '100% Sure', 'Other');
+  t.like((await ask(tenant, 'GET', `/${id}`)).body, { id, name: '100% Sure', position: 1 });
   t.deepEqual(await names(tenant, '?q=100%25'), [['100% Sure', 1]]);
   t.deepEqual(await names(tenant, '?q=ABOUT%20o'), [['Other', 2]]);
   const edited = await ask(tenant, 'PATCH', `/${id}`, { body_plain: 'Hi {{.FirstName}}' });
