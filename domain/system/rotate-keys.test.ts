@@ -103,6 +103,7 @@ test.serial('after a rotation the new key alone opens everything, and links of s
     [
       ['mailboxes.credentials', 205, 0],
       ['mailbox_tokens.sealed', 1, 0],
+      ['mailbox_revocations.sealed', 0, 0],
       ['mailbox_consents.sealed', 1, 0],
       ['mailbox_checks.request', 0, 0],
       ['order_mailboxes.credentials', 2, 0],
