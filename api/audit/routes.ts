@@ -7,7 +7,7 @@ const moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 const query = z.object({
   limit: z.coerce.number().int().min(10).max(200).default(50),
-  cursor: z.uuid().optional(),
+  cursor: z.union([z.literal(''), z.uuid()]).optional(),
   actor_id: z.uuid().optional().meta({ description: 'The person who did it' }),
   entity_id: z.uuid().optional(),
   entity_type: z

@@ -61,6 +61,9 @@ export interface Attempt {
 /** Operations that work as long as there is no account. */
 const BEFORE_SETUP: ReadonlySet<string> = new Set(['auth.setup', 'pages.setup', 'pages.claimSetup']);
 
+/** Operations that change what a campaign sends: once it is active, a key may do so only within its policy. */
+const PREPARES_CAMPAIGN = /^campaigns\.((update|create|delete|replace).*|addLeads)$/;
+
 /**
  * A request that gets inside an operation, with a tenant and rows of its own.
  */
@@ -74,6 +77,8 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
   }
   const tenant = await world.tenant();
   const made = await createParams(spec, world, tenant);
+  if (PREPARES_CAMPAIGN.test(spec.operationId) && made.id)
+    await world.deps.db('campaigns').where({ id: made.id }).update({ status: 'draft' });
   const reaching = await reachingRequest(spec, await makeGround(world, tenant, made));
   return {
     params: { ...made, ...reaching.params },

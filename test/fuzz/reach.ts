@@ -156,6 +156,9 @@ const REACHING: Record<string, Make> = {
   'contacts.lookup': async ({ world, contactId }) => ({
     query: { email: (await world.deps.db('contacts').where({ id: contactId }).first('email')).email },
   }),
+  'templates.reorder': async ({ world, tenant }) => ({
+    body: { ids: [await makeTemplate(world, tenant.organizationId)] },
+  }),
   'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),
   'analytics.campaignDaily': () => ({ query: QUERIES['analytics.campaignDaily']! }),
   'analytics.compareCampaigns': async ({ world, tenant }) => {
@@ -281,4 +284,18 @@ async function signedIn(ground: Ground): Promise<{ refresh_token: string }> {
   const begun = await post(ground.world, '/v1/auth/login', { email, password: PASSWORD });
   const code = mailedCode(ground.world, email);
   return (await post(ground.world, '/v1/auth/login/confirm', { session: begun.body.session, code })).body;
+}
+
+async function makeTemplate(world: Ground['world'], organizationId: string): Promise<string> {
+  const now = world.deps.clock.now();
+  const row = {
+    id: newId(),
+    organization_id: organizationId,
+    name: 'Thanks',
+    position: 1,
+    created_at: now,
+    updated_at: now,
+  };
+  await world.deps.db('reply_templates').insert(row);
+  return row.id;
 }
