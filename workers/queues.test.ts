@@ -66,7 +66,6 @@ test('a worker with some roles polls their queues and no others', async (t) => {
 /** Every activity where its work belongs. What they are given does not exist, so they end soon. */
 const PLACES: [Queue, string, object][] = [
   ['mail', 'deliverSend', { sendId: newId() }],
-  ['mail', 'keepWarm', { mailboxId: newId() }],
   ['apps', 'callApp', { stepRunId: newId() }],
   ['apps', 'challengeEndpoint', { endpointId: newId() }],
   ['webhooks', 'deliverBatch', { batchId: newId(), lane: true }],
@@ -78,6 +77,9 @@ const PLACES: [Queue, string, object][] = [
   ['interactive', 'checkMailbox', { checkId: newId() }],
   ['workflows', 'advanceEnrollment', { enrollmentId: newId() }],
 ];
+
+/** Activities that no release without these queues had. */
+const LATER: typeof PLACES = [['mail', 'keepWarm', { mailboxId: newId() }]];
 
 test('every activity is served on the queue of its resource, and on the one where earlier releases scheduled it', async (t) => {
   const { organizationId } = await world.tenant();
@@ -97,16 +99,18 @@ test('every activity is served on the queue of its resource, and on the one wher
     );
   };
   try {
-    await Promise.all(
-      PLACES.flatMap(([resource, activity, args]) => [
+    await Promise.all([
+      ...[...PLACES, ...LATER].map(([resource, activity, args]) =>
         outcome(activity, args, queue(resource)).then((said) =>
           t.notRegex(said, /not registered|timed out/i, activity),
         ),
+      ),
+      ...PLACES.map(([, activity, args]) =>
         outcome(activity, args, queue('workflows')).then((said) =>
           t.notRegex(said, /not registered|timed out/i, `${activity}, as earlier releases scheduled it`),
         ),
-      ]),
-    );
+      ),
+    ]);
     t.regex(await outcome('deliverSend', { sendId: newId() }, queue('apps')), /not registered/);
   } finally {
     await worker.stop();

@@ -41,8 +41,8 @@ export async function listOrders(
   const org = reader(ctx);
   const rows = await org.sql<OrderRow>(
     `select * from mailbox_orders where organization_id = :org and (cast(:state as text) is null or state = :state)
-       and (cast(:cursor as uuid) is null or id < :cursor) order by id desc limit :limit`,
-    { state: state ?? null, cursor: page.cursor ?? null, limit: page.limit + 1 },
+       and (cast(:cursor as uuid) is null or id < cast(:cursor as uuid)) order by id desc limit :limit`,
+    { state: state ?? null, cursor: page.cursor || null, limit: page.limit + 1 },
   );
   const { rows: orders, nextCursor } = pageOf(rows, page.limit, (last) => last.id);
   return { rows: await viewOrders(org, orders), nextCursor };
