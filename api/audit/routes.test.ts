@@ -166,10 +166,7 @@ const SILENT: Record<string, readonly string[]> = {
     'pages.confirmMailboxConsent',
     'webhooks.verify',
   ],
-  'it records what happened elsewhere, in a record of its own': [
-    'deliverability.report',
-    'payments.receiveStripeEvent',
-  ],
+  'it records what happened elsewhere, in a record of its own': ['deliverability.report'],
   'how somebody keeps an inbox': [
     'unibox.createDraft',
     'unibox.deleteDraft',

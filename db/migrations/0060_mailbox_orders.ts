@@ -68,6 +68,7 @@ export async function up(knex: Knex): Promise<void> {
       cancelled_at timestamptz
     );
     create index mailbox_orders_organization on mailbox_orders (organization_id, id desc);
+    create index mailbox_orders_state on mailbox_orders (organization_id, state, id desc);
     create index mailbox_orders_under_way on mailbox_orders (id) where under_way;
     create index mailbox_orders_payment on mailbox_orders (payment_id);
     call heron_guard_rows('mailbox_orders');

@@ -1,8 +1,9 @@
 import type { Columns } from '../../db/rows.ts';
-import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
-import { isUuid } from '../../lib/ids.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+
+const LIST = 'domain-renewals.list';
 
 /** A managed domain with its cycle; the columns of the cycle are null until its run has begun it. */
 export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id' | 'expires_at'> & {
@@ -21,12 +22,11 @@ export type RenewalView = Columns<'managed_domains', 'id' | 'domain' | 'order_id
 };
 
 /**
- * The renewal cycle of every managed domain that was not given back, newest domain first (GET /mailboxes/domains/renewals). The cursor is
- * the id of the last domain of the page before.
- * @throws AppError bad_request for a cursor that is no id
+ * The renewal cycle of every managed domain that was not given back, newest domain first (GET /mailboxes/domains/renewals).
+ * @throws AppError bad_request for a cursor of another list
  */
 export async function listRenewals(ctx: Ctx, page: PageRequest): Promise<Page<RenewalView>> {
-  if (page.cursor && !isUuid(page.cursor)) throw badCursor();
+  const after = decodeIdCursor(LIST, null, page.cursor);
   const rows = await reader(ctx).sql<RenewalView>(
     `select d.id, d.domain, d.order_id, d.expires_at, d.state as domain_state, r.state, r.renew_at, r.cost_cents, r.processing_cents,
        r.amount_cents, r.currency, r.error, r.blocked_reason, p.paid_at,
@@ -35,9 +35,9 @@ export async function listRenewals(ctx: Ctx, page: PageRequest): Promise<Page<Re
      from managed_domains d
        left join domain_renewals r on r.organization_id = :org and r.domain_id = d.id and r.expires_at = d.expires_at
        left join payments p on p.organization_id = :org and p.id = r.payment_id
-     where d.organization_id = :org and d.state <> 'released' and (cast(:cursor as uuid) is null or d.id < :cursor)
+     where d.organization_id = :org and d.state <> 'released' ${after ? 'and d.id < :after' : ''}
      order by d.id desc limit :limit`,
-    { cursor: page.cursor ?? null, limit: page.limit + 1 },
+    { ...(after ? { after } : {}), limit: page.limit + 1 },
   );
-  return pageOf(rows, page.limit, (last) => last.id);
+  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, null, [last.id]));
 }

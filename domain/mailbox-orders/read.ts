@@ -1,5 +1,5 @@
 import type { Row } from '../../db/rows.ts';
-import { badCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
@@ -29,22 +29,25 @@ export async function getOrder(ctx: Ctx, id: string): Promise<OrderView> {
 }
 
 /**
- * Orders, newest first (GET /mailbox-provisioning). The cursor is the id of the last order of the page before.
- * @throws AppError bad_request for a cursor that is no id
+ * Orders, newest first (GET /mailbox-provisioning).
+ * @throws AppError bad_request for a cursor of another list or filter
  */
 export async function listOrders(
   ctx: Ctx,
   { state }: { state?: OrderState | undefined },
   page: PageRequest,
 ): Promise<Page<OrderView>> {
-  if (page.cursor && !isUuid(page.cursor)) throw badCursor();
+  const narrow = state ?? null;
+  const after = decodeIdCursor('mailbox-orders.list', narrow, page.cursor);
   const org = reader(ctx);
   const rows = await org.sql<OrderRow>(
-    `select * from mailbox_orders where organization_id = :org and (cast(:state as text) is null or state = :state)
-       and (cast(:cursor as uuid) is null or id < cast(:cursor as uuid)) order by id desc limit :limit`,
-    { state: state ?? null, cursor: page.cursor || null, limit: page.limit + 1 },
+    `select * from mailbox_orders where organization_id = :org ${state ? 'and state = :state' : ''} ${after ? 'and id < :after' : ''}
+     order by id desc limit :limit`,
+    { ...(state ? { state } : {}), ...(after ? { after } : {}), limit: page.limit + 1 },
   );
-  const { rows: orders, nextCursor } = pageOf(rows, page.limit, (last) => last.id);
+  const { rows: orders, nextCursor } = pageOf(rows, page.limit, (last) =>
+    encodeCursor('mailbox-orders.list', narrow, [last.id]),
+  );
   return { rows: await viewOrders(org, orders), nextCursor };
 }
 
