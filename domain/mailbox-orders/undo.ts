@@ -1,6 +1,5 @@
-import { signalOpen } from '../../temporal/dispatch.ts';
+import { signal, signalOpen } from '../../temporal/dispatch.ts';
 import { domainRenewalWorkflow } from '../../workflows/domain-renewal/contract.ts';
-import { signal } from '../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow, type MailboxOrderSignals } from '../../workflows/mailbox-order/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
