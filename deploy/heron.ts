@@ -7,12 +7,12 @@ import type { Connection } from '@temporalio/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Db } from '../db/connection.ts';
-import type { Deps } from '../domain/kernel/context.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Assembly } from './assemble.ts';
 import { configLines } from './config-text.ts';
 import { localSettings } from './local-settings.ts';
 import { factLines } from './facts-text.ts';
@@ -69,13 +69,9 @@ program
   .requiredOption('--organization <name>', 'the organization they own')
   .option('--password <password>', 'for a new person; without it they sign in by a password reset')
   .action(async (options: { email: string; organization: string; password?: string }) => {
-    const config = loadConfig();
-    await withDatabase(requireCurrentSchema);
-    const { assemble } = await import('./assemble.ts');
     const { bootstrap } = await import('../domain/auth/setup.ts');
-    const assembly = assemble(config, 'heron', { log: silentLogger });
-    try {
-      const { organization, user, session, apiKey } = await bootstrap(assembly.deps, options);
+    await withAssembly(async ({ deps }) => {
+      const { organization, user, session, apiKey } = await bootstrap(deps, options);
       printJson({
         organization: { id: organization.id, name: organization.name },
         user,
@@ -87,9 +83,7 @@ program
         },
         api_key: apiKey,
       });
-    } finally {
-      await assembly.close();
-    }
+    });
   });
 
 program
@@ -149,27 +143,21 @@ program
   .option('--dry-run', 'count only')
   .option('--json', 'as JSON')
   .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: boolean }) => {
-    const config = loadConfig();
-    await withDatabase(requireCurrentSchema);
-    const { assemble } = await import('./assemble.ts');
     const { reconcile } = await import('../domain/system/reconcile.ts');
-    const assembly = assemble(config, 'heron', { log: silentLogger });
-    try {
+    await withAssembly(async ({ deps, temporal }) => {
       await waitForTemporal(
-        assembly.temporal.connection as Connection,
-        config.TEMPORAL_ADDRESS,
+        temporal.connection as Connection,
+        deps.config.TEMPORAL_ADDRESS,
         { info: console.error, warn: console.error },
         5_000,
       );
-      const families = await reconcile(assembly.deps, {
+      const families = await reconcile(deps, {
         dryRun,
         onPage: (family, checked) => console.error(`${family}: ${checked} looked at`),
       });
       if (json) printJson({ dry_run: dryRun, families });
       else printLines(reconcileLines(families, dryRun));
-    } finally {
-      await assembly.close();
-    }
+    });
   });
 
 program
@@ -272,19 +260,13 @@ for (const [name, what] of [
     .description(what)
     .argument('<id...>', 'ids of uncertain emails')
     .action(async (ids: string[]) => {
-      const config = loadConfig();
-      await withDatabase(requireCurrentSchema);
-      const { assemble } = await import('./assemble.ts');
       const { settleUncertain } = await import('../domain/tasks/uncertain.ts');
-      const assembly = assemble(config, 'heron', { log: silentLogger });
-      try {
+      await withAssembly(async ({ deps }) => {
         for (const id of ids) {
-          await settleUncertain(assembly.deps, id, name);
+          await settleUncertain(deps, id, name);
           printLines([`${id} ${name === 'sent' ? 'counts as sent' : 'is sent again'}`]);
         }
-      } finally {
-        await assembly.close();
-      }
+      });
     });
 }
 
@@ -314,7 +296,7 @@ for (const [name, what] of [
     .action(async (ids: string[]) => {
       const { discardParkedEvent, replayParkedEvent } = await import('../domain/reactions/parked.ts');
       const { SUBSCRIBERS } = await import('../domain/subscribers/index.ts');
-      await withDeps(async (deps) => {
+      await withAssembly(async ({ deps }) => {
         for (const id of ids) {
           if (name === 'replay') await replayParkedEvent(deps, SUBSCRIBERS, id);
           else await discardParkedEvent(deps, id);
@@ -333,7 +315,7 @@ facts
   .option('--json', 'as JSON')
   .action(async (options: { organization?: string; json?: boolean }) => {
     const { verifyFacts } = await import('../domain/facts/verify.ts');
-    const reports = await withDeps((deps) => verifyFacts(deps, options.organization));
+    const reports = await withAssembly(({ deps }) => verifyFacts(deps, options.organization));
     if (options.json) printJson({ organizations: reports });
     else printLines(factLines(reports));
     const total = reports.reduce((sum, report) => sum + report.total, 0);
@@ -346,7 +328,7 @@ facts
   .option('--organization <id>', 'only this workspace')
   .action(async (options: { organization?: string }) => {
     const { rebuildFacts } = await import('../domain/facts/rebuild.ts');
-    printJson({ organizations: await withDeps((deps) => rebuildFacts(deps, options.organization)) });
+    printJson({ organizations: await withAssembly(({ deps }) => rebuildFacts(deps, options.organization)) });
   });
 
 program
@@ -363,7 +345,7 @@ program
       ...(options.from ? { since: beginOf(options.from) } : {}),
       ...(options.to ? { before: endOf(options.to) } : {}),
     };
-    await withDeps(async (deps) => {
+    await withAssembly(async ({ deps }) => {
       for await (const lines of exportAuditLogs(systemCtx(deps, options.organization, 'heron audit'), filter))
         if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
     });
@@ -374,17 +356,11 @@ program
   .description('have a run go on that kept failing and is blocked; the campaign, lead, import or delivery shows why')
   .argument('<workflow id>', 'as in the Temporal UI: enrollment/<campaign>/<contact>, campaign/<id>, …')
   .action(async (workflowId: string) => {
-    const config = loadConfig();
-    await withDatabase(requireCurrentSchema);
-    const { assemble } = await import('./assemble.ts');
     const { retryRun } = await import('../domain/system/blocked-runs.ts');
-    const assembly = assemble(config, 'heron', { log: silentLogger });
-    try {
-      if (!(await retryRun(assembly.deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
+    await withAssembly(async ({ deps }) => {
+      if (!(await retryRun(deps, workflowId))) throw new OperatorError(`${workflowId} is not blocked`);
       printJson({ retried: workflowId });
-    } finally {
-      await assembly.close();
-    }
+    });
   });
 
 const mailbox = program
@@ -513,13 +489,13 @@ async function withCurrentDatabase(work: (db: Db) => Promise<void>): Promise<voi
 }
 
 /** Work with everything that verbs need, on a database of this build's schema. */
-async function withDeps<T>(work: (deps: Deps) => Promise<T>): Promise<T> {
+async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promise<T> {
   const config = loadConfig();
   await withDatabase(requireCurrentSchema);
   const { assemble } = await import('./assemble.ts');
   const assembly = assemble(config, 'heron', { log: silentLogger });
   try {
-    return await work(assembly.deps);
+    return await work(assembly);
   } finally {
     await assembly.close();
   }
