@@ -8,9 +8,8 @@ export interface HealthRow extends Columns<
 > {
   is_held: boolean;
   is_imap_held: boolean;
-  /** Open problems, and those of them that are errors. */
+  /** Open ones. */
   problems: number;
-  errors: number;
   /** Of the warmup; null for a mailbox that was never warmed. */
   warmup_state: 'healthy' | 'watch' | 'throttled' | 'quarantined' | 'blocked' | null;
   warmup_score: number | null;
@@ -66,10 +65,10 @@ export function readHealthRows(org: OrgScope, now: Date, ids?: readonly string[]
     `select m.id, m.status, m.hold_reason, m.hold_until, m.imap_hold_reason, m.imap_hold_until,
        m.hold_code is not null and coalesce(m.hold_until > :now, true) as is_held,
        m.imap_hold_code is not null and coalesce(m.imap_hold_until > :now, true) as is_imap_held,
-       coalesce(e.problems, 0) as problems, coalesce(e.errors, 0) as errors, w.health_state as warmup_state, w.score as warmup_score
+       coalesce(e.problems, 0) as problems, w.health_state as warmup_state, w.score as warmup_score
      from mailboxes m
      left join (
-       select mailbox_id, count(*)::int as problems, (count(*) filter (where severity = 'error'))::int as errors
+       select mailbox_id, count(*)::int as problems
        from mailbox_errors where organization_id = :org and resolved_at is null group by mailbox_id
      ) e on e.mailbox_id = m.id
      left join warmup_standings w on w.mailbox_id = m.id

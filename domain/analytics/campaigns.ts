@@ -1,7 +1,7 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { METRICS, SUMMED, type Counts } from '../facts/metrics.ts';
+import { addUp, METRICS, SUMMED, type Counts } from '../facts/metrics.ts';
 import { sumBy, sumByDay, sumByHour } from '../facts/read.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -44,7 +44,7 @@ interface Bucket {
 
 /** Buckets that a list shows, the busiest first. */
 const BUSIEST = 8;
-const NONE = Object.fromEntries(METRICS.map((metric) => [metric, 0])) as Counts;
+const NONE = addUp([]);
 
 /** What became of a campaign's emails (GET /analytics/campaigns/:id). @throws AppError not_found */
 export async function readCampaignReport(ctx: Ctx, id: string): Promise<CampaignReport> {

@@ -1,5 +1,5 @@
-import type { Counts } from '../facts/metrics.ts';
-import { sumAll, sumBy, sumByDay } from '../facts/read.ts';
+import { addUp, type Counts } from '../facts/metrics.ts';
+import { sumBy, sumByDay } from '../facts/read.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { accountHealth, readHealthRows } from './account-health.ts';
@@ -43,8 +43,7 @@ export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard
   const now = ctx.clock.now();
   const days = lastDays(now, PERIODS[period]);
   const range = hoursOf(days);
-  const [counts, byCampaign, byDay, campaigns, health, activity] = await Promise.all([
-    sumAll(org, range),
+  const [byCampaign, byDay, campaigns, health, activity] = await Promise.all([
     sumBy(org, 'campaign', range),
     sumByDay(org, range),
     org.table('campaigns').select('id', 'name', 'status'),
@@ -57,7 +56,7 @@ export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard
   const count = (status: string) => standings.filter((each) => each === status).length;
   return {
     period,
-    counts,
+    counts: addUp(byDay),
     activeCampaigns: campaigns.filter(({ status }) => status === 'active').length,
     activeAccounts: health.filter(({ status }) => status === 'active').length,
     recentActivity: activity,

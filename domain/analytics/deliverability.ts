@@ -1,6 +1,6 @@
 import type { OrgScope } from '../../db/tenancy.ts';
-import type { Counts } from '../facts/metrics.ts';
-import { sumAll, sumBy, sumByDay, wholeHours, type HourRange } from '../facts/read.ts';
+import { addUp, type Counts } from '../facts/metrics.ts';
+import { sumBy, sumByDay, wholeHours, type HourRange } from '../facts/read.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { percent } from './period.ts';
@@ -61,8 +61,7 @@ const BAND_FROM: Record<Band, number> = { healthy: 80, watch: 60, throttled: 40,
 export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<DeliverabilityReport> {
   const org = reader(ctx);
   const range = wholeHours(asked);
-  const [counts, days, byMailbox, byCampaign, mailboxes, campaigns, [others], intents, placements] = await Promise.all([
-    sumAll(org, range),
+  const [days, byMailbox, byCampaign, mailboxes, campaigns, [others], intents, placements] = await Promise.all([
     sumByDay(org, range),
     sumBy(org, 'mailbox', range),
     sumBy(org, 'campaign', range),
@@ -72,6 +71,7 @@ export async function readDeliverability(ctx: Ctx, asked: HourRange): Promise<De
     readIntents(org, range),
     readPlacements(org, range),
   ]);
+  const counts = addUp(days);
   const accounts = new Map(mailboxes.map((row) => [row.id, row]));
   const named = new Map(campaigns.map((row) => [row.id, row]));
   const placement = {

@@ -25,6 +25,13 @@ export type Metric = (typeof METRICS)[number];
 /** Counts of a row or a sum of rows. */
 export type Counts = Record<Metric, number>;
 
+/** The counts of several rows together. */
+export function addUp(rows: readonly Counts[]): Counts {
+  return Object.fromEntries(
+    METRICS.map((metric) => [metric, rows.reduce((sum, row) => sum + row[metric], 0)]),
+  ) as Counts;
+}
+
 /** Sums of the counts, as a list of columns. */
 export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
 

@@ -8,6 +8,7 @@ import { policyBody } from '../harness/approvals.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import { QUERIES, sampleBody } from '../suites/bodies.ts';
+import { ROWS } from '../suites/foreign-ids.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
 import { REACHING_ORDERS } from './reach-orders.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
@@ -157,7 +158,7 @@ const REACHING: Record<string, Make> = {
     query: { email: (await world.deps.db('contacts').where({ id: contactId }).first('email')).email },
   }),
   'templates.reorder': async ({ world, tenant }) => ({
-    body: { ids: [await makeTemplate(world, tenant.organizationId)] },
+    body: { ids: [await ROWS['/templates/:id']!({ world, tenant, parents: {} })] },
   }),
   'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),
   'analytics.campaignDaily': () => ({ query: QUERIES['analytics.campaignDaily']! }),
@@ -284,18 +285,4 @@ async function signedIn(ground: Ground): Promise<{ refresh_token: string }> {
   const begun = await post(ground.world, '/v1/auth/login', { email, password: PASSWORD });
   const code = mailedCode(ground.world, email);
   return (await post(ground.world, '/v1/auth/login/confirm', { session: begun.body.session, code })).body;
-}
-
-async function makeTemplate(world: Ground['world'], organizationId: string): Promise<string> {
-  const now = world.deps.clock.now();
-  const row = {
-    id: newId(),
-    organization_id: organizationId,
-    name: 'Thanks',
-    position: 1,
-    created_at: now,
-    updated_at: now,
-  };
-  await world.deps.db('reply_templates').insert(row);
-  return row.id;
 }
