@@ -1,18 +1,10 @@
-import { joinPackages } from './test/loader/packages.mjs';
-
-// Done once for each set of installed versions.
-await joinPackages();
-
 export default {
   files: ['**/*.test.ts', '!dist/**', '!.heron/**'],
   extensions: { ts: 'module' },
-  nodeArguments: [
-    `--import=${new URL('test/loader/register.mjs', import.meta.url)}`,
-    '--enable-source-maps',
-    '--no-deprecation',
-  ],
+  nodeArguments: [`--import=${new URL('local/loader/register.mjs', import.meta.url)}`],
   workerThreads: false,
-  concurrency: 2,
+  // Tests wait more than they compute: a third process uses what two leave of two processors.
+  concurrency: 3,
   timeout: '2m',
   environmentVariables: { NODE_ENV: 'test' },
 };

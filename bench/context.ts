@@ -6,6 +6,7 @@ import { assemble } from '../deploy/assemble.ts';
 import { startLocalStack, type LocalStack } from '../local/stack.ts';
 import { loadConfig } from '../lib/config/index.ts';
 import { silentLogger } from '../lib/log.ts';
+import { TYPESCRIPT } from '../local/typescript.ts';
 
 /** What a bench gets: an installation of real processes, this process's own way to its database, and how much to do. */
 export interface BenchContext {
@@ -13,6 +14,8 @@ export interface BenchContext {
   assembly: TestAssembly;
   /** Small amounts, for seeing that everything works; the figures mean little. */
   quick: boolean;
+  /** Share of the full size that benches of large data sets write; 1 unless asked otherwise. */
+  scale: number;
   log(line: string): void;
   /** Starts one of bench/processes; it ends with the bench. */
   helper(name: string, env?: Record<string, string>): Promise<Helper>;
@@ -52,7 +55,10 @@ const SETTINGS: Record<string, string> = {
 
 /** Brings an installation up for one bench, with everything durable as `npm start` has it, and takes it down after. */
 export async function withContext<T>(
-  { env = {}, ...options }: { quick: boolean; log: (line: string) => void; env?: Record<string, string> },
+  {
+    env = {},
+    ...options
+  }: { quick: boolean; scale: number; log: (line: string) => void; env?: Record<string, string> },
   work: (context: BenchContext) => Promise<T>,
 ): Promise<T> {
   const stack = await startLocalStack({
@@ -96,7 +102,7 @@ async function startHelper(name: string, env: Record<string, string>): Promise<H
   const path = fileURLToPath(new URL(`processes/${name}.ts`, import.meta.url));
   const child = fork(path, {
     env: { ...process.env, ...env },
-    execArgv: ['--import', import.meta.resolve('tsx'), '--no-deprecation'],
+    execArgv: [...TYPESCRIPT],
   });
   const ended = once(child, 'exit');
   const first = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);

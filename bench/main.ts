@@ -1,6 +1,7 @@
 /**
  * Measures Heron against the bare parts it is made of. `npm run bench` runs everything, `npm run bench -- contacts import`
- * some of it, `npm run bench -- inbound <folder>` how incoming mail is read, on the corpora in the folder; `--quick` with small amounts to see that it works (nothing is written then).
+ * some of it, `npm run bench -- inbound <folder>` how incoming mail is read, on the corpora in the folder; `--quick` with small amounts to see that it works (nothing is written
+ * then), and `--scale 0.1` reports and goals on a tenth of their data (nothing is written either).
  */
 import { parseArgs } from 'node:util';
 import { withContext, type Bench } from './context.ts';
@@ -10,6 +11,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   engine: () => import('./engine.ts'),
   contacts: () => import('./contacts.ts'),
   import: () => import('./import.ts'),
+  scale: () => import('./scale.ts'),
   launch: () => import('./launch.ts'),
   month: () => import('./month.ts'),
   'month-played': () => import('./month-played.ts'),
@@ -19,8 +21,13 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   isolation: () => import('./isolation.ts'),
   reactions: () => import('./reactions.ts'),
   reconcile: () => import('./reconcile.ts'),
+  reports: () => import('./reports.ts'),
   unibox: () => import('./unibox.ts'),
+  crm: () => import('./crm.ts'),
+  catalogue: () => import('./catalogue.ts'),
   migrations: () => import('./migrations.ts'),
+  automations: () => import('./automations.ts'),
+  goals: () => import('./goals.ts'),
   runs: () => import('./runs.ts'),
   warmup: () => import('./warmup.ts'),
   'row-security': () => import('./row-security.ts'),
@@ -28,7 +35,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' } },
 });
 if (positionals[0] === 'inbound') {
   const [, folder] = positionals;
@@ -45,6 +52,13 @@ if (positionals[0] === 'inbound') {
   }
   process.exit(0);
 }
+const scale = Number(values.scale);
+if (!(scale > 0 && scale <= 1)) {
+  console.error('--scale is above 0 and at most 1');
+  process.exit(2);
+}
+/** Results are those of the full size. */
+const isWritten = !values.quick && scale === 1;
 const unknown = positionals.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   console.error(`No bench is called ${unknown.join(', ')}. There are: ${Object.keys(BENCHES).join(', ')}.`);
@@ -55,14 +69,14 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(BENCHES)) 
   console.log(`\n${name}${values.quick ? ' (quick: the figures mean little)' : ''}`);
   const { run } = await BENCHES[name]!();
   const { result, versions } = await withContext(
-    { quick: values.quick, log: (line) => console.log(`  ${line}`) },
+    { quick: values.quick, scale, log: (line) => console.log(`  ${line}`) },
     async (context) => ({
       result: await run(context),
       versions: await context.versions(),
     }),
   );
   printResult(result);
-  if (!values.quick) await writeResult(name, result, versions);
+  if (isWritten) await writeResult(name, result, versions);
 }
-if (!values.quick) await writeReport([...Object.keys(BENCHES), 'inbound']);
+if (isWritten) await writeReport([...Object.keys(BENCHES), 'inbound']);
 process.exit(0);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { BenchResult } from './context.ts';
 
 /** The middle value; of an even number, the mean of the middle two. */
 export function median(values: readonly number[]): number {
@@ -39,6 +40,39 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
+}
+
+/** Kinds of work that are measured one after the other, each so many times. */
+export interface Series {
+  /** The figures so far, p50 and p95 of each kind. */
+  figures: BenchResult['figures'];
+  /** Every single time (ms), by kind. */
+  raw: Record<string, number[]>;
+  /** Does a kind of work, once for each round, and adds its figure. */
+  measure(name: string, work: (round: number) => Promise<unknown>): Promise<void>;
+  /** The 95th percentile (ms) of all times of the kinds whose names begin so. */
+  p95(prefix: string): number;
+}
+
+/** Begins with figures that are known already. */
+export function openSeries(rounds: number, figures: BenchResult['figures'], log: (line: string) => void): Series {
+  const raw: Record<string, number[]> = {};
+  return {
+    figures,
+    raw,
+    async measure(name, work) {
+      const times: number[] = [];
+      for (let round = 0; round < rounds; round += 1) times.push(await timed(() => work(round)));
+      raw[name] = times;
+      const value = `p50 ${percentile(times, 0.5).toFixed(1)} ms, p95 ${percentile(times, 0.95).toFixed(1)} ms`;
+      figures.push({ label: name, value });
+      log(`${name}: ${value}`);
+    },
+    p95(prefix) {
+      const times = Object.entries(raw).flatMap(([name, series]) => (name.startsWith(prefix) ? series : []));
+      return percentile(times, 0.95);
+    },
+  };
 }
 
 const MS_PER_TICK = 10;

@@ -133,7 +133,7 @@ function drawCampaigns(mailboxes: number, random: Random): CampaignSpec[] {
     pool: null,
     poolBy: 'senders',
     begin: null,
-    steps: [{ kind: 'email', waitDays: 3, thread: true, ifOpened: false }],
+    steps: [{ kind: 'email', waitDays: 3, thread: true, onlyIf: null }],
   };
   return [
     { ...common, ramp: { start: 1, increment: 1, ceiling: 8 } },
@@ -143,7 +143,7 @@ function drawCampaigns(mailboxes: number, random: Random): CampaignSpec[] {
       espMatch: 'prefer',
       steps: [
         { kind: 'wait', minutes: 700 },
-        { kind: 'email', waitDays: 2, thread: true, ifOpened: false },
+        { kind: 'email', waitDays: 2, thread: true, onlyIf: null },
       ],
     },
     {

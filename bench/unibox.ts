@@ -1,3 +1,4 @@
+import { listSent, type SentFilters } from '../domain/unibox/sent.ts';
 import { listThreads, type ThreadFilters } from '../domain/unibox/threads.ts';
 import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
 import { readOverview } from '../domain/unibox/overview.ts';
@@ -5,7 +6,7 @@ import { countUnseen } from '../domain/unibox/seen.ts';
 import { newId } from '../lib/ids.ts';
 import { createMailbox, createTenant } from '../test/harness/factories.ts';
 import type { TestDeps } from '../test/harness/database.ts';
-import { percentile, timed } from './measure.ts';
+import { openSeries } from './measure.ts';
 import type { BenchContext, BenchResult } from './context.ts';
 
 const PAGE = 50;
@@ -20,11 +21,12 @@ const TARGET_MS = 100;
 export async function run({ assembly, quick, log }: BenchContext): Promise<BenchResult> {
   const messages = quick ? 20_000 : 1_000_000;
   const filled = await fillInbox(assembly.deps, messages, log);
+  await fillSent(assembly.deps, filled, messages, log);
   return measureInbox(assembly.deps, filled, messages, quick ? 5 : 20, log);
 }
 
 /** Measures an inbox that {@link fillInbox} has written; each search and list so many times with other words. */
-export async function measureInbox(
+async function measureInbox(
   deps: TestDeps,
   filled: Filled,
   messages: number,
@@ -32,37 +34,29 @@ export async function measureInbox(
   log: (line: string) => void,
 ): Promise<BenchResult> {
   const ctx = systemCtx(deps, filled.organizationId, 'bench');
-  const figures: BenchResult['figures'] = [{ label: 'messages', value: String(messages) }];
-  const raw: Record<string, number[]> = {};
-  const measure = async (series: string, what: string, work: (round: number) => Promise<unknown>) => {
-    const times: number[] = [];
-    for (let round = 0; round < rounds; round += 1) times.push(await timed(() => work(round)));
-    raw[`${series}: ${what}`] = times;
-    const value = `p50 ${percentile(times, 0.5).toFixed(1)} ms, p95 ${percentile(times, 0.95).toFixed(1)} ms`;
-    figures.push({ label: `${series}: ${what}`, value });
-    log(`${series}: ${what}: ${value}`);
-  };
+  const { figures, raw, measure, p95 } = openSeries(rounds, [{ label: 'messages', value: String(messages) }], log);
   for (const [what, query] of Object.entries(searches(messages)))
-    await measure('search', what, (round) => listThreads(ctx, { limit: PAGE }, { q: query(round) }));
+    await measure(`search: ${what}`, (round) => listThreads(ctx, { limit: PAGE }, { q: query(round) }));
   for (const [what, filters] of Object.entries(narrowed(filled)))
-    await measure('search', what, (round) => listThreads(ctx, { limit: PAGE }, filters(round)));
+    await measure(`search: ${what}`, (round) => listThreads(ctx, { limit: PAGE }, filters(round)));
   for (const [what, filters] of Object.entries(lists(filled)))
-    await measure('list', what, (round) => listThreads(ctx, { limit: PAGE }, filters(round)));
-  await measure('list', 'page after page', pages(ctx));
-  await measure('count', 'messages not seen', () => countUnseen(ctx));
-  await measure('count', 'overview', () => readOverview(ctx));
-  const p95 = (series: string): number =>
-    percentile(
-      Object.entries(raw).flatMap(([name, times]) => (name.startsWith(series) ? times : [])),
-      0.95,
-    );
+    await measure(`list: ${what}`, (round) => listThreads(ctx, { limit: PAGE }, filters(round)));
+  await measure('list: page after page', pages(ctx));
+  for (const [what, filters] of Object.entries(sentMail(messages, filled)))
+    await measure(`sent: ${what}`, (round) => listSent(ctx, { limit: PAGE }, filters(round)));
+  await measure('count: messages not seen', () => countUnseen(ctx));
+  await measure('count: overview', () => readOverview(ctx));
   const target = (series: string, what: string) => ({
     what: `${what} over ${messages} messages, p95 of all`,
     target: `under ${TARGET_MS} ms`,
     got: `${p95(series).toFixed(1)} ms`,
     met: p95(series) < TARGET_MS,
   });
-  return { figures, targets: [target('search', 'searches'), target('list', 'lists')], raw };
+  return {
+    figures,
+    targets: [target('search', 'searches'), target('list', 'lists'), target('sent', 'sent mail')],
+    raw,
+  };
 }
 
 function searches(messages: number): Record<string, (round: number) => string> {
@@ -124,6 +118,28 @@ function lists({ mailboxIds, frequentLabel, rareLabel }: Filled): Record<string,
   };
 }
 
+function sentMail(messages: number, { mailboxIds }: Filled): Record<string, (round: number) => SentFilters> {
+  return {
+    newest: () => ({}),
+    'of one mailbox': (round) => ({ mailboxIds: [mailboxIds[round % mailboxIds.length]!] }),
+    'of half of the mailboxes': () => ({ mailboxIds: mailboxIds.slice(0, MAILBOXES / 2) }),
+    'a word in most emails': (round) => ({ q: `w${1 + (round % 3)}` }),
+    'a word in one of a hundred': (round) => ({ q: `w${500 + round}` }),
+    'a word in one email': (round) => ({ q: `once${Math.floor((messages / 21) * (round + 1))}` }),
+    'two frequent words': (round) => ({ q: `w${3 + round} w${7 + round}` }),
+    'a phrase': (round) => ({ q: `"w${100 + round} w${200 + round}"` }),
+    'without a word': (round) => ({ q: `-w${1 + round}` }),
+    'a frequent word of one mailbox': (round) => ({
+      q: `w${1 + round}`,
+      mailboxIds: [mailboxIds[round % mailboxIds.length]!],
+    }),
+    'part of a frequent recipient': () => ({ to: 'else.te' }),
+    'part of a rare recipient': (round) => ({ to: `q${12_340 + round}@` }),
+    'part of a subject': (round) => ({ subject: `w${600 + round} ` }),
+    'a word that does not occur': (round) => ({ q: `nothing${round}` }),
+  };
+}
+
 function pages(ctx: Ctx): () => Promise<void> {
   let cursor: string | undefined;
   return async () => {
@@ -135,7 +151,7 @@ function pages(ctx: Ctx): () => Promise<void> {
  * A workspace with many messages of two years in conversations of two, over 20 mailboxes: one of ten not seen, some bounces, some filed
  * elsewhere, some in which we wrote last. Written as sets, with the triggers off and the large indexes made at the end.
  */
-export async function fillInbox(deps: TestDeps, messages: number, log: (line: string) => void): Promise<Filled> {
+async function fillInbox(deps: TestDeps, messages: number, log: (line: string) => void): Promise<Filled> {
   const { db } = deps;
   const { organizationId } = await createTenant(deps, 'Bench');
   const mailboxIds: string[] = [];
@@ -206,4 +222,44 @@ export async function fillInbox(deps: TestDeps, messages: number, log: (line: st
   });
   await db.raw('vacuum analyze inbound_messages, message_words, inbox_threads, thread_labels');
   return { organizationId, mailboxIds, frequentLabel, rareLabel };
+}
+
+/** As many emails that were written here and have left, with the same vocabulary. */
+async function fillSent(
+  { db }: TestDeps,
+  { organizationId, mailboxIds }: Filled,
+  emails: number,
+  log: (line: string) => void,
+): Promise<void> {
+  const { rows } = (await db.raw(`select indexdef from pg_indexes where indexname = 'sent_words_search'`)) as {
+    rows: { indexdef: string }[];
+  };
+  await db.raw('drop index sent_words_search');
+  log(`writing ${emails} sent emails`);
+  for (let from = 0; from < emails; from += CHUNK)
+    await db.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica');
+      const bounds = { org: organizationId, mailboxes: mailboxIds, from, to: Math.min(from + CHUNK, emails) };
+      await trx.raw(
+        `insert into direct_sends (id, organization_id, kind, state, mailbox_id, to_emails, subject, body_plain, message_id, thread_id, send_mode, scheduled_at, finished_at, created_at, updated_at)
+         select cast(lpad(to_hex(1700000000000 + i), 12, '0') || '7000b' || lpad(to_hex(i), 15, '0') as uuid), :org, 'compose', 'sent', (cast(:mailboxes as uuid[]))[1 + i % ${MAILBOXES}],
+           array['q' || i || '@else.test'], 'About ' || ${WORD} || ' ' || ${WORD}, (select string_agg(${WORD}, ' ') from generate_series(1, 40 + i % 40)) || ' once' || i,
+           '<s' || i || '@bench>', '<s' || i || '@bench>', 'instant', now(), now(), now(), now()
+         from generate_series(cast(:from as int) + 1, cast(:to as int)) as i`,
+        bounds,
+      );
+      await trx.raw(
+        `insert into sent_words (direct_send_id, organization_id, mailbox_id, number, shelves, recipients, subject, words)
+         select id, organization_id, mailbox_id, number, sent_shelves(organization_id, mailbox_id, number), to_emails[1], subject,
+           inbound_message_words(subject, '', to_emails[1], body_plain)
+         from (select *, nextval('sent_words_number') as number from direct_sends where organization_id = :org and mailbox_id = any(cast(:mailboxes as uuid[]))
+           and id > cast(lpad(to_hex(1700000000000 + cast(:from as bigint)), 12, '0') || '7000b' || lpad(to_hex(cast(:from as bigint)), 15, '0') as uuid) order by id) d`,
+        bounds,
+      );
+    });
+  await db.transaction(async (trx) => {
+    await trx.raw(`set local maintenance_work_mem = '512MB'`);
+    await trx.raw(rows[0]!.indexdef);
+  });
+  await db.raw('vacuum analyze direct_sends, sent_words');
 }

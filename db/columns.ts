@@ -10,7 +10,12 @@ interface Column {
 /** The exports of db/json-columns.ts, so that an unknown name does not compile. */
 interface JsonTypes {
   ApprovalContent: Json.ApprovalContent;
+  AutomationFilter: Json.AutomationFilter;
+  AutomationGraph: Json.AutomationGraph;
+  AutomationNodeResult: Json.AutomationNodeResult;
+  AutomationWaiting: Json.AutomationWaiting;
   ColumnMapping: Json.ColumnMapping;
+  GoalDefinition: Json.GoalDefinition;
   ImportOptions: Json.ImportOptions;
   JsonObject: Json.JsonObject;
   OrderLine: Json.OrderLine;
@@ -58,6 +63,16 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'api_keys.rate_limit_per_minute': { note: '0 means the default.' },
   'app_connections.base_url': { note: 'Without query, fragment and trailing slash.' },
   'app_connections.secret': { note: 'Sealed under `app_connections/<id>`.' },
+  'automations.filter': { type: 'AutomationFilter', note: 'Which events of the trigger count.' },
+  'automations.graph': { type: 'AutomationGraph' },
+  'automations.trigger_event': { note: 'Of domain/triggers, or automation.called.' },
+  'automation_runs.cause': { note: 'event/<id>, step/<step run> or node/<run>/<node>.' },
+  'automation_runs.data': { note: 'Data of the trigger; empty once its contact was erased.' },
+  'automation_runs.error_detail': { note: 'Empty where nothing failed.' },
+  'automation_runs.graph': { type: 'AutomationGraph', note: 'What it began with; null once it has ended.' },
+  'automation_runs.node_results': { type: 'AutomationNodeResult[]' },
+  'automation_runs.waiting': { type: 'AutomationWaiting', note: 'The nodes it waits for; null once it has ended.' },
+  'campaign_steps.automation_id': { note: 'Of a run_automation step; derived from its action.' },
   'campaign_steps.wait_after': { note: 'Days between the previous step and this one.' },
   'campaign_variants.step_id': { note: "Null: the campaign's first email." },
   'campaign_variants.promoted_at': { note: 'Since when all further emails of its step are written as it says.' },
@@ -74,12 +89,30 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   },
   'contacts.email': { note: 'Lower-case.' },
   'contacts.custom_fields': { type: 'Record<string, string>' },
+  'crm_deals.value_minor': { note: "In the currency's smallest unit." },
+  'crm_deals.currency': { note: 'ISO 4217, upper-case.' },
+  'crm_deals.assigned_to': { note: 'A member; null once they have left the workspace.' },
+  'crm_tasks.type': { note: 'Name of a task type when it was written.' },
   'direct_sends.attachments': { type: 'StoredAttachment[]' },
+  'email_drafts.attachments': { type: 'StoredAttachment[]' },
   'domain_renewals.cost_cents': { note: "The provider's price when the cycle was charged." },
   'domain_renewals.processing_cents': { note: 'Added to the price for the processing of the payment.' },
   'domain_renewals.error': { type: 'StoredIssue', note: 'Why a person is needed.' },
   'enrollments.conversation': { type: 'StoredConversation' },
+  'goal_revisions.definition': { type: 'GoalDefinition' },
+  'conversions.value_minor': { note: 'In minor units of the currency.' },
+  'conversions.currency': { note: 'ISO 4217, upper-case.' },
   'idempotency_keys.headers': { type: 'Record<string, string>' },
+  'integration_connections.sealed': {
+    note: 'What was pasted, or the tokens; sealed under `integration_connections/<id>`.',
+  },
+  'integration_connections.signing_secret': { note: 'Sealed under `integration_connections/<id>/signing`.' },
+  'integration_connections.display_fields': { type: 'Record<string, string>' },
+  'integration_oauth_states.sealed': { note: 'PKCE verifier, sealed under `integration_oauth_states/<id>`.' },
+  'integration_oauth_states.actor': { type: 'StoredActor' },
+  'integration_revocations.sealed': { note: 'As it stood in the connection.' },
+  'integration_deliveries.source': { type: 'Record<string, string>' },
+  'integration_deliveries.lane_id': { note: 'The contact, or the connection where it is about none.' },
   'invitations.email': { note: 'Lower-case.' },
   'invitations.token_hash': { note: 'SHA-256 of the token in the mailed link.' },
   'labels.color': { note: '`#rrggbb`' },

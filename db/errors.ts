@@ -28,10 +28,25 @@ const CONSTRAINTS: Record<string, { code: ErrorCode; message: string; fix?: stri
     message: 'An app_action step names an app connection that does not exist',
     fix: 'Use the id of one of GET /v1/app-connections.',
   },
+  campaign_steps_automation_fkey: {
+    code: 'conflict',
+    message: 'A run_automation step and its automation do not go together: one of them is gone, or still needed',
+    fix: 'Use the id of one of GET /v1/automations.',
+  },
   runs_open_campaign_key: {
     code: 'conflict',
     message: 'The campaign has a run that has not ended',
     fix: 'Wait for that run, or cancel it with POST /v1/runs/:id/cancel.',
+  },
+  goal_replays_one: {
+    code: 'conflict',
+    message: 'The goal has a replay that has not ended',
+    fix: 'Wait until it has: GET /v1/goals/:id/replays shows how far it is.',
+  },
+  crm_task_types_name: {
+    code: 'conflict',
+    message: 'A task type with this name already exists',
+    fix: 'Use the one that is there: GET /v1/crm/task-types lists them.',
   },
   enrollments_contact_key: { code: 'conflict', message: 'This contact is already a lead of the campaign' },
 };

@@ -25,6 +25,28 @@ export interface PreflightFinding {
   step_id?: string;
 }
 
+/** What makes a product event a conversion, and what it is worth. */
+export interface GoalDefinition {
+  event_name: string;
+  predicates: EventPredicate[];
+  /** Dot path to the amount; null where conversions have no value. */
+  value_path: string | null;
+  /** `major`: converted by the decimals of the currency. */
+  value_unit: 'minor' | 'major';
+  currency_path: string | null;
+  /** ISO 4217, upper-case. */
+  default_currency: string | null;
+}
+
+/** One condition on the data of a product event. */
+export type EventPredicate = { path: string } & (
+  | { op: 'eq' | 'neq'; value: string | number | boolean }
+  | { op: 'in' | 'not_in'; value: (string | number | boolean)[] }
+  | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: number }
+  | { op: 'contains'; value: string }
+  | { op: 'exists' | 'not_exists' }
+);
+
 /** What went wrong, for people and machines, and what to do. */
 export interface StoredIssue {
   code: string;
@@ -67,6 +89,8 @@ export interface ImportOptions {
   categories: string[];
   campaign_id: string | null;
   update_existing: boolean;
+  /** A key or application asked for it. */
+  by_credential?: boolean;
 }
 
 /** One condition of a saved audience; `field` and `operator` come from GET /segments/fields. */
@@ -203,3 +227,65 @@ export interface OrderLine {
   total_cents: number;
   interval: 'month' | 'once';
 }
+
+/** What an automation does, as its author drew it. */
+export interface AutomationGraph {
+  nodes: AutomationNode[];
+  edges: AutomationEdge[];
+}
+
+/** A node of an automation's graph. */
+export interface AutomationNode {
+  /** Unique in its graph; that of the trigger is `trigger`. */
+  id: string;
+  type: 'trigger' | 'condition' | 'action';
+  /** Of an action: what it does, such as `sendsets.add_tag`. */
+  action?: string | undefined;
+  /** Of an action of a provider: the connection that it uses. */
+  connection_id?: string | null | undefined;
+  config?: JsonObject | undefined;
+  condition?: AutomationCondition | undefined;
+  /** Where it stands on the canvas. */
+  x: number;
+  y: number;
+}
+
+/** What a condition node asks. */
+export interface AutomationCondition {
+  field: 'field' | 'expression';
+  key?: string | undefined;
+  operator?: string | undefined;
+  value?: unknown;
+  expression?: string | undefined;
+}
+
+/** A link between two nodes; out of a condition it is for one of its answers. */
+export interface AutomationEdge {
+  id: string;
+  source: string;
+  target: string;
+  when: '' | 'true' | 'false';
+}
+
+/** Which events of its trigger an automation takes. */
+export interface AutomationFilter {
+  intents?: string[] | undefined;
+  min_confidence?: number | undefined;
+  campaign_ids?: string[] | undefined;
+}
+
+/** What became of a node in a run. */
+export interface AutomationNodeResult {
+  node_id: string;
+  type: 'trigger' | 'condition' | 'action';
+  action: string;
+  label: string;
+  status: 'success' | 'error' | 'skipped' | 'branch_true' | 'branch_false';
+  error: string;
+}
+
+/** A node that a run waits for, by its id. */
+export type AutomationWaiting = Record<
+  string,
+  { kind: 'wait'; until: string } | { kind: 'call'; attempts: number; not_before: string | null } | { kind: 'provider' }
+>;

@@ -15,6 +15,7 @@ import { inTransaction } from './transaction.ts';
 const UNOWNED = [
   'auth_challenges',
   'auth_throttles',
+  'free_mail_domains',
   'outbox',
   'rate_limit_counts',
   'reaction_subscribers',
@@ -220,7 +221,7 @@ test('a login that is no superuser and owns the tables makes the role itself; fo
   await migrate(pool);
   await t.throwsAsync(requireRowSecurity(pool), { message: /cannot switch to the role heron_tenant/ });
   await admin.raw(`grant heron_tenant to ${name}`);
-  await t.throwsAsync(requireRowSecurity(pool), { message: /may not use agent_policies, .*heron migrate/ });
+  await t.throwsAsync(requireRowSecurity(pool), { message: /may not use acquisition_facts, .*heron migrate/ });
   await prepareTenantRole(pool);
   await prepareTenantRole(pool);
   await requireRowSecurity(pool);

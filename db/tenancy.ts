@@ -54,6 +54,22 @@ export class OrgScope {
   }
 
   /**
+   * The rows of a select in batches, by a cursor of the open transaction: no more than a batch is held. One at a time per transaction.
+   */
+  async *inBatches<Row = Record<string, any>>(text: OrgSql, bindings: Bindings, size: number): AsyncGenerator<Row[]> {
+    await runStatement(this.#trx, `declare batches no scroll cursor for ${text}`, {
+      ...bindings,
+      org: this.organizationId,
+    });
+    for (let full = true; full;) {
+      const { rows } = await runStatement<Row>(this.#trx, `fetch ${Math.trunc(size)} from batches`, {});
+      if (rows.length > 0) yield rows;
+      full = rows.length === size;
+    }
+    await runStatement(this.#trx, 'close batches', {});
+  }
+
+  /**
    * Waits for the lock of a name, which is held until the transaction ends. Sent at once, like {@link OrgScope.sql}.
    * @param keepPlans has the rest of the transaction use the kept plans of its statements whatever their bindings: PostgreSQL would plan
    *   many anew where a binding is a list. For hot paths whose statements are written for it.

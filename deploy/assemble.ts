@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
@@ -45,6 +46,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
   const systemMail = createSystemMail(config, log);
+  const catalogue = config.PROSPECT_DB ? openCatalogue({ url: config.PROSPECT_DB }) : undefined;
   return {
     deps: {
       db,
@@ -53,6 +55,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       egress,
       dns: createDnsRecords(),
       systemMail,
+      catalogue,
       clock: overrides.clock ?? systemClock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
       workflows: createWorkflowGateway(temporal, config, log, db),
@@ -61,6 +64,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     async close() {
       systemMail.close();
       await egress.close();
+      await catalogue?.close();
       await temporal.connection.close();
       await db.destroy();
     },

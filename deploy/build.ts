@@ -2,12 +2,13 @@
  * `npm run build`: compiles what production runs to dist/, bundles the workflows beside it, and tries the result.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, cp, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '../lib/log.ts';
+import { buildDashboard } from '../web/build.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -18,6 +19,7 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 try {
   await rm(DIST, { recursive: true, force: true });
   await step('compile', compile);
+  await step('build the dashboard', dashboard);
   await step('copy data', copyData);
   await step('bundle workflows', bundle);
   await step('try `heron openapi`', tryOut);
@@ -44,6 +46,14 @@ async function copyData(): Promise<string> {
   const files = ['api/http/examples.json', 'api/system/reference/scalar.js.br'];
   for (const file of files) await copyFile(join(ROOT, file), join(DIST, file));
   return files.join(', ');
+}
+
+/** Where the compiled API looks for it: beside itself. */
+async function dashboard(): Promise<string> {
+  const built = await buildDashboard();
+  const place = join(DIST, 'web', 'dist');
+  await cp(built, place, { recursive: true });
+  return place;
 }
 
 /** With the compiled bundler, over the compiled workflows, as a worker of this build would do. */

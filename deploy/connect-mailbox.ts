@@ -1,16 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createApiClient, expectStatus } from './api-client.ts';
+import { createCommandApi } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 
 const POLL_MS = 2_000;
-const AREA = '/v1/emails/onboarding/oauth';
-
-interface ConsentAnswer {
-  status: 'pending' | 'done' | 'failed';
-  account?: Record<string, unknown>;
-  error?: { message: string; fix: string };
-}
 
 /**
  * Connects a mailbox by consent through the API: says where to consent, opens a browser there, and waits for the outcome.
@@ -24,15 +17,15 @@ export async function connectByConsent(
   options: { provider: 'gmail' | 'outlook'; browser: boolean },
   say: (line: string) => void,
 ): Promise<Record<string, unknown>> {
-  const api = createApiClient(env, 'the mailbox is connected to the workspace of that key');
-  const begun = expectStatus<{ url: string; session: string; expires_in: number }>(
-    await api('POST', `${AREA}/cli-start`, { body: { provider: options.provider } }),
-    200,
+  const { heron, ask } = createCommandApi(env, 'the mailbox is connected to the workspace of that key');
+  const begun = await ask(
+    heron.POST('/v1/emails/onboarding/oauth/cli-start', { body: { provider: options.provider } }),
   );
   say(`Consent in a browser within ${Math.round(begun.expires_in / 60)} minutes:\n\n  ${begun.url}\n`);
   if (options.browser) openBrowser(begun.url);
   for (;;) {
-    const answer = expectStatus<ConsentAnswer>(await api('GET', `${AREA}/session/${begun.session}`), 200);
+    const path = { session: begun.session };
+    const answer = await ask(heron.GET('/v1/emails/onboarding/oauth/session/{session}', { params: { path } }));
     if (answer.status === 'done') return answer.account ?? {};
     if (answer.status === 'failed') throw new OperatorError(said(answer.error));
     await pause(POLL_MS);

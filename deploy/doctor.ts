@@ -5,14 +5,16 @@ import { across } from '../db/across.ts';
 import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
 import { isBalanced, readBooks } from '../domain/mailbox-orders/books.ts';
+import { FINDINGS, toFindings, type Found } from '../domain/instance/findings.ts';
+import { lookAtSettings } from '../domain/instance/settings.ts';
+import { lookAtStored } from '../domain/instance/stored.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
-import { PUBLISHED_DEFAULTS } from '../lib/config/settings.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createSystemMail, signInToTransport } from '../lib/mail/index.ts';
 import { missingSearchAttributes, waitForSearchAttributes } from '../temporal/attributes.ts';
 import { createTemporalClient } from '../temporal/client.ts';
-import { mailWarnings } from './mail-warnings.ts';
 import { reachDatabase, waitForTemporal } from './waiting.ts';
 
 /** What one look has found. A fault keeps Heron from working as configured; a warning is for the operator to judge. */
@@ -54,26 +56,25 @@ export function findingLines(findings: readonly Finding[]): string[] {
   ]);
 }
 
+/** In development, what production refuses is for the operator to judge. */
 async function settings(config: Config): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  const published = Object.entries(PUBLISHED_DEFAULTS).filter(
-    ([name, value]) => config[name as keyof Config] === value,
+  const worst = config.APP_ENV === 'prod' ? 'fault' : 'warning';
+  const found = lookAtSettings(config);
+  return [
+    ...(found.secret_published_default
+      ? []
+      : [{ part: 'settings', state: 'ok', detail: 'secrets are your own' } as const]),
+    ...listed('settings', found, worst),
+  ];
+}
+
+/** Findings of the installation as those of a part. What is only to be known of is left to GET /v1/admin/instance/health. */
+function listed(part: Finding['part'], found: Found, worst: Finding['state']): Finding[] {
+  return toFindings(found).flatMap(({ severity, code }) =>
+    severity === 'info'
+      ? []
+      : { part, state: severity === 'error' ? worst : 'warning', detail: found[code]!, fix: FINDINGS[code].fix },
   );
-  for (const [name] of published)
-    findings.push({
-      part: 'settings',
-      state: 'warning',
-      detail: `${name} is the value that is published with the source`,
-      fix: `Set ${name} to one of your own; APP_ENV=prod refuses this one.`,
-    });
-  if (config.APP_ENV === 'prod' && config.TRUSTED_PROXIES.length === 0)
-    findings.push({
-      part: 'settings',
-      state: 'warning',
-      detail: 'TRUSTED_PROXIES is not set: behind a proxy, every caller has its address',
-      fix: 'Set TRUSTED_PROXIES to the addresses of your proxies, or leave it when there are none.',
-    });
-  return findings.length > 0 ? findings : [{ part: 'settings', state: 'ok', detail: 'secrets are your own' }];
 }
 
 async function database(config: Config): Promise<Finding[]> {
@@ -86,7 +87,9 @@ async function database(config: Config): Promise<Finding[]> {
       ...(await role(db, config)),
       fresh,
       await clock(db),
-      ...(fresh.state === 'ok' ? await orders(db) : []),
+      ...(fresh.state === 'ok'
+        ? [...listed('database', await lookAtStored({ db, clock: systemClock }), 'fault'), ...(await orders(db))]
+        : []),
     ];
   } catch (error) {
     return [
@@ -175,21 +178,26 @@ async function schema(db: Db): Promise<Finding> {
     : fault('database', `${pending.length} migrations are pending, from ${pending[0]} on`, 'Run `heron migrate`.');
 }
 
-/** The money of orders, by currency: all of it has to be in one of its places. Nothing for an installation that has taken none. */
+/** The money of orders and renewals, by currency: all of it has to be in one of its places. Nothing for an installation that has taken none. */
 async function orders(db: Db): Promise<Finding[]> {
   const books = await readBooks(db);
   return books.map((one) => {
     const money = (cents: number) => (cents / 100).toFixed(2);
-    const { currency, taken, ready, refunds, needsPerson, underWay, unexplained } = one;
-    const detail = `${currency}: ${money(taken)} taken = ${money(ready)} ready + ${money(refunds)} refunds + ${money(needsPerson)} for a person + ${money(underWay)} under way`;
+    const { currency, taken, ready, renewed, refunds, needsPerson, underWay, unexplained } = one;
+    const detail = `${currency}: ${money(taken)} taken = ${money(ready)} ready + ${money(renewed)} renewed + ${money(refunds)} refunds + ${money(needsPerson)} for a person + ${money(underWay)} under way`;
     if (!isBalanced(one))
       return fault(
         'orders',
         `${detail}; not explained: ${unexplained.join(', ')}`,
-        'Look at these orders and their payments.',
+        'Look at these orders and renewals, and their payments.',
       );
     if (needsPerson === 0) return { part: 'orders', state: 'ok', detail };
-    return { part: 'orders', state: 'warning', detail, fix: 'Settle the dead letters of type order_refund.' };
+    return {
+      part: 'orders',
+      state: 'warning',
+      detail,
+      fix: 'Settle the dead letters of types order_refund and domain_renewal.',
+    };
   });
 }
 
@@ -301,13 +309,7 @@ async function resolveAddresses(host: string): Promise<string[]> {
 }
 
 async function mail(config: Config, mailTo: string | undefined): Promise<Finding[]> {
-  const warnings = mailWarnings(config)
-    .filter((warning) => warning.startsWith('MAIL_'))
-    .map((warning): Finding => {
-      const [detail, fix] = splitFix(warning);
-      return { part: 'mail', state: 'warning', detail, ...(fix ? { fix } : {}) };
-    });
-  if (config.MAIL_TRANSPORT === 'log') return warnings;
+  if (config.MAIL_TRANSPORT === 'log') return [];
   const where = `${config.SMTP_HOST}${config.SMTP_PORT === undefined ? '' : `:${config.SMTP_PORT}`}`;
   const systemMail = createSystemMail(config, silentLogger);
   try {
@@ -319,11 +321,10 @@ async function mail(config: Config, mailTo: string | undefined): Promise<Finding
         text: 'This letter was sent by `heron doctor`: system mail leaves as it should.\n',
       });
     const detail = mailTo === undefined ? `signed in to ${where}` : `${where} took a letter to ${mailTo}`;
-    return [...warnings, { part: 'mail', state: 'ok', detail }];
+    return [{ part: 'mail', state: 'ok', detail }];
   } catch (error) {
     const cause = (error as Error).cause ?? error;
     return [
-      ...warnings,
       fault(
         'mail',
         `${where}: ${messageOf(cause)}`,
@@ -333,12 +334,6 @@ async function mail(config: Config, mailTo: string | undefined): Promise<Finding
   } finally {
     systemMail.close();
   }
-}
-
-/** A warning of mail-warnings.ts as what is the matter and what to do. */
-function splitFix(warning: string): [string, string | undefined] {
-  const at = warning.lastIndexOf('. Set ');
-  return at < 0 ? [warning, undefined] : [warning.slice(0, at), warning.slice(at + 2)];
 }
 
 function fault(part: Finding['part'], detail: string, fix: string): Finding {

@@ -4,8 +4,7 @@
  */
 import { once } from 'node:events';
 import type { Connection } from '@temporalio/client';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import { Command, CommanderError } from 'commander';
 import type { Db } from '../db/connection.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
@@ -13,6 +12,9 @@ import { AppError } from '../lib/errors.ts';
 import { silentLogger } from '../lib/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Assembly } from './assemble.ts';
+import { catalogueCommand } from './catalogue-command.ts';
+import { auditMoment, consentProvider, emailAddress, moment, outboxId, shellName, wholeNumber } from './arguments.ts';
+import type { Shell } from './completion.ts';
 import { configLines } from './config-text.ts';
 import { localSettings } from './local-settings.ts';
 import { factLines } from './facts-text.ts';
@@ -63,6 +65,42 @@ program
   });
 
 program
+  .command('backup')
+  .description(
+    'write everything that Heron keeps into a folder, as of one moment, while everything goes on; no key is in it',
+  )
+  .argument('<folder>', 'new, or empty')
+  .option('--json', 'the manifest as JSON')
+  .action(async (folder: string, options: { json?: boolean }) => {
+    const { backup, backupLines } = await import('./backup-command.ts');
+    const manifest = await backup(loadConfig(), folder, (line) => console.error(line));
+    if (options.json) printJson(manifest);
+    else printLines(backupLines(manifest, folder));
+  });
+
+program
+  .command('restore')
+  .description(
+    'write a backup into the empty database of PRIMARY_DB, and bring it to the schema of this build. Campaigns are paused and emails that may ' +
+      'have left since are held, unless nothing ran after the backup',
+  )
+  .argument('<folder>', 'of `heron backup`')
+  .option(
+    '--stopped-at <moment>',
+    'when the last process of the old installation ended (RFC 3339); now, where not given',
+    moment,
+  )
+  .option('--nothing-since', 'no process ran after the backup: nothing is held')
+  .option('--json', 'as JSON')
+  .action(async (folder: string, options: { stoppedAt?: Date; nothingSince?: true; json?: boolean }) => {
+    const { restore, restoreLines } = await import('./backup-command.ts');
+    const stoppedAt = options.nothingSince ? undefined : (options.stoppedAt ?? new Date());
+    const report = await restore(loadConfig(), folder, stoppedAt, (line) => console.error(line));
+    if (options.json) printJson(report);
+    else printLines(restoreLines(report));
+  });
+
+program
   .command('bootstrap')
   .description('make a first person and organization (where missing), a session and a full-access API key')
   .requiredOption('--email <address>', 'the person', emailAddress)
@@ -85,6 +123,21 @@ program
       });
     });
   });
+
+const admin = program.command('admin').description('who administers the installation');
+for (const [name, isAdmin, description] of [
+  ['add', true, 'make a person an administrator of the installation'],
+  ['remove', false, 'a person administers the installation no longer; the last one stays'],
+] as const) {
+  admin
+    .command(name)
+    .description(description)
+    .argument('<email>', 'of their account', emailAddress)
+    .action(async (email: string) => {
+      const { setPlatformAdmin } = await import('../domain/instance/admins.ts');
+      await withAssembly(async ({ deps }) => printJson({ admins: await setPlatformAdmin(deps, email, isAdmin) }));
+    });
+}
 
 program
   .command('config')
@@ -363,6 +416,22 @@ program
     });
   });
 
+program
+  .command('goal-replay')
+  .description('replays of goals')
+  .command('cancel')
+  .description('end a replay after its present page; what it has done stays')
+  .argument('<replay id>', 'as in GET /v1/goals/:id/replays')
+  .action(async (replayId: string) => {
+    const { cancelReplayById } = await import('../domain/goals/replays.ts');
+    await withAssembly(async ({ deps }) => {
+      if (!(await cancelReplayById(deps, replayId))) throw new OperatorError(`${replayId} is no replay under way`);
+      printJson({ cancelled: replayId });
+    });
+  });
+
+program.addCommand(catalogueCommand(printJson));
+
 const mailbox = program
   .command('mailbox')
   .description('connect mailboxes, through the API (HERON_API_URL, HERON_API_KEY)');
@@ -416,6 +485,15 @@ program
     else printLines(preflightLines(report));
     const errors = report.findings.filter(({ severity }) => severity === 'error').length;
     if (errors > 0) throw new OperatorError(`${errors} ${errors === 1 ? 'error' : 'errors'} to mend before a start`);
+  });
+
+program
+  .command('completion')
+  .description('print what completes commands and options in your shell: eval "$(heron completion bash)"')
+  .argument('<shell>', 'bash, zsh or fish', shellName)
+  .action(async (shell: Shell) => {
+    const { completionScript } = await import('./completion.ts');
+    process.stdout.write(completionScript(program, shell));
   });
 
 for (const [name, what] of PROCESSES) {
@@ -499,33 +577,6 @@ async function withAssembly<T>(work: (assembly: Assembly) => Promise<T>): Promis
   } finally {
     await assembly.close();
   }
-}
-
-function auditMoment(value: string): string {
-  if (Number.isNaN(Date.parse(value)))
-    throw new InvalidArgumentError('This is neither a day (YYYY-MM-DD) nor a moment (RFC 3339).');
-  return value;
-}
-
-/** Collects the ids of parked intents from an argument that may be repeated. */
-function outboxId(value: string, earlier: string[] = []): string[] {
-  if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
-  return [...earlier, value];
-}
-
-function consentProvider(value: string): string {
-  if (value !== 'gmail' && value !== 'outlook') throw new InvalidArgumentError('This is neither gmail nor outlook.');
-  return value;
-}
-
-function wholeNumber(value: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(value)) throw new InvalidArgumentError('This is not a whole number from 1.');
-  return Number(value);
-}
-
-function emailAddress(value: string): string {
-  if (!z.email().safeParse(value).success) throw new InvalidArgumentError('This is not an email address.');
-  return value;
 }
 
 function printJson(value: unknown): void {

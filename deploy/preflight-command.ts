@@ -1,5 +1,4 @@
-import { newId } from '../lib/ids.ts';
-import { createApiClient, expectStatus, type ApiSettings } from './api-client.ts';
+import { createCommandApi, type ApiSettings } from './api-client.ts';
 
 /** A report as the API answers, as much of it as is shown here. */
 export interface Report {
@@ -15,9 +14,8 @@ export interface Report {
  * @throws OperatorError when the API refuses or does not answer
  */
 export async function preflight(campaignId: string, env: ApiSettings): Promise<Report> {
-  const api = createApiClient(env, 'a key with SEND_CAMPAIGNS');
-  const path = `/v1/campaigns/${encodeURIComponent(campaignId)}/preflight`;
-  return expectStatus<Report>(await api('POST', path, { key: newId() }), 200);
+  const { heron, ask } = createCommandApi(env, 'a key with SEND_CAMPAIGNS');
+  return ask(heron.POST('/v1/campaigns/{id}/preflight', { params: { path: { id: campaignId } } }));
 }
 
 /** A report as lines for a terminal: one per check, then the findings, worst first, each with its fix below. */

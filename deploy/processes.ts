@@ -3,13 +3,15 @@ import { startApi } from '../api/servers/api.ts';
 import { startRealtime } from '../api/servers/realtime.ts';
 import { startTracking } from '../api/servers/tracking.ts';
 import { ensureSetupLink } from '../domain/auth/setup.ts';
-import { configWarnings, type Config } from '../lib/config/index.ts';
+import { toFindings } from '../domain/instance/findings.ts';
+import { lookAtSettings } from '../domain/instance/settings.ts';
+import type { Config } from '../lib/config/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { onShutdown } from '../lib/shutdown.ts';
+import { startTracing } from '../lib/trace.ts';
 import { keepPrepared, prepareNamespace } from '../temporal/prepare.ts';
 import { startWorker } from '../workers/worker.ts';
 import { assemble, type Assembly } from './assemble.ts';
-import { mailWarnings } from './mail-warnings.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
 /** The processes of an installation; each may run any number of times. */
@@ -32,7 +34,6 @@ interface Running {
 const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   api: async ({ deps }) => {
     const link = await ensureSetupLink(deps);
-    if (deps.config.APP_ENV === 'prod') for (const warning of mailWarnings(deps.config)) deps.log.warn(warning);
     const server = await listening('API_PORT', startApi(deps, createMetrics()));
     if (link)
       deps.log.info(
@@ -76,10 +77,12 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
  * When the database or Temporal cannot be used, it says so and exits with 1.
  */
 export async function runProcess(name: ProcessName, config: Config): Promise<void> {
+  const tracing = await startTracing(config, name);
   const assembly = assemble(config, name);
   const { deps } = assembly;
   const { log } = deps;
-  for (const warning of configWarnings(config)) log.warn(warning);
+  if (config.APP_ENV === 'prod')
+    for (const { severity, message } of toFindings(lookAtSettings(config))) if (severity !== 'info') log.warn(message);
   let running: Running;
   try {
     await waitForDatabase(deps.db, config.PRIMARY_DB, log);
@@ -93,6 +96,7 @@ export async function runProcess(name: ProcessName, config: Config): Promise<voi
   onShutdown(log, config.SHUTDOWN_GRACE_MS, async () => {
     await running.stop();
     await assembly.close();
+    await tracing?.stop();
     log.info('stopped');
   });
   process.on('uncaughtException', (error) => {

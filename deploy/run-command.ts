@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '../lib/ids.ts';
-import { createApiClient, expectStatus, refusedByApi, type ApiClient, type ApiRefusal } from './api-client.ts';
+import type { BodyOf } from '../client/src/index.ts';
+import { ApiRefusal, createCommandApi, type ApiSettings, type CommandApi } from './api-client.ts';
 import { OperatorError } from './waiting.ts';
 import { faultLines, readRunFile } from './run-file.ts';
 
@@ -40,20 +41,23 @@ const SUCCESSFUL = ['active', 'paused', 'completed'];
 export async function runFile(
   path: string,
   command: RunCommand,
-  env: { HERON_API_URL?: string | undefined; HERON_API_KEY?: string | undefined },
+  env: ApiSettings,
   say: (line: string) => void,
 ): Promise<unknown> {
   const read = readRunFile(await textOf(path));
   if ('faults' in read) throw new OperatorError(`the run file has faults\n${faultLines(path, read.faults).join('\n')}`);
-  const api = createApiClient(env, 'a key with WRITE_RUNS, READ_RUNS and EXECUTE_RUNS');
-  const body = { ...read.file.body, ...(command.dryRun ? { intent: 'draft' } : {}) };
-  const answer = await api('POST', '/v1/runs', { body, key: command.key ?? newId() });
-  if (answer.status !== 202) {
-    const refusal = answer.body as ApiRefusal;
-    const located = (refusal.problems ?? []).map((problem) => read.file.locate(problem));
-    throw refusedByApi(refusal, faultLines(path, located), answer.status);
-  }
-  const run = answer.body as Run;
+  const api = createCommandApi(env, 'a key with WRITE_RUNS, READ_RUNS and EXECUTE_RUNS');
+  // The API itself checks the file.
+  const body = { ...read.file.body, ...(command.dryRun ? { intent: 'draft' } : {}) } as unknown as BodyOf<
+    '/v1/runs',
+    'post'
+  >;
+  const header = { 'Idempotency-Key': command.key ?? randomUUID() };
+  const run = await api.ask(api.heron.POST('/v1/runs', { body, params: { header } })).catch((error: unknown) => {
+    if (!(error instanceof ApiRefusal)) throw error;
+    const located = error.refusal.problems.map((problem) => read.file.locate(problem));
+    throw new ApiRefusal(error.refusal, faultLines(path, located));
+  });
   if (command.wait) return waitFor(api, run.id, say);
   say(`run ${run.id}: ${run.state}`);
   return run;
@@ -70,10 +74,10 @@ async function textOf(path: string): Promise<string> {
 }
 
 /** Asks until the run is launched or has ended; says each state it goes through, and where a person decides. */
-async function waitFor(api: ApiClient, id: string, say: (line: string) => void): Promise<Run> {
+async function waitFor({ heron, ask }: CommandApi, id: string, say: (line: string) => void): Promise<Run> {
   let said = 0;
   for (;;) {
-    const { events = [], ...run } = expectStatus<Run>(await api('GET', `/v1/runs/${id}`), 200);
+    const { events, ...run } = await ask(heron.GET('/v1/runs/{id}', { params: { path: { id } } }));
     for (const { state } of events.slice(said)) {
       say(`run ${id}: ${state}`);
       if (state === 'awaiting_approval' && run.approval_url) say(`a person decides at ${run.approval_url}`);

@@ -6,54 +6,67 @@
  *     MAILBOX_URL                  the page of `npm run mailbox`, when it is not at its usual address
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApi } from './demo/api.ts';
+import { allOf, createHeron, dataOf } from '../client/src/index.ts';
 
 const { HERON_URL = 'http://127.0.0.1:8080', HERON_API_KEY, MAILBOX_URL = 'http://127.0.0.1:8025' } = process.env;
 if (!HERON_API_KEY)
   throw new Error('Set HERON_API_KEY: the setup page shows one, and `npm run heron -- bootstrap` makes one.');
-const heron = createApi(HERON_URL, HERON_API_KEY);
+const heron = createHeron({ baseUrl: HERON_URL, key: HERON_API_KEY });
 
 /** The mailbox of `npm run mailbox`; connected once, whoever did it. */
 async function connectMailbox(): Promise<string> {
   const address = 'you@heron.test';
-  const known = await heron.all<{ id: string; email: string }>('/emails?limit=50');
+  const known = await allOf((cursor) => heron.GET('/v1/emails', { params: { query: { cursor } } }));
   const found = known.find(({ email }) => email === address);
   if (found) return found.id;
-  const signIn = { host: '127.0.0.1', username: address, password: 'heron', security: 'none' };
-  const { id } = await heron.send<{ id: string }>('POST', '/emails', {
-    provider: 'smtp_imap',
-    email: address,
-    name: 'You',
-    smtp: { ...signIn, port: Number(process.env.MAILBOX_SMTP_PORT ?? 2525) },
-    imap: { ...signIn, port: Number(process.env.MAILBOX_IMAP_PORT ?? 1143) },
-    min_wait_time: 0,
-  });
+  const signIn = { host: '127.0.0.1', username: address, password: 'heron', security: 'none' as const };
+  const { id } = await dataOf(
+    heron.POST('/v1/emails', {
+      body: {
+        provider: 'smtp_imap',
+        email: address,
+        name: 'You',
+        smtp: { ...signIn, port: Number(process.env.MAILBOX_SMTP_PORT ?? 2525) },
+        imap: { ...signIn, port: Number(process.env.MAILBOX_IMAP_PORT ?? 1143) },
+        min_wait_time: 0,
+      },
+    }),
+  );
   return id;
 }
 
 const mailboxId = await connectMailbox();
-const [grace] = await heron.send<{ id: string }[]>('POST', '/contacts', [
-  { email: 'grace@example.com', first_name: 'Grace', company: 'Harbour Cranes' },
-]);
+const [grace] = await dataOf(
+  heron.POST('/v1/contacts', {
+    body: [{ email: 'grace@example.com', first_name: 'Grace', company: 'Harbour Cranes' }],
+  }),
+);
 
 const anyMinute = Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]);
-const campaign = await heron.send<{ id: string }>('POST', '/campaigns', {
-  name: 'First campaign, in TypeScript',
-  sender_strategy: 'explicit',
-  schedule_windows: anyMinute,
-  stop_on_reply: true,
-  steps: [
-    {
-      name: 'hello',
-      subject: 'A question about {{.Company}}',
-      body_plain: 'Hello {{.FirstName}},\n\nwho looks after the lights at {{.Company}}?\n\nBest regards',
+const campaign = await dataOf(
+  heron.POST('/v1/campaigns', {
+    body: {
+      name: 'First campaign, in TypeScript',
+      sender_strategy: 'explicit',
+      schedule_windows: anyMinute,
+      stop_on_reply: true,
+      steps: [
+        {
+          name: 'hello',
+          subject: 'A question about {{.Company}}',
+          body_plain: 'Hello {{.FirstName}},\n\nwho looks after the lights at {{.Company}}?\n\nBest regards',
+        },
+        { name: 'follow-up', body_plain: 'Hello {{.FirstName}}, have you had a moment?', wait_after: 3 },
+      ],
     },
-    { name: 'follow-up', body_plain: 'Hello {{.FirstName}}, have you had a moment?', wait_after: 3 },
-  ],
-});
-await heron.send('PUT', `/campaigns/${campaign.id}/senders`, { senders: [{ email_account_id: mailboxId }] });
-await heron.send('POST', `/campaigns/${campaign.id}/leads`, { contact_ids: [grace!.id] });
-await heron.send('POST', `/campaigns/${campaign.id}/start`, {});
+  }),
+);
+const here = { params: { path: { id: campaign.id } } };
+await dataOf(
+  heron.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders: [{ email_account_id: mailboxId }] } }),
+);
+await dataOf(heron.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: [grace!.id] } }));
+await dataOf(heron.POST('/v1/campaigns/{id}/start', { ...here, body: {} }));
 console.log('Started. Waiting for the letter.');
 
 interface Letter {
@@ -73,7 +86,7 @@ await fetch(`${MAILBOX_URL}/letters/${letter.id}/reply`, {
 });
 
 const lead = await until('the reply', async () => {
-  const { data } = await heron.get<{ data: { status: string }[] }>(`/campaigns/${campaign.id}/leads`);
+  const { data } = await dataOf(heron.GET('/v1/campaigns/{id}/leads', here));
   return data.find(({ status }) => status === 'replied');
 });
 console.log(`Grace is ${lead.status}: no follow-up goes to her.`);

@@ -8,6 +8,11 @@ export function nextUtcMidnight(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
 }
 
+/** The UTC day of a moment (a date, or epoch ms), YYYY-MM-DD. */
+export function utcDay(at: Date | number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 /** The source of time. Injected, so that tests can set it; domain code never calls `new Date()`. */
 export interface Clock {
   /** The present moment. */

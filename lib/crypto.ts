@@ -24,6 +24,11 @@ export function sha256(value: string | Buffer): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
+/** The code challenge of a verifier by S256 (RFC 7636 section 4.2). */
+export function codeChallenge(verifier: string): string {
+  return createHash('sha256').update(verifier).digest('base64url');
+}
+
 /** HMAC-SHA256 over `message`, raw bytes. */
 export function hmac(key: string | Buffer, message: string | Buffer): Buffer {
   return createHmac('sha256', key).update(message).digest();

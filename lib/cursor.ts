@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts';
+import { AppError, type Problem } from './errors.ts';
 import { sha256 } from './crypto.ts';
 import { isUuid } from './ids.ts';
 
@@ -28,10 +28,29 @@ export function encodeCursor(list: string, filters: unknown, position: CursorPos
   return Buffer.from(JSON.stringify([VERSION, fingerprint(list, filters), ...position])).toString('base64url');
 }
 
+/** The fault of a cursor in the body of a search that is a cursor of no list. */
+export function bodyCursorProblems(cursor: string | undefined): Problem[] {
+  if (!cursor) return [];
+  const parts = partsOf(cursor);
+  return Array.isArray(parts) && parts[0] === VERSION ? [] : [{ path: 'body.cursor', message: 'Malformed' }];
+}
+
+function partsOf(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** 400 for a cursor that was changed, or made by another list or other filters. */
 export function badCursor(): AppError {
-  return new AppError('bad_request', 'The cursor is not valid for this list', {
-    problems: [{ path: 'query.cursor', message: 'Malformed, or made by another list or other filters' }],
+  return refusal('bad_request', 'query.cursor', 'Malformed, or made by another list or other filters');
+}
+
+function refusal(code: 'bad_request' | 'invalid_cursor', path: string, message: string): AppError {
+  return new AppError(code, 'The cursor is not valid for this list', {
+    problems: [{ path, message }],
     fix: 'Send the next_cursor of the previous page unchanged, with the same filters.',
   });
 }
@@ -42,6 +61,11 @@ type IsPart<Part> = (value: unknown) => value is Part;
 /** A position that is a timestamp as PostgreSQL writes it, with or without its zone. */
 export function isTimestampText(value: unknown): value is string {
   return typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?([+-]\d\d(:\d\d)?)?$/.test(value);
+}
+
+/** A position that is a whole number. */
+export function isWholeNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 /**
@@ -55,18 +79,33 @@ export function decodeCursor<Position extends CursorPosition>(
   cursor: string | undefined,
   parts: { [Index in keyof Position]: IsPart<Position[Index]> },
 ): Position | undefined {
+  const position = positionOf(list, filters, cursor, parts);
+  if (position === 'bad') throw badCursor();
+  return position;
+}
+
+/**
+ * As {@link decodeCursor}, for a search that has its cursor in the body.
+ * @throws AppError invalid_cursor
+ */
+export function decodeBodyCursor<Position extends CursorPosition>(
+  ...given: Parameters<typeof decodeCursor<Position>>
+): Position | undefined {
+  const position = positionOf<Position>(...given);
+  if (position === 'bad')
+    throw refusal('invalid_cursor', 'body.cursor', 'Malformed, or made by another list, filter or order');
+  return position;
+}
+
+function positionOf<Position extends CursorPosition>(
+  ...[list, filters, cursor, parts]: Parameters<typeof decodeCursor<Position>>
+): Position | 'bad' | undefined {
   if (cursor === undefined || cursor === '') return undefined;
-  let decoded: unknown;
-  try {
-    decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-  } catch {
-    throw badCursor();
-  }
-  if (!Array.isArray(decoded) || decoded.length !== parts.length + 2) throw badCursor();
+  const decoded = partsOf(cursor);
+  if (!Array.isArray(decoded) || decoded.length !== parts.length + 2) return 'bad';
   const [version, bound, ...position] = decoded as unknown[];
-  if (version !== VERSION || bound !== fingerprint(list, filters)) throw badCursor();
-  if (!position.every((part, index) => parts[index]!(part))) throw badCursor();
-  return position as unknown as Position;
+  if (version !== VERSION || bound !== fingerprint(list, filters)) return 'bad';
+  return position.every((part, index) => parts[index]!(part)) ? (position as unknown as Position) : 'bad';
 }
 
 /**

@@ -34,7 +34,18 @@ export const ERROR_CODES = {
   invalid_lead_status: 400,
   invalid_engagement: 400,
   lead_filter_requires_campaign: 400,
+  invalid_lead_query: 400,
+  invalid_sort: 400,
+  invalid_limit: 400,
+  invalid_cursor: 400,
+  invalid_b2b_filter: 400,
+  invalid_selection: 400,
+  b2b_email_required: 400,
+  b2b_unavailable: 503,
+  b2b_query_failed: 503,
   too_many_contacts: 400,
+  too_many_tasks: 400,
+  invalid_filter: 400,
   selection_too_large: 400,
   list_bounce_risk: 400,
   leads_undeliverable: 400,
@@ -44,6 +55,7 @@ export const ERROR_CODES = {
   campaign_invalid: 400,
   campaign_no_mailbox: 400,
   storage_limit_reached: 400,
+  attachments_expired: 409,
   redirect_not_allowed: 400,
   app_connection_in_use: 409,
   app_connection_not_found: 400,
@@ -61,6 +73,8 @@ export const ERROR_CODES = {
   event_contact_not_found: 404,
   event_not_found: 404,
   event_run_not_found: 404,
+  person_has_contact: 409,
+  identity_merge_contacts: 409,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -155,10 +169,10 @@ export function unavailable(message: string, waitMs: number, cause: unknown): Ap
   });
 }
 
-/** @throws AppError bad_request with every problem, when there is one */
-export function refuseProblems(problems: readonly Problem[]): void {
+/** @throws AppError of the code with every problem, when there is one */
+export function refuseProblems(problems: readonly Problem[], code: ErrorCode = 'bad_request'): void {
   if (problems.length === 0) return;
-  throw new AppError('bad_request', `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
+  throw new AppError(code, `The request has ${problems.length} problem${problems.length === 1 ? '' : 's'}`, {
     problems: [...problems],
   });
 }

@@ -26,7 +26,7 @@ const NEEDED: Record<Permission, readonly OrgPermission[]> = {
   READ_AUDIT_LOGS: ['view_analytics'],
   READ_UNIBOX: ['view_campaigns'],
   REALTIME_SUBSCRIBE: ['view_campaigns'],
-  WRITE_CRM: ['manage_contacts'],
+  WRITE_CRM: ['manage_contacts', 'manage_team'],
   READ_CRM: ['view_contacts'],
   READ_RUNS: ['view_campaigns'],
   WRITE_RUNS: ['send_campaigns'],

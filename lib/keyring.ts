@@ -17,6 +17,8 @@ export interface Keyring {
   open(sealed: Buffer, place: string): Buffer;
   /** How every seal under the current key begins; one that begins otherwise is to be sealed again. */
   readonly currentPrefix: Buffer;
+  /** The ids of the keys, as hex, the current one first: what a seal names, and what a backup says it needs. */
+  readonly keyIds: readonly string[];
   readonly tracking: TrackingKeys;
 }
 
@@ -48,6 +50,7 @@ export function createKeyring(current: string, previous: readonly string[] = [])
   const currentPrefix = Buffer.concat([Buffer.from([SEAL_V2]), newest.id]);
   return {
     currentPrefix,
+    keyIds: ring.map(({ id }) => id.toString('hex')),
     tracking: { current: tracking[0]!, accepted: [...tracking, current, ...previous] },
     seal(plain, place) {
       const iv = randomBytes(IV_BYTES);
@@ -63,6 +66,11 @@ export function createKeyring(current: string, previous: readonly string[] = [])
       return decrypt(key, sealed.subarray(1 + ID_BYTES), place);
     },
   };
+}
+
+/** The id of the key that a sealed value names, as hex; undefined where it names none (made before keys could be replaced). */
+export function keyIdOf(prefix: Buffer): string | undefined {
+  return prefix[0] === SEAL_V2 ? prefix.subarray(1, 1 + ID_BYTES).toString('hex') : undefined;
 }
 
 function readKey(hex: string): Key {

@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { withoutRowData } from './error-report.ts';
+import { traceIds } from './trace.ts';
 
 export type { Logger } from 'pino';
 
@@ -35,6 +36,8 @@ export function createLogger({ destination = pino.destination(1), ...options }: 
     base: { service: options.service, pid: process.pid },
     redact: { paths: REDACTED, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // The trace that a line belongs to, where traces are recorded.
+    mixin: () => traceIds() ?? {},
     hooks: {
       // Runs before pino copies an error's message into the line's message.
       logMethod(args, method) {

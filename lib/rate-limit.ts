@@ -147,3 +147,17 @@ export function redisCounters(url: string, onError: (error: Error) => void): Cou
     },
   };
 }
+
+/**
+ * Asks Redis for an answer.
+ * @throws Error when there is none in time (ms)
+ */
+export async function pingRedis(url: string, timeoutMs: number): Promise<void> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null });
+  client.on('error', () => {});
+  try {
+    await client.ping();
+  } finally {
+    client.disconnect();
+  }
+}

@@ -9,6 +9,9 @@ export const SEAL_PLACES = {
   mailboxCheck: (id: string) => `mailbox_checks/${id}`,
   orderMailbox: (orderId: string, position: number | string) => `order_mailboxes/${orderId}/${position}`,
   appConnection: (id: string) => `app_connections/${id}`,
+  integration: (connectionId: string) => `integration_connections/${connectionId}`,
+  integrationSigning: (connectionId: string) => `integration_connections/${connectionId}/signing`,
+  integrationState: (id: string) => `integration_oauth_states/${id}`,
   webhookSecret: (id: string) => `webhook_secrets/${id}`,
   answer: (organizationId: string, actorId: string, operation: string, key: string) =>
     `idempotency_keys/${organizationId}/${actorId}/${operation}/${key}`,

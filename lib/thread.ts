@@ -32,7 +32,8 @@ export function runInThread<Task, Result>(module: URL, task: Task): Promise<Resu
 /** Where a thread begins: at the compiled module, or, from source, at a line that lets it read TypeScript. */
 function entryOf(module: URL): URL {
   if (!import.meta.url.endsWith('.ts')) return new URL(`${module.href}.js`);
-  const [tsx, source] = [import.meta.resolve('tsx/esm/api'), `${module.href}.ts`].map((url) => JSON.stringify(url));
-  const lines = `import { register } from ${tsx}; register(); await import(${source});`;
+  const loader = new URL('../local/loader/register.mjs', import.meta.url).href;
+  const [register, source] = [loader, `${module.href}.ts`].map((url) => JSON.stringify(url));
+  const lines = `import ${register}; await import(${source});`;
   return new URL(`data:text/javascript,${encodeURIComponent(lines)}`);
 }

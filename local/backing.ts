@@ -1,17 +1,19 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from './postgres.ts';
 import { freePort } from './servers.ts';
 import { claimStateFile, resolveTemporalCli, startTemporalServer, readVersions } from './temporal/index.ts';
 import { lockFolder } from './folder-lock.ts';
 import { manage, type Managed } from './managed.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface BackingOptions {
   /** Holds all data; a temporary folder, removed on stop, when not given. */
   dataDir?: string;
   /** False trades durability for speed: nothing outlives the stop, and Temporal keeps its state in memory. */
   persistent: boolean;
+  /** True keeps the temporary folder in memory, where the machine has plenty. */
+  inMemory?: boolean;
   /** Where both listen; free ports when not given. */
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
   /** True leaves Temporal's web UI out. */
@@ -47,7 +49,7 @@ export interface Backing {
  */
 export async function startBacking(options: BackingOptions): Promise<Backing> {
   const { given = {}, log } = options;
-  const dataDir = options.dataDir ?? (await temporaryFolder());
+  const dataDir = options.dataDir ?? (await temporaryFolder({ inMemory: options.inMemory ?? false }));
   await mkdir(dataDir, { recursive: true });
   const unlock = await lockFolder(dataDir);
   const leave = async (): Promise<void> => {
@@ -80,13 +82,6 @@ export async function startBacking(options: BackingOptions): Promise<Backing> {
       await leave();
     },
   };
-}
-
-/** Entered by everyone, listed by its owner only: PostgreSQL runs under an account of its own when this process is root. */
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'heron-stack-'));
-  await chmod(folder, 0o711);
-  return folder;
 }
 
 async function startPostgres(dataDir: string, options: BackingOptions): Promise<{ managed: Managed; url: string }> {

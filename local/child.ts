@@ -6,13 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { spawnServer } from './servers.ts';
 import type { Incarnation } from './managed.ts';
 import type { ProcessName, ReadyMessage } from '../deploy/processes.ts';
+import { TYPESCRIPT } from './typescript.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const READY_MS = 120_000;
-/** The options by which Node reads TypeScript in this process (tsx, or the loader of the tests): children are started with them. */
-const TYPESCRIPT = process.execArgv.filter(
-  (option, index, all) => option.startsWith('--import') || all[index - 1] === '--import',
-);
 /** What a process gets beyond its own grace before it is killed (ms). */
 const EXTRA_GRACE_MS = 5_000;
 const KEPT_LINES = 15;
@@ -34,17 +31,13 @@ export interface ChildOptions {
 export async function startChild(name: ProcessName, options: ChildOptions): Promise<Incarnation & ReadyMessage> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const file = openSync(options.logFile, 'a', 0o600);
-  const server = await spawnServer(
-    process.execPath,
-    [...TYPESCRIPT, '--no-deprecation', join(ROOT, 'deploy', 'heron.ts'), name],
-    {
-      cwd: ROOT,
-      env: options.env,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      stopSignal: 'SIGTERM',
-      graceMs: options.graceMs + EXTRA_GRACE_MS,
-    },
-  );
+  const server = await spawnServer(process.execPath, [...TYPESCRIPT, join(ROOT, 'deploy', 'heron.ts'), name], {
+    cwd: ROOT,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stopSignal: 'SIGTERM',
+    graceMs: options.graceMs + EXTRA_GRACE_MS,
+  });
   const kept: string[] = [];
   const drained = Promise.all(
     [server.child.stdout!, server.child.stderr!].map(

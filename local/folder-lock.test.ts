@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { newId } from '../lib/ids.ts';
 import { lockFolder } from './folder-lock.ts';
+import { TYPESCRIPT } from './typescript.ts';
 
 const folder = () => join(tmpdir(), `heron-lock-${newId()}`);
 
@@ -27,11 +28,9 @@ test('the lock of a killed process is taken over', async (t) => {
     await lockFolder(${JSON.stringify(place)});
     process.send('locked');
     setInterval(() => {}, 1000);`;
-  const other = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', source],
-    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-  );
+  const other = spawn(process.execPath, [...TYPESCRIPT, '--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   t.teardown(() => other.kill('SIGKILL'));
   await once(other, 'message');
   await t.throwsAsync(lockFolder(place), { message: /already runs on/ });

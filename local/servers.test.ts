@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { freePort, spawnServer } from './servers.ts';
+import { TYPESCRIPT } from './typescript.ts';
 
 /** Leaves one file behind when it is ready, another when it is asked to stop in an orderly way. */
 const SERVER = `trap 'touch "$1"; exit 0' TERM; touch "$1.up"; while :; do sleep 0.05; done`;
@@ -82,7 +83,7 @@ test('a server is stopped when the process that started it is killed', async (t)
     const options = { stdio: 'ignore', stopSignal: 'SIGTERM', graceMs: 1000 };
     await spawnServer('sh', ['-c', ${JSON.stringify(SERVER)}, 'sh', ${JSON.stringify(stopped)}], options);
     await writeFile(${JSON.stringify(`${stopped}.tied`)}, '');`;
-  const args = ['--import=tsx', '--input-type=module', '--eval', script];
+  const args = [...TYPESCRIPT, '--input-type=module', '--eval', script];
   const parent = spawn(process.execPath, args, { stdio: 'ignore' });
   t.true(await appears(`${stopped}.up`));
   // The server is up before its parent has gone on from starting it.

@@ -6,10 +6,12 @@
  */
 import { join } from 'node:path';
 import { keepLocalSettings, localDataDir } from '../deploy/local-settings.ts';
-import { mailWarnings } from '../deploy/mail-warnings.ts';
 import { PASSWORD_LENGTH } from '../domain/identity/passwords.ts';
+import { toFindings } from '../domain/instance/findings.ts';
+import { lookAtSettings } from '../domain/instance/settings.ts';
 import { ConfigError, loadConfig } from '../lib/config/index.ts';
 import { settingsSchema } from '../lib/config/settings.ts';
+import { ensureDashboard } from '../web/build.ts';
 import { silentLogger } from '../lib/log.ts';
 import { onShutdown } from '../lib/shutdown.ts';
 import { readLogLine } from './child.ts';
@@ -43,6 +45,7 @@ followNpm();
 
 try {
   const env = loadedSettings();
+  if (await ensureDashboard()) print('  dashboard built');
   stack = await startLocalStack({
     dataDir: localDataDir(env),
     persistent: true,
@@ -112,6 +115,7 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       '',
       'Heron is up.',
       '',
+      row('Dashboard', env.APP_URL ?? urls.api),
       row('API', urls.api),
       row('API docs', urls.docs),
       row('Tracking', urls.tracking),
@@ -122,7 +126,9 @@ function welcome({ urls, dataDir, processes, env }: LocalStack): void {
       row('Data', dataDir),
       row('Logs', join(dataDir, 'logs')),
       ...(urls.setup ? ['', ...claim(urls.api, urls.setup)] : []),
-      ...mailWarnings(loadConfig(env)).map((warning) => `\n  Warning: ${warning}`),
+      ...toFindings(lookAtSettings(loadConfig(env))).flatMap(({ severity, message }) =>
+        severity === 'info' ? [] : `\n  Warning: ${message}`,
+      ),
       '',
       '  `npm run heron -- <command>` in another terminal uses these settings and secrets.',
       '',

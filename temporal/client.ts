@@ -8,6 +8,7 @@ import type { Logger } from '../lib/log.ts';
 import { resourceQueue } from '../workflows/queues.ts';
 import { searchAttributes } from './attributes.ts';
 import { presence, PRESENCE_MS, type Served } from './presence.ts';
+import { TRACE_HEADERS } from './trace-headers.ts';
 import { startSpec, type Intent, type StartSpec, type WorkflowGateway } from './dispatch.ts';
 
 /** Connection settings for client and worker alike, from TEMPORAL_*. */
@@ -27,7 +28,7 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
 /** A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached. */
 export function createTemporalClient(config: Config): Client {
   const connection = Connection.lazy(connectionOptions(config));
-  return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [TRACE_HEADERS] } });
 }
 
 const REUSE = {

@@ -1,6 +1,7 @@
 import { across } from '../db/across.ts';
 import type { Trx } from '../db/connection.ts';
 import { json } from '../db/connection.ts';
+import { traceparent } from '../lib/trace.ts';
 import type { Presence } from './presence.ts';
 import { PRIORITY, type IdConflict, type IdReuse, type Signals, type WorkflowContract } from '../workflows/contract.ts';
 import type { Resource } from '../workflows/queues.ts';
@@ -31,11 +32,16 @@ interface SignalSpec {
   payload?: Signals[string];
 }
 
+/** The span that wrote an intent, where traces are recorded. */
+interface Traced {
+  traceparent?: string;
+}
+
 /** What Temporal must do after the transaction commits. A signal without a start reaches only an open run. */
 export type Intent =
-  | { kind: 'start'; workflowId: string; payload: StartSpec }
-  | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) }
-  | { kind: 'cancel'; workflowId: string; payload: { reason: string } };
+  | { kind: 'start'; workflowId: string; payload: StartSpec & Traced }
+  | { kind: 'signal'; workflowId: string; payload: SignalSpec & (StartSpec | { workflowType?: never }) & Traced }
+  | { kind: 'cancel'; workflowId: string; payload: { reason: string } & Traced };
 
 /** Intent to start a workflow. A run that is already open is not started again. */
 export function start<Args>(contract: WorkflowContract<Args>, args: Args, memo?: Memo): Intent {
@@ -95,6 +101,7 @@ export function startSpec<Args>(contract: WorkflowContract<Args>, args: Args, me
  */
 export async function writeIntents(trx: Trx, intents: readonly Intent[], withinMs = 0): Promise<void> {
   if (intents.length === 0) return;
+  const span = traceparent();
   await across(trx, 'engine').sql(
     `with written as (
        insert into outbox (kind, workflow_id, payload, available_at)
@@ -107,7 +114,7 @@ export async function writeIntents(trx: Trx, intents: readonly Intent[], withinM
       within: withinMs,
       kinds: intents.map(({ kind }) => kind),
       ids: intents.map(({ workflowId }) => workflowId),
-      payloads: intents.map(({ payload }) => json(payload)),
+      payloads: intents.map(({ payload }) => json(span ? { ...payload, traceparent: span } : payload)),
     },
   );
 }

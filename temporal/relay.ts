@@ -7,6 +7,7 @@ import type { Db } from '../db/connection.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { listen, type Listener } from '../db/listen.ts';
 import type { Logger } from '../lib/log.ts';
+import { inSpan } from '../lib/trace.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 import { dispatchIntent } from './client.ts';
 import { OUTBOX_CHANNEL, type Intent } from './dispatch.ts';
@@ -66,7 +67,11 @@ export interface RelayOptions {
 /** Carries intents over a client. Temporal may take `timeoutMs` to accept one. */
 export function carrier(client: Client, taskQueue: string, timeoutMs = DISPATCH_MS): (intent: Intent) => Promise<void> {
   return (intent) =>
-    client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent)).then(() => undefined);
+    inSpan(
+      `outbox ${intent.kind}`,
+      { parent: intent.payload.traceparent, kind: 'client', attributes: { 'heron.workflow_id': intent.workflowId } },
+      () => client.withDeadline(Date.now() + timeoutMs, () => dispatchIntent(client, taskQueue, intent)),
+    );
 }
 
 /**

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chooseTests } from './quick-choice.ts';
+import { TYPESCRIPT } from '../local/typescript.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Files that run in under three minutes on two cores, with room to spare. */
@@ -20,9 +21,8 @@ const chosen = chooseTests(changed, imports);
 const run = chosen.slice(0, MAX_FILES);
 console.log(`${changed.length} files changed; running ${run.length} of ${chosen.length} test files they reach`);
 for (const left of chosen.slice(MAX_FILES)) console.log(`  left to npm test: ${left}`);
-const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
 process.exit(
-  spawnSync(process.execPath, [tsx, join(ROOT, 'test', 'run.ts'), ...run], { stdio: 'inherit' }).status ?? 1,
+  spawnSync(process.execPath, [...TYPESCRIPT, join(ROOT, 'test', 'run.ts'), ...run], { stdio: 'inherit' }).status ?? 1,
 );
 
 /** Where this branch left the other one; on that branch itself, the commit before the last. */

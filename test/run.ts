@@ -35,7 +35,7 @@ async function main(avaArguments: string[]): Promise<number> {
   if (HERON_TEST_PG && HERON_TEST_TEMPORAL) return runAva(avaArguments, {});
   let stack;
   try {
-    stack = await startBacking({ persistent: false, log: (line) => print(`  ${line}`) });
+    stack = await startBacking({ persistent: false, inMemory: true, log: (line) => print(`  ${line}`) });
   } catch (error) {
     print(`\nThe test stack did not come up: ${error instanceof Error ? error.message : String(error)}\n`);
     print('0 passed, 1 failed, 0 skipped');
@@ -47,7 +47,7 @@ async function main(avaArguments: string[]): Promise<number> {
     const env = { HERON_TEST_PG: stack.databaseUrl, HERON_TEST_TEMPORAL: stack.temporalAddress };
     return await runAva(avaArguments, env);
   } finally {
-    // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from tsx.
+    // From here on nothing may cut the work short; a signal often comes twice, from the terminal and from npm.
     onInterrupt = () => undefined;
     await stack.stop();
   }

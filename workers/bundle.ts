@@ -30,9 +30,10 @@ export async function workflowBundle(log: Logger): Promise<{ codePath: string }>
 
 /** Bundles workflows/index with webpack, as code. */
 export async function bundleWorkflows(log: Logger): Promise<string> {
-  const source = existsSync(join(WORKFLOWS, 'index.ts')) ? 'index.ts' : 'index.js';
+  const extension = existsSync(join(WORKFLOWS, 'index.ts')) ? 'ts' : 'js';
   const { code } = await bundleWorkflowCode({
-    workflowsPath: join(WORKFLOWS, source),
+    workflowsPath: join(WORKFLOWS, `index.${extension}`),
+    workflowInterceptorModules: [join(WORKFLOWS, `trace-context.${extension}`)],
     logger: {
       log: () => {},
       trace: () => {},

@@ -3,6 +3,7 @@ import { listen } from '../db/listen.ts';
 import type { Deps } from '../domain/kernel/context.ts';
 import { EVENTS_CHANNEL } from '../domain/kernel/events.ts';
 import { assignPositions, type FanOutMemory } from '../domain/delivery/fan-out.ts';
+import { forwardPositions } from '../domain/realtime/watch.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { createWakeable } from '../lib/wakeable.ts';
 
@@ -27,6 +28,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
   let running = true;
   const events = createWakeable();
   const listener = await listen(deps.config.PRIMARY_DB, EVENTS_CHANNEL, () => events.wake(), deps.log);
+  const forward = await forwardPositions(deps);
 
   const loop = (async () => {
     while (running) {
@@ -54,6 +56,7 @@ export async function startFanOut(deps: Deps, metrics: Metrics): Promise<FanOut>
       events.wake();
       await loop;
       await listener.close();
+      await forward?.close();
     },
   };
 }

@@ -1,7 +1,11 @@
+import type { Info as ActivityInfo } from '@temporalio/activity';
 import { NativeConnection, Worker, type ActivityInboundCallsInterceptor, type WorkerOptions } from '@temporalio/worker';
 import { createApprovalMailActivities } from '../activities/approval-mail.ts';
+import { createAutomationActivities } from '../activities/automation.ts';
 import { createContactImportActivities } from '../activities/contact-import.ts';
 import { createEngineActivities } from '../activities/engine.ts';
+import { createGoalReplayActivities } from '../activities/goal-replay.ts';
+import { createIntegrationActivities } from '../activities/integrations.ts';
 import { createMailboxActivities } from '../activities/mailbox.ts';
 import { createMailboxOrderActivities } from '../activities/mailbox-orders.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
@@ -9,6 +13,7 @@ import { createPaymentActivities } from '../activities/payments.ts';
 import { createRunActivities } from '../activities/run.ts';
 import { createTestRunActivities } from '../activities/test-runs.ts';
 import { createWarmupActivities } from '../activities/warmup.ts';
+import { createWeeklyReportActivities } from '../activities/weekly-report.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
 import { createWebhookVerifyActivities } from '../activities/webhook-verify.ts';
 import { createDeliveryEngine } from '../domain/delivery/engine.ts';
@@ -16,9 +21,11 @@ import type { Deps } from '../domain/kernel/context.ts';
 import type { Config } from '../lib/config/index.ts';
 import { withoutRowData } from '../lib/error-report.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { inSpan } from '../lib/trace.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
 import { connectionOptions } from '../temporal/client.ts';
+import { causeOf } from '../temporal/trace-headers.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
 import { workflowBundle } from './bundle.ts';
 
@@ -65,7 +72,9 @@ export async function startQueues(
         namespace: config.TEMPORAL_NAMESPACE,
         taskQueue: taskQueueOf(config, queue),
         activities: activities[queue],
-        interceptors: { activity: [() => ({ inbound: WITHOUT_ROW_DATA })] },
+        interceptors: {
+          activity: [(activity) => ({ inbound: traced(activity.info) }), () => ({ inbound: WITHOUT_ROW_DATA })],
+        },
         maxConcurrentActivityTaskExecutions: slots(config, queue),
         activityTaskPollerBehavior: { type: 'autoscaling' },
         ...versioning(config),
@@ -120,6 +129,30 @@ const WITHOUT_ROW_DATA: ActivityInboundCallsInterceptor = {
   },
 };
 
+/** An activity is a span of the trace that its run was moved by. */
+function traced({
+  activityType,
+  workflowExecution,
+  workflowType,
+  attempt,
+}: ActivityInfo): ActivityInboundCallsInterceptor {
+  return {
+    execute: (input, next) =>
+      inSpan(
+        `activity ${activityType}`,
+        {
+          parent: causeOf(input.headers),
+          attributes: {
+            'heron.workflow_id': workflowExecution?.workflowId ?? '',
+            'heron.workflow_type': workflowType ?? '',
+            'heron.attempt': attempt,
+          },
+        },
+        () => next(input),
+      ),
+  };
+}
+
 /** Activities that a worker runs at once on a queue. */
 function slots(config: Config, queue: Queue): number {
   switch (queue) {
@@ -131,6 +164,8 @@ function slots(config: Config, queue: Queue): number {
       return config.WORKER_APPS_SLOTS;
     case 'webhooks':
       return config.WORKER_WEBHOOKS_SLOTS;
+    case 'integrations':
+      return config.WORKER_INTEGRATIONS_SLOTS;
     case 'batch':
       return config.WORKER_BATCH_SLOTS;
     case 'interactive':
@@ -160,20 +195,30 @@ async function createActivities(
     copies: new TargetLimits(mail),
   });
   const tests = createTestRunActivities(deps, { metrics, appCalls });
+  const automations = createAutomationActivities(deps, { metrics, appCalls });
   const imports = createContactImportActivities(deps);
   const mailboxes = createMailboxActivities(deps, { smtp });
   const orders = createMailboxOrderActivities(deps);
   const maintenance = createMaintenanceActivities(deps);
   const warmup = createWarmupActivities(deps, { smtp });
   const approvalMails = createApprovalMailActivities(deps);
+  const weeklyReports = createWeeklyReportActivities(deps);
   const payments = createPaymentActivities(deps);
+  const replays = createGoalReplayActivities(deps);
   const runs = createRunActivities(deps);
   const verify = createWebhookVerifyActivities(deps);
   const webhooks = createWebhookActivities(deliveries);
+  const providers = {
+    total: config.WORKER_INTEGRATIONS_SLOTS,
+    perTarget: config.WORKER_INTEGRATIONS_SLOTS,
+    shared: true,
+  };
+  const integrations = createIntegrationActivities(deps, { limits: new TargetLimits(providers) });
   const activities = {
     // Runs of earlier releases have tasks of every kind on this queue, so all activities are served here too.
     workflows: {
       ...engine,
+      ...automations,
       ...tests,
       ...imports,
       ...mailboxes,
@@ -183,10 +228,11 @@ async function createActivities(
       ...verify,
       ...webhooks,
     },
-    mail: { ...warmup, ...approvalMails, deliverSend: engine.deliverSend },
-    apps: { callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...orders, ...verify },
+    mail: { ...warmup, ...approvalMails, ...weeklyReports, deliverSend: engine.deliverSend },
+    apps: { ...automations, callApp: engine.callApp, callAppForTest: tests.callAppForTest, ...orders, ...verify },
     webhooks,
-    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...payments, ...runs },
+    integrations,
+    batch: { runLauncher: engine.runLauncher, ...imports, ...maintenance, ...payments, ...replays, ...runs },
     interactive: mailboxes,
   };
   return {

@@ -8,6 +8,7 @@ import { createCampaign, createMailbox, type Tenant } from '../test/harness/fact
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../test/harness/mail.ts';
 import { createWorld, type World } from '../test/harness/world.ts';
 import { startSync, type SyncOptions } from './sync.ts';
+import { TYPESCRIPT } from '../local/typescript.ts';
 
 const QUICK: SyncOptions = { leaseMs: 1_500, sweepMs: 100, retryMs: 100 };
 
@@ -246,7 +247,7 @@ async function startChild(t: ExecutionContext, world: World, workerId: string): 
     await startSync({ db, clock: systemClock, config, log: silentLogger, keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY) },
       { leaseMs: ${QUICK.leaseMs}, sweepMs: ${QUICK.sweepMs}, workerId: '${workerId}' });
     process.stdout.write('watching');`;
-  const child = spawn(process.execPath, ['--no-deprecation', '--import=tsx', '--input-type=module', '--eval', script], {
+  const child = spawn(process.execPath, [...TYPESCRIPT, '--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => void child.kill('SIGKILL'));

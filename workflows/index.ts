@@ -1,10 +1,13 @@
 /** Every workflow of Heron; a worker bundles exactly this. */
 export { approvalMail } from './approval-mail/workflow.ts';
+export { automationRun } from './automation/workflow.ts';
 export { campaign } from './campaign/workflow.ts';
 export { contactImport } from './contact-import/workflow.ts';
 export { directSend } from './direct-send/workflow.ts';
 export { domainRenewal } from './domain-renewal/workflow.ts';
 export { enrollment } from './enrollment/workflow.ts';
+export { goalReplay } from './goal-replay/workflow.ts';
+export { integrationDelivery } from './integration-delivery/workflow.ts';
 export { mailboxCheck } from './mailbox-check/workflow.ts';
 export { mailboxOrder } from './mailbox-order/workflow.ts';
 export { maintenance } from './maintenance/workflow.ts';
@@ -12,6 +15,7 @@ export { orderRefund } from './order-refund/workflow.ts';
 export { run } from './run/workflow.ts';
 export { testRun } from './test-run/workflow.ts';
 export { warmup } from './warmup/workflow.ts';
+export { weeklyReport } from './weekly-report/workflow.ts';
 export { webhookBatch } from './webhook-batch/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';
 export { webhookEndpoint } from './webhook-endpoint/workflow.ts';

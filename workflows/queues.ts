@@ -3,10 +3,11 @@
  * that hangs on one resource takes no slot from work on another. Workflows themselves and short decisions are on the
  * installation's own queue, whose name has no suffix.
  */
-export const RESOURCES = ['mail', 'apps', 'webhooks', 'batch', 'interactive'] as const;
+export const RESOURCES = ['mail', 'apps', 'webhooks', 'integrations', 'batch', 'interactive'] as const;
 
 /**
  * `mail`: SMTP. `apps`: calls to customers' apps and other outbound HTTP. `webhooks`: receivers that are slow, and retries.
+ * `integrations`: providers of integrations.
  * `batch`: launchers, imports, replays, exports, maintenance. `interactive`: a person waits for the answer.
  */
 export type Resource = (typeof RESOURCES)[number];

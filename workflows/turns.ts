@@ -3,9 +3,9 @@ import { blockedReason } from './blocked.ts';
 import type { Hints } from './hints.ts';
 import { waitUntil } from './interruptible.ts';
 
-/** What a turn leaves: more to do at once, a wait until then (epoch ms, null for a signal alone), or nothing. */
+/** What a turn leaves: more to do at once (`why` says how far it is), a wait until then (epoch ms, null for a signal alone), or nothing. */
 export type Turn =
-  | { kind: 'more' }
+  | { kind: 'more'; why?: string }
   | { kind: 'wait'; wakeAt: number | null; why: string }
   | { kind: 'done'; why: string };
 
@@ -26,6 +26,7 @@ export async function takeTurns<Args extends object>(
       setCurrentDetails(`finished: ${turn.why}`);
       return turn.why;
     }
+    if (turn.kind === 'more' && turn.why) setCurrentDetails(turn.why);
     if (turn.kind === 'wait') {
       const until = turn.wakeAt === null ? '' : ` until ${new Date(turn.wakeAt).toISOString()}`;
       setCurrentDetails(`${turn.why}${until}`);

@@ -1,11 +1,16 @@
 import { campaignRoutes } from '../campaigns/routes.ts';
 import { directSendRoutes } from '../direct-sends/routes.ts';
 import { contactRoutes } from '../contacts/routes.ts';
+import { dealRoutes } from '../crm/deal-routes.ts';
+import { pipelineRoutes } from '../crm/pipeline-routes.ts';
+import { crmTaskRoutes } from '../crm/task-routes.ts';
 import { eventsRoutes } from '../product-events/routes.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { mailboxRoutes } from '../mailboxes/routes.ts';
 import { runsRoutes } from '../runs/routes.ts';
 import { uniboxRoutes } from '../unibox/routes.ts';
+import { id, PAGE } from './arguments.ts';
+import { CRM_TOOLS } from './crm-tools.ts';
 import { defineTool, type AgentTool, type ToolSpec } from './tool.ts';
 
 const ROUTES = new Map<string, AnyRoute>(
@@ -17,10 +22,12 @@ const ROUTES = new Map<string, AnyRoute>(
     ...runsRoutes,
     ...uniboxRoutes,
     ...directSendRoutes,
+    ...pipelineRoutes,
+    ...dealRoutes,
+    ...crmTaskRoutes,
   ].map((spec) => [spec.operationId, spec]),
 );
 
-const PAGE = { limit: 'query.limit', cursor: 'query.cursor' } as const;
 const NOTHING_SENT = 'Sends nothing.';
 
 /** A tool of the route with the given operation id. */
@@ -28,10 +35,6 @@ function tool(operationId: string, spec: Omit<ToolSpec, 'route'>): AgentTool {
   const route = ROUTES.get(operationId);
   if (!route) throw new Error(`${spec.name}: there is no ${operationId}`);
   return defineTool({ ...spec, route });
-}
-
-function id(of: string, from: string): { at: string; description: string } {
-  return { at: 'params.id', description: `Id of the ${of}, from ${from}` };
 }
 
 const campaignId = id('campaign', 'list_campaigns or create_campaign_draft');
@@ -491,6 +494,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       data: { at: 'body.data', description: 'Any values; later emails can use them as {{.App.<output_key>...}}' },
     },
   }),
+  ...CRM_TOOLS.map(([operationId, spec]) => tool(operationId, spec)),
 ];
 
 function stepFields() {

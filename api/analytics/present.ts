@@ -3,6 +3,7 @@ import type { AccountDetail, AccountStatus } from '../../domain/analytics/accoun
 import type { CampaignReport } from '../../domain/analytics/campaigns.ts';
 import type { Dashboard } from '../../domain/analytics/dashboard.ts';
 import type { DeliverabilityReport } from '../../domain/analytics/deliverability.ts';
+import type { CountedThing } from '../../domain/analytics/explain.ts';
 import { hoursOf, percent, type DayRange } from '../../domain/analytics/period.ts';
 import { ratesOf, trendPoint } from '../../domain/analytics/rates.ts';
 import type { Usage } from '../../domain/analytics/usage.ts';
@@ -223,4 +224,10 @@ export function presentUsage(report: Usage, userId: string | null): z.input<type
     contacts: report.contacts,
     api: { total_calls: 0, daily_limit: 0, top_endpoints: [] },
   };
+}
+
+/** What a figure counts. */
+export function presentCountedThing(row: CountedThing): z.input<typeof schemas.counted>['data'][number] {
+  const { id, kind, contact_id, contact_email, campaign_id, mailbox_id, at } = row;
+  return { id, kind, contact_id, contact_email, campaign_id, email_account_id: mailbox_id, at: iso(at) };
 }

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { walkAnalytics } from '../../test/harness/analytics-walk.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createCampaign, createMailbox, type Tenant } from '../../test/harness/factories.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -309,4 +310,90 @@ test.serial('usage counts what there is', async (t) => {
     api: { total_calls: 0, daily_limit: 0, top_endpoints: [] },
   });
   t.is((await get(tenant, '/usage?period=week')).body.campaigns.emails_sent, 4);
+});
+
+test.serial('every figure opens what it counts, page by page, narrowed as the report is', async (t) => {
+  const { tenant, campaignId, stepIds, mailbox, ids } = await scene();
+  const list = async (query: string) => {
+    const { status, body } = await get(tenant, `/explain?${query}`);
+    t.is(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const sent = await list(`figure=sent&campaign_id=${campaignId}&step_id=${stepIds[0]}&limit=3`);
+  t.is(sent.pagination.total, 4);
+  t.is(sent.data.length, 3);
+  t.like(sent.data[0], { kind: 'email', campaign_id: campaignId, email_account_id: mailbox.id });
+  const rest = await list(
+    `figure=sent&campaign_id=${campaignId}&step_id=${stepIds[0]}&limit=3&cursor=${sent.pagination.next_cursor}`,
+  );
+  t.deepEqual([...sent.data, ...rest.data].map(({ id }) => id).sort(), [...ids].sort());
+  const [before] = (await list('figure=sent&to=2026-11-18T23:10:00Z')).data;
+  t.truthy(before, 'time is counted in whole hours, as in the reports');
+  t.deepEqual(
+    (await list('figure=replies')).data.map(({ id }: { id: string }) => id),
+    [ids[2]],
+  );
+  t.deepEqual(
+    (await list('figure=machine_opens')).data.map(({ id }: { id: string }) => id),
+    [ids[1]],
+  );
+  t.is((await list(`figure=devices&campaign_id=${campaignId}&key=mobile`)).pagination.total, 1);
+  t.is((await list(`figure=devices&campaign_id=${campaignId}&key=desktop`)).pagination.total, 0);
+  t.is((await list(`figure=total_contacts&campaign_id=${campaignId}`)).pagination.total, 4);
+  t.is((await list(`figure=sent&campaign_id=none`)).pagination.total, 0);
+  const other = await world.tenant();
+  const foreign = await get(other, `/explain?figure=sent&campaign_id=${campaignId}`);
+  t.deepEqual([foreign.status, foreign.body.pagination.total], [200, 0]);
+});
+
+test.serial('what a figure is not counted by is named, every fault of it', async (t) => {
+  const tenant = await world.tenant();
+  const faults = async (query: string) => {
+    const { status, body } = await get(tenant, `/explain?${query}`);
+    t.is(status, 400, query);
+    return body.problems.map(({ path }: { path: string }) => path);
+  };
+  t.deepEqual(await faults('figure=all'), ['query.figure']);
+  t.deepEqual(await faults('figure=dlq_pending&step_id=a&key=b'), ['query.step_id', 'query.key']);
+  t.deepEqual(await faults('figure=countries&provider=b'), ['query.provider', 'query.campaign_id']);
+  t.deepEqual(await faults('figure=sent&from=2026-02-03T00:00:00Z&to=2026-02-02T00:00:00Z'), ['query.to']);
+});
+
+test.serial('received answers, reported replies and bounces without an email open as well', async (t) => {
+  const { tenant, org, mailbox } = await scene();
+  const { deps } = world;
+  const now = clock.now();
+  const message = {
+    organization_id: org,
+    mailbox_id: mailbox.id,
+    folder: 'INBOX',
+    uid_validity: 1,
+    thread_id: newId(),
+  };
+  for (const [uid, kind, intent] of [
+    [1, 'reply', 'question'],
+    [2, 'out_of_office', null],
+    [3, 'other', null],
+  ] as const)
+    await deps
+      .db('inbound_messages')
+      .insert({ id: newId(), ...message, uid, kind, intent, received_at: now, created_at: now });
+  await deps
+    .db('engagement_events')
+    .insert({ id: newId(), organization_id: org, type: 'bounce', at: now, detail: JSON.stringify({}) });
+  await deps.db('deliverability_events').insert({
+    id: newId(),
+    organization_id: org,
+    event_type: 'reply',
+    recipient_email: 'ann@lead.test',
+    created_at: now,
+  });
+  await walkAnalytics(t, world, org);
+  const { body } = await get(tenant, '/explain?figure=reply_count');
+  t.like(body.data[0], { kind: 'reported_event', contact_email: 'ann@lead.test' });
+  const total = async (figure: string) => (await get(tenant, `/explain?figure=${figure}`)).body.pagination.total;
+  t.is(await total('intent_question'), 1);
+  t.is(await total('intent_out_of_office'), 1);
+  t.is(await total('bounce_count'), 2);
+  t.is(await total('bounces'), 1);
 });

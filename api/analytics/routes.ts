@@ -8,18 +8,19 @@ import {
 } from '../../domain/analytics/campaigns.ts';
 import { PERIODS, readDashboard, type Period } from '../../domain/analytics/dashboard.ts';
 import { readDeliverability } from '../../domain/analytics/deliverability.ts';
-import { dayOf } from '../../domain/analytics/period.ts';
+import { explainAnalytics } from '../../domain/analytics/explain.ts';
 import { readUsage, USAGE_PERIODS } from '../../domain/analytics/usage.ts';
 import { readWarmup } from '../../domain/analytics/warmup.ts';
-import { DAY_MS } from '../../lib/clock.ts';
+import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { route } from '../http/route.ts';
-import { idParams } from '../http/schemas.ts';
+import { idParams, presentPage } from '../http/schemas.ts';
 import {
   presentAccount,
   presentAccountDetail,
   presentCampaignReport,
+  presentCountedThing,
   presentDashboard,
   presentDeliverability,
   presentRange,
@@ -130,7 +131,7 @@ export const analyticsRoutes = [
     query: schemas.hourlyQuery,
     success: { status: 200, body: schemas.campaignHours },
     handler: async (ctx, { params, query }) => {
-      const date = query.date ?? dayOf(ctx.clock.now());
+      const date = query.date ?? utcDay(ctx.clock.now());
       return { date, data: await readCampaignHours(ctx, params.id, date) };
     },
   }),
@@ -167,6 +168,36 @@ export const analyticsRoutes = [
     handler: async (ctx, { query }) => {
       const period = USAGE_PERIODS.find((each) => each === query.period) ?? 'day';
       return presentUsage(await readUsage(ctx, period), ctx.actor.userId);
+    },
+  }),
+  route({
+    ...read,
+    scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
+    permission: { allOf: ['view_analytics', 'view_contacts'] },
+    operationId: 'analytics.explain',
+    method: 'get',
+    path: '/analytics/explain',
+    summary: 'What a figure of a report counts',
+    description:
+      'The emails, contacts or messages behind a number, each once; `total` is the number. Narrow it as the report does: by time (of a day from its begin to that of the next; counted in whole hours), campaign, step, mailbox, provider, or the `key` of a country, mail program or device. What is sent less what bounced is delivered.',
+    query: schemas.explainQuery,
+    success: { status: 200, body: schemas.counted },
+    handler: async (ctx, { query }) => {
+      const page = await explainAnalytics(
+        ctx,
+        query.figure,
+        {
+          from: query.from,
+          to: query.to,
+          campaignId: query.campaign_id,
+          stepId: query.step_id,
+          mailboxId: query.email_account_id,
+          provider: query.provider,
+          key: query.key,
+        },
+        { limit: query.limit, cursor: query.cursor },
+      );
+      return presentPage(page, presentCountedThing);
     },
   }),
 ];

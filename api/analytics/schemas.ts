@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { BANDS } from '../../domain/analytics/deliverability.ts';
+import { ANALYTICS_FIGURES, COUNTED_KINDS } from '../../domain/analytics/explain.ts';
 import { MAX_DAYS } from '../../domain/analytics/period.ts';
-import { besideFaults, inputTimestamp, timestamp, uuid } from '../http/schemas.ts';
+import { DAY_MS } from '../../lib/clock.ts';
+import { besideFaults, inputTimestamp, paged, pageQuery, timestamp, uuid } from '../http/schemas.ts';
 
 const count = z.int().min(0);
 const percentage = z.number().min(0).meta({ description: 'Percent' });
 const day = z.iso.date().meta({ description: 'YYYY-MM-DD, UTC' });
 const band = z.enum(BANDS);
-
-const DAY_MS = 86_400_000;
 
 /** `from` and `to` of a report by days; both are in it. */
 export const dayRangeQuery = z.object({ from: day, to: day }).check((context) => {
@@ -43,6 +43,41 @@ export const hourlyQuery = z.object({ date: day.optional().meta({ description: '
 export const usageQuery = z.object({
   period: z.string().optional().meta({ description: 'day, week or month; anything else is day' }),
 });
+
+export const explainQuery = z
+  .object({
+    figure: z.enum(ANALYTICS_FIGURES).meta({ description: 'The figure to look behind' }),
+    from: inputTimestamp
+      .optional()
+      .meta({ description: 'Included; rounded down to the hour. Left out: from the begin' }),
+    to: inputTimestamp.optional().meta({ description: 'Not included; rounded up to the hour. Left out: without end' }),
+    campaign_id: z.string().optional(),
+    step_id: z.string().optional(),
+    email_account_id: z.string().optional(),
+    provider: z.string().optional().meta({ description: 'Of the mailbox; `removed` for mailboxes that are gone' }),
+    key: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: 'Of a country, mail program or device; empty for what is unknown' }),
+    ...pageQuery(200),
+  })
+  .check((context) => {
+    const { from, to } = context.value;
+    if (from && to && to < from)
+      context.issues.push({ code: 'custom', path: ['to'], message: 'Lies before from', input: to });
+  });
+export const counted = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'Of what the figure counts, as `kind` says' }),
+    kind: z.enum(COUNTED_KINDS),
+    contact_id: uuid.nullable(),
+    contact_email: z.string().nullable(),
+    campaign_id: uuid.nullable(),
+    email_account_id: uuid.nullable(),
+    at: timestamp.meta({ description: 'The moment at which it counts' }),
+  }),
+);
 
 const rates = { open_rate: percentage, click_rate: percentage, reply_rate: percentage, bounce_rate: percentage };
 const trend = { sent: count, opens: count, clicks: count, replies: count };

@@ -12,6 +12,7 @@ import { sendAttempt } from '../../test/fuzz/run.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import { exportAuditLogs } from '../../domain/audit/export.ts';
 import { newId } from '../../lib/ids.ts';
+import { TYPESCRIPT } from '../../local/typescript.ts';
 
 const clock = new ManualClock(new Date('2026-11-18T23:59:00Z'));
 let world: World;
@@ -120,7 +121,7 @@ test.serial('as CSV: everything, newest first, no cell a spreadsheet would run',
   t.is(segments[2]!.user_agent, "'=cmd()");
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', 'deploy/heron.ts', 'audit', '--organization', tenant.organizationId, '--to', '2026-11-18'],
+    [...TYPESCRIPT, 'deploy/heron.ts', 'audit', '--organization', tenant.organizationId, '--to', '2026-11-18'],
     { env: { ...process.env, PRIMARY_DB: world.databaseUrl } },
   );
   t.is(
@@ -149,6 +150,7 @@ const SILENT: Record<string, readonly string[]> = {
     'pages.askReset',
     'pages.chooseWorkspace',
     'pages.confirmReset',
+    'pages.renewSession',
     'pages.restartSignIn',
     'pages.signIn',
     'pages.signUpInvited',
@@ -160,13 +162,19 @@ const SILENT: Record<string, readonly string[]> = {
   'it asks another system and changes nothing that is set': [
     'app-connections.test',
     'campaigns.preflight',
+    'integrations.push',
+    'integrations.startOAuth',
+    'integrations.test',
     'mailboxOrders.quote',
     'mailboxes.startConsent',
     'mailboxes.test',
     'pages.confirmMailboxConsent',
     'webhooks.verify',
   ],
-  'it records what happened elsewhere, in a record of its own': ['deliverability.report'],
+  'it records what happened elsewhere, in a record of its own': [
+    'deliverability.report',
+    'integrations.receiveBooking',
+  ],
   'how somebody keeps an inbox': [
     'unibox.createDraft',
     'unibox.deleteDraft',
@@ -183,6 +191,8 @@ const SILENT: Record<string, readonly string[]> = {
 const CHANGES: Record<string, unknown> = {
   'api-keys.update': { name: 'Another name' },
   'app-connections.update': { name: 'Another name' },
+  'goals.update': { name: 'Another name' },
+  'crm.updatePipeline': { name: 'Another name' },
   'oauth.updateApplication': { name: 'Another name' },
   'organizations.update': { name: 'Another name' },
   'roles.update': { name: 'Another name' },
@@ -191,6 +201,18 @@ const CHANGES: Record<string, unknown> = {
 
 /** What has to stand for a route to have something to change. */
 const FIRST: Record<string, (world: World, params: Record<string, string>) => Promise<unknown>> = {
+  'acquisition.removeCampaignSpend': ({ deps }, { campaignId }) =>
+    rawDb(deps.db).raw(
+      `insert into campaign_spend (organization_id, campaign_id, amount_minor, currency, updated_at)
+       select organization_id, id, 1, 'EUR', now() from campaigns where id = ?`,
+      [campaignId!],
+    ),
+  'acquisition.restoreAttribution': ({ deps }, { personId }) =>
+    rawDb(deps.db).raw(
+      `insert into attribution_corrections (id, organization_id, person_id, action, reason, is_current, created_at)
+       select ?, organization_id, id, 'set', 'Known', true, now() from people where id = ?`,
+      [newId(), personId!],
+    ),
   'campaigns.resumeLead': ({ deps }, { id, contactId }) =>
     deps
       .db('enrollments')

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
 import { createCampaign, newCampaignProblems } from '../../domain/campaigns/create.ts';
 import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
@@ -287,9 +288,3 @@ export const campaignRoutes = [
   ...campaignCheckRoutes,
   ...testRunRoutes,
 ];
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}

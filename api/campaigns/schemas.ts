@@ -119,6 +119,12 @@ export const advanced = z.strictObject({
   updated_at: timestamp.nullable(),
 });
 
+const labels = {
+  offer: z.string().meta({ description: 'What the email offers, in reports of acquisition; empty: unnamed' }),
+  angle: z.string().meta({ description: 'How it argues, in reports of acquisition' }),
+  cta: z.string().meta({ description: 'What it asks for, in reports of acquisition' }),
+};
+
 const stepFields = {
   id: uuid,
   name: z.string(),
@@ -127,6 +133,7 @@ const stepFields = {
   body_html: z.string(),
   body_sync: z.boolean(),
   body_code: z.boolean(),
+  ...labels,
   wait_after: z.int(),
   thread_reply: z.boolean(),
   position: z.int(),
@@ -149,6 +156,7 @@ const variantFields = {
   subject: z.string(),
   body_html: z.string(),
   body_plain: z.string(),
+  ...labels,
   is_control: z.boolean(),
   is_active: z.boolean(),
   metadata: json,

@@ -455,3 +455,28 @@ test('pauses of the engine take an active campaign only', async (t) => {
     message: 'Too many bounces',
   });
 });
+
+test('an estimate leaves the warmup of coming days its part of the caps', async (t) => {
+  const desk = await openDesk(world);
+  const segment = await desk.segment();
+  for (let n = 0; n < 20; n += 1) await desk.contact();
+  const id = await desk.mailbox({
+    campaign_limit: 10,
+    warmup_base: 4,
+    warmup_max: 6,
+    warmup_increase: 1,
+    imap: JSON.stringify({ host: '127.0.0.1', port: 1, username: 'x', security: 'none' }),
+  });
+  const finish = async () => {
+    const start_date = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS).toISOString();
+    const body = { segment_ids: [segment], daily_limit: 50, days: 127, start_date };
+    return (await desk.call('POST', '/campaigns-estimate', body)).body;
+  };
+  t.is((await finish()).sending_days, 2, 'ten a day');
+  const started = await desk.call('POST', `/emails/${id}/warmup/start`, {});
+  t.is(started.status, 200, started.text);
+  // Half of the cap at most is left to warmup: five a day, from the second day of its ramp on.
+  t.like(await finish(), { sending_days: 4, daily_capacity: 10 });
+  t.is((await desk.call('POST', `/emails/${id}/warmup/pause`, {})).status, 200);
+  t.is((await finish()).sending_days, 2, 'none while it is paused');
+});

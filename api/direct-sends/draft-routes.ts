@@ -6,18 +6,36 @@ import {
   listDrafts,
   readDraft,
   replaceDraft,
+  replacementProblems,
   sendDraft,
   type Draft,
 } from '../../domain/direct-sends/drafts.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, iso, presentPage } from '../http/schemas.ts';
 import { presentAccepted } from './routes.ts';
-import { accepted, draft, draftBody, draftListQuery, draftPage, draftSendBody, MAX_REQUEST_BYTES } from './schemas.ts';
+import {
+  accepted,
+  draft,
+  draftBody,
+  draftListQuery,
+  draftPage,
+  draftReplaceBody,
+  draftSendBody,
+  MAX_REQUEST_BYTES,
+} from './schemas.ts';
 
 const read = { area: 'direct-sends', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 const write = { area: 'direct-sends', scope: ['WRITE_UNIBOX'], permission: 'send_campaigns' } as const;
 
-function present({ mailbox_id, to_emails, cc_emails, bcc_emails, body_html, ...rest }: Draft): z.input<typeof draft> {
+function present({
+  mailbox_id,
+  to_emails,
+  cc_emails,
+  bcc_emails,
+  body_html,
+  attachments,
+  ...rest
+}: Draft): z.input<typeof draft> {
   return {
     ...rest,
     email_account_id: mailbox_id,
@@ -25,6 +43,12 @@ function present({ mailbox_id, to_emails, cc_emails, bcc_emails, body_html, ...r
     cc: cc_emails,
     bcc: bcc_emails,
     ...(body_html === null ? {} : { body_html }),
+    attachments: attachments.map(({ blob_id: id, filename, content_type, size_bytes }) => ({
+      id,
+      filename,
+      content_type,
+      size_bytes,
+    })),
     created_at: iso(rest.created_at),
     updated_at: iso(rest.updated_at),
   };
@@ -49,11 +73,12 @@ export const draftRoutes: readonly AnyRoute[] = [
     path: '/unibox/drafts',
     summary: 'Keep an email that is not finished',
     description:
-      'A new email, or with `thread_id` a reply. Nothing of it is looked at before it is sent, but its mailbox.',
+      'A new email, or with `thread_id` a reply. Nothing of it is looked at before it is sent, but its mailbox and its files, which are kept with it.',
     body: draftBody,
+    bodyLimit: MAX_REQUEST_BYTES,
     furtherProblems: (ctx, body) => draftProblems(ctx, body),
     success: { status: 201, body: draft },
-    errors: ['not_found'],
+    errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { body }) => present(await createDraft(ctx, body)),
   }),
   route({
@@ -73,12 +98,14 @@ export const draftRoutes: readonly AnyRoute[] = [
     method: 'put',
     path: '/unibox/drafts/:id',
     summary: 'Replace what a draft says',
-    description: 'What is not given becomes empty.',
+    description:
+      'What is not given becomes empty. Of its files those stay that `kept_attachments` names, beside new ones.',
     params: idParams,
-    body: draftBody,
-    furtherProblems: (ctx, body) => draftProblems(ctx, body),
+    body: draftReplaceBody,
+    bodyLimit: MAX_REQUEST_BYTES,
+    furtherProblems: (ctx, body, { id }) => replacementProblems(ctx, id!, body),
     success: { status: 200, body: draft },
-    errors: ['not_found'],
+    errors: ['not_found', 'storage_limit_reached'],
     handler: async (ctx, { params, body }) => present(await replaceDraft(ctx, params.id, body)),
   }),
   route({

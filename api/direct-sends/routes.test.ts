@@ -7,7 +7,9 @@ import { createMondayWorld } from '../../test/harness/lead.ts';
 import { simpleParser } from 'mailparser';
 import { call } from '../../test/harness/world.ts';
 import { maskOf } from '../../lib/permissions.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
+import { expireFiles } from '../../domain/unibox/retention.ts';
 
 const stage = await createMondayWorld(test, { ORG_STORED_BYTES: '4000' });
 const { world, clock } = stage;
@@ -311,6 +313,70 @@ test.serial('a draft is kept, changed, sent once and then gone', async (t) => {
   });
   const kept = await desk.post('/unibox/drafts', written);
   t.like((await desk.post(`/unibox/drafts/${kept.body.id}/send`, {}, apiKey)).body, { result: 'awaiting_approval' });
+});
+
+test.serial('files of a draft are kept with it, within the limits of an email, and leave with the email', async (t) => {
+  const desk = await createWritingDesk(stage);
+  const { organizationId } = desk.tenant;
+  const { db } = world.deps;
+  const blobs = async () => (await db('blobs').where({ organization_id: organizationId })).length;
+  const put = async (id: string, body: unknown) =>
+    call(world, 'PUT', `/v1/unibox/drafts/${id}`, { token: desk.tenant.apiKey, body });
+  const file = (filename: string, text = filename) => ({ filename, content_type: 'text/plain', content: base64(text) });
+  const written = { email_account_id: desk.mailboxId, to: ['lea@else.test'], subject: 'Prices', body_plain: 'See.' };
+  const { body: draft } = await desk.post(
+    '/unibox/drafts',
+    { ...written, attachments: [file('a.txt'), file('b.txt')] },
+    undefined,
+    SHOWN,
+  );
+  t.deepEqual(
+    draft.attachments.map(({ id: _id, ...rest }: { id: string }) => rest),
+    ['a.txt', 'b.txt'].map((filename) => ({ filename, content_type: 'text/plain', size_bytes: 5 })),
+  );
+  t.deepEqual(paths(await desk.post('/unibox/drafts', { attachments: [file('run.exe')] })), [
+    'body.attachments.0.filename',
+  ]);
+  const [a, b] = draft.attachments;
+  t.deepEqual(paths(await put(draft.id, { ...written, kept_attachments: [newId()] })), ['body.kept_attachments']);
+  const nine = Array.from({ length: 9 }, (_, n) => file(`${n}.txt`));
+  t.deepEqual(paths(await put(draft.id, { ...written, kept_attachments: [a.id, b.id], attachments: nine })), [
+    'body.attachments',
+  ]);
+  t.is(
+    (await put(draft.id, { ...written, attachments: [file('large.txt', 'x'.repeat(5_000))] })).body.code,
+    'storage_limit_reached',
+  );
+  t.deepEqual(
+    (await desk.get(`/unibox/drafts/${draft.id}`)).body.attachments,
+    draft.attachments,
+    'a refusal deletes nothing',
+  );
+  const { body: changed } = await put(draft.id, { ...written, kept_attachments: [b.id], attachments: [file('c.txt')] });
+  t.deepEqual(changed.attachments[0], b);
+  t.is(await blobs(), 2);
+  const sent = await desk.post(`/unibox/drafts/${draft.id}/send`, { attachments: [file('d.txt')] });
+  t.is(sent.status, 200);
+  const { attachments } = await desk.read(sent.body.task_id);
+  t.deepEqual(
+    attachments.map(({ filename }: { filename: string }) => filename),
+    ['b.txt', 'c.txt', 'd.txt'],
+  );
+  t.is(attachments[0].blob_id, b.id);
+  t.is(await blobs(), 3, 'they are not stored again');
+
+  const { body: gone } = await desk.post('/unibox/drafts', { attachments: [file('e.txt')] });
+  t.is((await desk.remove(`/unibox/drafts/${gone.id}`)).status, 204);
+  t.is(await blobs(), 3);
+  const { body: old } = await desk.post('/unibox/drafts', { attachments: [file('f.txt')] });
+  const { body: young } = await desk.post('/unibox/drafts', { attachments: [file('g.txt')] });
+  await db('email_drafts')
+    .where({ id: old.id })
+    .update({ updated_at: new Date(clock.now().getTime() - 366 * DAY_MS) });
+  t.is(await expireFiles(world.deps), 1);
+  t.deepEqual((await desk.get(`/unibox/drafts/${old.id}`)).body.attachments, []);
+  t.deepEqual((await desk.get(`/unibox/drafts/${young.id}`)).body.attachments, young.attachments);
+  t.is(await blobs(), 4);
 });
 
 test.serial('no field of an email adds a line to its head or a part to its body', async (t) => {

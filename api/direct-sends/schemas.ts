@@ -130,6 +130,12 @@ export const draftBody = z.strictObject({
   subject: z.string().trim().max(500).optional(),
   body_plain: text.optional(),
   body_html: text.optional(),
+  attachments: written.attachments,
+});
+export const draftReplaceBody = draftBody.extend({
+  kept_attachments: z.array(z.uuid()).max(MAX_ATTACHMENTS).optional().meta({
+    description: 'Ids of files of the draft that stay; the others are deleted',
+  }),
 });
 
 /** A draft. */
@@ -144,6 +150,9 @@ export const draft = z.strictObject({
   subject: z.string(),
   body_plain: z.string(),
   body_html: z.string().optional(),
+  attachments: z.array(
+    z.strictObject({ id: uuid, filename: z.string(), content_type: z.string(), size_bytes: z.int() }),
+  ),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -154,5 +163,5 @@ export const draftPage = paged(draft);
 export const draftSendBody = z.strictObject({
   send_mode: written.send_mode,
   scheduled_at: written.scheduled_at,
-  attachments: written.attachments,
+  attachments: written.attachments.meta({ description: 'Files beside those of the draft; 7 MiB together at most' }),
 });

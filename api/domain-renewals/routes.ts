@@ -12,7 +12,7 @@ const renewal = z.strictObject({
   provisioning_id: uuid.meta({ description: 'The order that the domain belongs to' }),
   state: z.enum([...OPEN_RENEWAL, 'renewed', 'lapsed']).meta({
     description:
-      '`scheduled`: until `renews_at`. `charging`, `renewing`: under way. `requires_action`: a person is needed, see `error`. `lapsed`: the registration ended without a renewal',
+      '`scheduled`: until `renews_at`. `charging`, `renewing`: under way. `requires_action`: a person is needed, see `error`. `lapsed`: the registration ended without a renewal; its mailboxes are held, and for 30 days a payment still renews it',
   }),
   renews_at: timestamp.meta({ description: 'When it is priced, charged and renewed: about a month before it ends' }),
   expires_at: timestamp.meta({ description: 'When the registration ends' }),
@@ -45,7 +45,7 @@ export const domainRenewalRoutes: readonly AnyRoute[] = [
     summary: 'The renewal cycle of every managed domain',
     description:
       'A domain renews by itself about a month before its registration ends, at the cost that the provider has then plus processing, charged to the method by ' +
-      'which its order was paid. Where that does not work, `requires_action` is true and `error.fix` says what a person does; otherwise the domain and its mailboxes lapse.',
+      'which its order was paid. Where that does not work, `requires_action` is true and `error.fix` says what a person does; otherwise the domain and its mailboxes lapse: they are held, and 30 days later gone.',
     query: z.strictObject(pageQuery()),
     success: { status: 200, body: paged(renewal) },
     handler: async (ctx, { query }) => presentPage(await listRenewals(ctx, query), present),

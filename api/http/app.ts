@@ -13,6 +13,7 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { MultipartError, readMultipart } from '../../lib/multipart.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
+import { inSpan, noteInSpan } from '../../lib/trace.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { asAppError, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
@@ -32,6 +33,8 @@ export interface AppOptions {
   usage: UsageLog;
   /** Served before the routes: documents, metrics. */
   middleware?: readonly Middleware[];
+  /** Asked for what no route answers. */
+  fallback?: Middleware;
 }
 
 /** The Koa application of a set of routes. */
@@ -60,6 +63,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(cors(deps.config.CORS_ALLOW_ORIGINS));
   for (const extra of options.middleware ?? []) app.use(extra);
   app.use(router.routes());
+  if (options.fallback) app.use(options.fallback);
   app.use(() => {
     throw new AppError('not_found', 'No such endpoint', { fix: 'See /docs for every endpoint.' });
   });
@@ -147,7 +151,7 @@ function parseMultipart(fileBytes: number, files: number): Middleware {
 function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   const trust = deps.config.TRUSTED_PROXIES.length > 0 ? proxyAddr.compile(deps.config.TRUSTED_PROXIES) : () => false;
   const hsts = strictTransport(deps.config.API_PUBLIC_URL);
-  return async (koa, next) => {
+  const answer: Middleware = async (koa, next) => {
     const started = performance.now();
     const given = koa.get('x-request-id');
     const requestId = REQUEST_ID.test(given) ? given : newId();
@@ -168,6 +172,11 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
     }
     const seconds = (performance.now() - started) / 1000;
     const operation = koa.state.operationId ?? 'none';
+    noteInSpan({
+      'heron.operation': operation,
+      'heron.request_id': requestId,
+      'http.response.status_code': koa.status,
+    });
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, seconds);
     koa.state.log.info(
       {
@@ -191,6 +200,11 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
       });
     }
   };
+  // The path is not in it: some hold addresses and tokens.
+  return (koa, next) =>
+    inSpan(`request ${koa.method}`, { kind: 'server', parent: koa.get('traceparent') || undefined }, () =>
+      Promise.resolve(answer(koa, next)),
+    );
 }
 
 /** Allows cross-origin requests from the listed origins only. Credentials travel in a header, so cookies are never allowed. */

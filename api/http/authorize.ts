@@ -3,6 +3,7 @@ import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { holds, type OrgPermission } from '../../lib/permissions.ts';
 import { insufficientScope } from './challenge.ts';
+import { assertPaidPlan } from '../../domain/identity/paid-plan.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { countWrite } from './rate-limit.ts';
 import { isWrite, type AnyRoute, type PermissionRule } from './route.ts';
@@ -10,7 +11,7 @@ import { isWrite, type AnyRoute, type PermissionRule } from './route.ts';
 /**
  * Refuses a caller who may not use a route, or whose workspace writes too often.
  * @param asked the route that the client called; a refusal carries its challenge
- * @throws AppError no_organization, forbidden, rate_limit_exceeded
+ * @throws AppError no_organization, forbidden, rate_limit_exceeded, not_found where the installation does not serve it
  */
 export async function authorize(
   spec: AnyRoute,
@@ -18,6 +19,7 @@ export async function authorize(
   actor: Actor,
   asked: AnyRoute = spec,
 ): Promise<void> {
+  assertServed(spec, deps.config);
   if (spec.scope === 'public') return;
   if (spec.organization !== false && !actor.organizationId) {
     throw new AppError('no_organization', 'No workspace is selected', {
@@ -25,15 +27,30 @@ export async function authorize(
     });
   }
   assertPermitted(spec, deps.config, actor, asked);
+  if (spec.needsPaidPlan) await assertPaidPlan(deps, actor);
   if (isWrite(spec) && actor.organizationId)
     await countWrite(limiter, actor.organizationId, deps.config.ORG_WRITES_PER_MINUTE);
+}
+
+/** Areas that EXTENDED_SURFACES switches. */
+const EXTENDED: ReadonlySet<string> = new Set(['automations', 'crm', 'integrations', 'templates']);
+
+/** @throws AppError not_found for a route of an area that the installation does not serve, as for a path that there is not */
+export function assertServed(spec: Pick<AnyRoute, 'area'>, config: Pick<Config, 'EXTENDED_SURFACES'>): void {
+  if (config.EXTENDED_SURFACES || !EXTENDED.has(spec.area)) return;
+  throw new AppError('not_found', 'This installation does not serve this endpoint', {
+    fix: 'An operator sets EXTENDED_SURFACES=true.',
+  });
 }
 
 /** Whether the scope (key, token) or the permission (session) of a route is held. */
 export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
   if (spec.scope === 'public') return true;
   if (actor.kind === 'anonymous') return false;
-  if (actor.kind === 'session') return spec.permission === null || allows(actor, spec.permission);
+  if (actor.kind === 'session')
+    return (
+      (!spec.platformAdmin || actor.isPlatformAdmin) && (spec.permission === null || allows(actor, spec.permission))
+    );
   return spec.scope === 'any' || (spec.scope !== 'session' && holds(actor.permissions, spec.scope));
 }
 
@@ -41,6 +58,10 @@ export function isPermitted(spec: AnyRoute, actor: Actor): boolean {
 function assertPermitted(spec: AnyRoute, config: Config, actor: Actor, asked: AnyRoute): void {
   if (isPermitted(spec, actor)) return;
   if (actor.kind === 'session') {
+    if (spec.platformAdmin && !actor.isPlatformAdmin)
+      throw new AppError('forbidden', 'This endpoint is for administrators of the installation', {
+        fix: 'An operator makes one with `heron admin add <email>`.',
+      });
     throw new AppError(
       'forbidden',
       `Your role lacks a permission this endpoint needs: ${permissionText(spec.permission)}`,

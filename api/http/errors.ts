@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { asUnavailable } from '../../domain/kernel/over-time.ts';
 import { AppError, ERROR_CODES, statusLabel, type ErrorCode } from '../../lib/errors.ts';
+import { traceIds } from '../../lib/trace.ts';
 import { oauthBody } from './oauth-errors.ts';
 import type { ErrorStyle } from './route.ts';
 
@@ -57,10 +58,17 @@ export function errorEnvelope(error: AppError, requestId: string): ErrorEnvelope
     message: error.message,
     code: error.code,
     request_id: requestId,
+    ...traceOf(),
     ...(error.fix ? { fix: error.fix } : {}),
     ...(error.problems ? { problems: error.problems } : {}),
     ...error.extra,
   };
+}
+
+/** The trace of the request, where traces are recorded. */
+function traceOf(): { trace_id?: string } {
+  const ids = traceIds();
+  return ids ? { trace_id: ids.trace_id } : {};
 }
 
 /** Writes an error as the answer, in the form of its route. */

@@ -3,7 +3,7 @@ import { assertMailboxAllowed, type Actor } from '../../domain/kernel/actor.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { admit } from './admit.ts';
 import { answer } from './answer.ts';
-import { authorize } from './authorize.ts';
+import { assertServed, authorize } from './authorize.ts';
 import { readInput, requestOf, type Input } from './input.ts';
 import type { GuardParts } from './guard-parts.ts';
 import { once } from './once.ts';
@@ -22,6 +22,7 @@ import type { AnyRoute, RouteAnswer, RouteRequest } from './route.ts';
 /** The steps before the body is read. */
 export function admission(spec: AnyRoute, parts: GuardParts): Middleware {
   return async (koa, next) => {
+    assertServed(spec, parts.deps.config);
     const actor = await admit(spec, parts, koa);
     await authorize(spec, parts, actor);
     koa.state.actor = actor;

@@ -24,7 +24,7 @@ export function requestOf(koa: Context): RouteRequest {
 /**
  * Params, query and body as the schemas of a route read them. Text that PostgreSQL cannot keep (NUL, half of a surrogate
  * pair) and endless nesting are refused here, for every route, and so is a missing Idempotency-Key.
- * @throws AppError bad_request with all faults at once
+ * @throws AppError bad_request, or the code of the route, with all faults at once
  */
 export async function readInput(
   spec: AnyRoute,
@@ -32,7 +32,10 @@ export async function readInput(
   request: RouteRequest,
 ): Promise<Pick<Input, 'params' | 'query' | 'body'>> {
   const { values, problems } = parse(spec, request);
-  if (problems.length > 0) refuseProblems(await withFurther(spec, ctx, request, problems));
+  if (problems.length > 0) {
+    const all = await withFurther(spec, ctx, request, problems);
+    refuseProblems(all, spec.refusal?.(all[0]!));
+  }
   return values;
 }
 

@@ -131,9 +131,44 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         description: 'Saved conditions over contacts, evaluated when they are used.',
       },
       {
+        name: 'lead-database',
+        title: 'Lead database',
+        description:
+          'Everybody the workspace knows, by job, company and how far outreach has come: searched, counted, and exported.',
+      },
+      {
+        name: 'prospect-catalogue',
+        title: 'Prospect catalogue',
+        description:
+          'People and companies that are no contacts yet, in a database of their own that the operator fills: searched by whoever looks for an audience, and made contacts.',
+      },
+      {
         name: 'labels',
         title: 'Folders, tags, categories',
         description: 'Folders order campaigns, tags name mailboxes that send together, categories sort contacts.',
+      },
+      {
+        name: 'integrations',
+        title: 'Integrations',
+        description:
+          'Accounts at CRMs, chats, automation tools, calendars and sheets: connect them, say what is done there when something happens, write contacts to them.',
+      },
+      {
+        name: 'meetings',
+        title: 'Meetings',
+        description:
+          'What people booked at connected scheduling providers. A booked meeting ends the sequence of its contact.',
+      },
+      {
+        name: 'crm',
+        title: 'Deals and tasks',
+        description:
+          'Pipelines with stages, the deals that move through them, and tasks about contacts and deals. A reply to a campaign opens a task by itself.',
+      },
+      {
+        name: 'teams',
+        title: 'Teams',
+        description: 'Members of the workspace who work together: a task can be theirs.',
       },
       {
         name: 'suppressions',
@@ -169,6 +204,18 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
           'Tell Heron what people do in your product. A contact who waits for such an event goes on with it.',
       },
       {
+        name: 'people',
+        title: 'People',
+        description:
+          'Who product events are of. A person is known by emails, user ids and anonymous ids, and has a contact or none; deleting a contact erases its person.',
+      },
+      {
+        name: 'identity-conflicts',
+        title: 'Identity conflicts',
+        description:
+          'An event of one person named an identifier that belongs to another. A person decides whether the two are one.',
+      },
+      {
         name: 'webhooks',
         title: 'Webhooks',
         description:
@@ -192,10 +239,28 @@ const TASKS: readonly { name: string; tags: readonly Tag[] }[] = [
         description: 'Who changed what, from where and when. Secrets are never in it, only that they changed.',
       },
       {
+        name: 'automations',
+        title: 'Automations',
+        description:
+          'Flows that start from what happens: a trigger, conditions on its data, and actions such as a tag, a task, a deal, a message to a chat, a call of your app, or a wait. Each event makes one run of an automation, which says what became of every node.',
+      },
+      {
+        name: 'goals',
+        title: 'Goals',
+        description:
+          'Which product events count as reaching a stage: signup, activation, paid, revenue, retention, or one of your own. An event that matches becomes a conversion of its person, with its value where it has one. A replay holds past events against a definition that was made or changed later.',
+      },
+      {
         name: 'analytics',
         title: 'Figures',
         description:
           'What became of emails, by campaign, step, mailbox, day and hour; how mailboxes stand; how much of everything there is.',
+      },
+      {
+        name: 'acquisition',
+        title: 'Acquisition',
+        description:
+          'What confirmed sends led to: replies, signups, activations, payments and revenue, by campaign, copy and audience; which email a customer is credited to, and why.',
       },
     ],
   },
@@ -261,7 +326,7 @@ export function describe(spec: AnyRoute): string {
 }
 
 function callers(spec: AnyRoute): string {
-  const { scope, permission } = spec;
+  const { scope, permission, platformAdmin } = spec;
   if (scope === 'public') return 'Needs no credential.';
   const person =
     permission === null
@@ -272,6 +337,7 @@ function callers(spec: AnyRoute): string {
             .split(/([a-z_]+)/)
             .map((part) => (/^[a-z_]+_[a-z_]+$/.test(part) ? `\`${part}\`` : part))
             .join('')}`;
+  if (platformAdmin) return `For administrators of the installation, not for keys: ${person}.`;
   if (scope === 'session') return `For people only, not for keys: ${person}.`;
   if (scope === 'any') return `For ${person}, and every key and token, whatever its scopes.`;
   return `For a key or token with ${(scope as readonly string[]).map((name) => `\`${name}\``).join(' and ')}, or ${person}.`;

@@ -114,6 +114,10 @@ export interface RouteSpec<
   scope: readonly Permission[] | 'public' | 'session' | 'any';
   /** What a session needs; null where any signed-in person may call. */
   permission: PermissionRule | null;
+  /** For administrators of the installation; the permission is needed besides. */
+  platformAdmin?: true;
+  /** Refused for workspaces on the free plan, where the installation has plans that are paid for (REQUIRE_PAID_PLAN). */
+  needsPaidPlan?: true;
   /** False where no workspace needs to be selected (sign-in, choosing one). */
   organization?: false;
   /** Name of the path parameter that is a mailbox id: a key restricted to mailboxes must have that mailbox. */
@@ -136,6 +140,8 @@ export interface RouteSpec<
     body: Sound<z.output<B>>,
     params: { [name: string]: string },
   ) => Promise<readonly Problem[]>;
+  /** The code of a bad request by its first fault, of a route that has codes of its own for it; bad_request unless said. */
+  refusal?: (first: Problem) => ErrorCode;
   /** Parts of a multipart body that must be files. */
   files?: readonly string[];
   /** `raw` leaves the body unread: the handler gets the request's stream as its body. */

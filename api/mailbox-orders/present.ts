@@ -46,7 +46,7 @@ export function presentQuote(row: QuoteRow): z.input<typeof schemas.quote> {
 
 /** An order as answers carry it. */
 export function presentOrder(
-  { order, payment, steps, mailboxes }: OrderView,
+  { order, payment, steps, mailboxes, refundNeedsPerson }: OrderView,
   { config }: Pick<Ctx, 'config'>,
 ): z.input<typeof schemas.order> {
   const waits = order.state === 'awaiting_payment';
@@ -80,7 +80,7 @@ export function presentOrder(
       ...(mailbox.external_status ? { external_status: mailbox.external_status } : {}),
       ...(mailbox.warmup_external_status ? { warmup_external_status: mailbox.warmup_external_status } : {}),
     })),
-    needs_person: payment?.state === 'needs_person' || steps.some(({ state }) => state === 'needs_person'),
+    needs_person: refundNeedsPerson || steps.some(({ state }) => state === 'needs_person'),
     ...(order.error ? { error: order.error } : {}),
     created_at: iso(order.created_at),
     updated_at: iso(order.updated_at),

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Allowance } from '../../domain/mailboxes/allowance.ts';
 import type { AuthCheck } from '../../domain/mailboxes/auth-check.ts';
 import type { LiveCheck } from '../../domain/mailboxes/live-check.ts';
+import { fixOfHold } from '../../domain/engine/control/hold-codes.ts';
 import { holdOf } from '../../domain/mailboxes/read.ts';
 import type { ConsentResult, StartedConsent } from '../../domain/mailboxes/consent.ts';
 import type { MailboxDetail, MailboxError, MailboxView } from '../../domain/mailboxes/read.ts';
@@ -31,7 +32,7 @@ export function presentMailbox({ mailbox: row, tags, lastUid, lastSyncedAt }: Ma
     status: row.status,
     smtp: row.smtp,
     imap: row.imap,
-    hold: hold && { ...hold, until: iso(hold.until) },
+    hold: hold && { ...hold, until: iso(hold.until), fix: fixOfHold(hold.code) },
     signature_plain: row.signature_plain,
     signature_html: row.signature_html,
     signature_sync: row.signature_sync,

@@ -132,9 +132,12 @@ const mailboxFields = {
   smtp: storedService,
   imap: storedService.nullable(),
   hold: z
-    .strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable() })
+    .strictObject({ code: z.string(), reason: z.string(), until: timestamp.nullable(), fix: z.string() })
     .nullable()
-    .meta({ description: 'Set while the mailbox must not send, although it is active' }),
+    .meta({
+      description:
+        'Set while the mailbox must not send, although it is active. With `order_unpaid` or `domain_lapsed` it was ordered, and lasts until the order is paid or the domain renewed',
+    }),
   signature_plain: z.string(),
   signature_html: z.string(),
   signature_sync: z.boolean(),

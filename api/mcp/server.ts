@@ -15,7 +15,7 @@ import { callTool, findTool, toolsFor } from '../agent-tools/call.ts';
 import type { AgentTool } from '../agent-tools/tool.ts';
 import { asAppError, errorEnvelope } from '../http/errors.ts';
 import type { Invoke, StreamReply } from '../http/route.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../lib/version.ts';
 
 /** Sent to every client when it connects. */
 const INSTRUCTIONS = [

@@ -12,6 +12,8 @@ export function presentOrganization(row: MyOrganization, selected: string | null
     id: row.id,
     name: row.name,
     plan: row.plan,
+    weekly_report: row.weekly_report,
+    timezone: row.timezone,
     current: row.id === selected,
     role: { id: row.role_id, name: row.role_name, is_owner: row.is_owner },
     permissions: row.permissions,

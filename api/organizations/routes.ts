@@ -12,6 +12,7 @@ import { changeMemberRole, listMembers, removeMember } from '../../domain/organi
 import {
   createOrganization,
   listMyOrganizations,
+  organizationProblems,
   readMyOrganization,
   selectOrganization,
   updateOrganization,
@@ -100,8 +101,11 @@ const organizationRoutes = [
     operationId: 'organizations.update',
     method: 'patch',
     path: '/organizations/current',
-    summary: 'Rename the selected workspace',
+    summary: 'Change the selected workspace',
+    description:
+      'Its name, its time zone, and whether the figures of each week are mailed on Monday morning to the members who may see analytics.',
     body: schemas.updateBody,
+    furtherProblems: async (_ctx, body) => organizationProblems(body),
     success: { status: 200, body: schemas.organization },
     errors: ['no_organization'],
     handler: async (ctx, { body }) =>

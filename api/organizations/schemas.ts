@@ -10,7 +10,14 @@ const permissions = z
   .transform((list) => [...new Set(list)]);
 
 export const createBody = z.strictObject({ name: organizationName });
-export const updateBody = z.strictObject({ name: organizationName.optional() });
+export const updateBody = z.strictObject({
+  name: organizationName.optional(),
+  weekly_report: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Mail the figures of each week to the members who may see analytics' }),
+  timezone: z.string().max(64).optional().meta({ description: 'IANA name; decides when a week begins' }),
+});
 export const memberBody = z.strictObject({ role_id: z.string() });
 export const roleBody = z.strictObject({ name: roleName, permissions });
 export const roleUpdateBody = z.strictObject({ name: roleName.optional(), permissions: permissions.optional() });
@@ -24,6 +31,8 @@ export const organization = z.strictObject({
   id: uuid,
   name: z.string(),
   plan: z.enum(['free', 'paid']),
+  weekly_report: z.boolean(),
+  timezone: z.string(),
   current: z.boolean().meta({ description: 'Whether this session works in it' }),
   role: z
     .strictObject({ id: uuid, name: z.string(), is_owner: z.boolean() })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { receivePaymentEvent } from '../../domain/payment-events/receive.ts';
-import { AppError } from '../../lib/errors.ts';
+import { readBytes } from '../http/raw-body.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 
 /** Bytes of the largest event that is read: those of Stripe have a few KiB. */
@@ -35,21 +35,7 @@ export const paymentRoutes: readonly AnyRoute[] = [
     errors: ['bad_request', 'mailbox_provisioning_unavailable'],
     handler: async (ctx, { body, headers }) => ({
       received: true as const,
-      outcome: await receivePaymentEvent(ctx, await readBytes(body), headers['stripe-signature']),
+      outcome: await receivePaymentEvent(ctx, await readBytes(body, MAX_EVENT_BYTES), headers['stripe-signature']),
     }),
   }),
 ];
-
-/** @throws AppError bad_request for a body that is too large; the rest of it is read and dropped */
-async function readBytes(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_EVENT_BYTES) break;
-    chunks.push(chunk);
-  }
-  if (size <= MAX_EVENT_BYTES) return Buffer.concat(chunks);
-  body.resume();
-  throw new AppError('bad_request', `An event has at most ${MAX_EVENT_BYTES} bytes`);
-}

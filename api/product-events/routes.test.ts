@@ -29,7 +29,7 @@ async function waitingContact(tenant: Tenant) {
 test('an event is accepted, resumes the waiting run, and a replay repeats the answer and resumes nothing', async (t) => {
   const tenant = await world.tenant();
   const ada = await waitingContact(tenant);
-  const body = { name: 'order.paid', email: ada.email.toUpperCase(), data: { total: 12.5 } };
+  const body = { name: 'order.paid', email: ada.email, user_id: 'user_1042', data: { total: 12.5 } };
   const first = await publish(tenant, body, 'paid-1');
   t.is(first.status, 202);
   t.like(first.body, { contact_id: ada.contactId, name: 'order.paid', matched_waits: 1 });
@@ -52,7 +52,7 @@ test('an event is accepted, resumes the waiting run, and a replay repeats the an
     1,
   );
   t.is((await publish(tenant, { ...body, data: {} }, 'paid-1')).status, 409);
-  t.is((await publish(tenant, body, 'paid-2')).body.matched_waits, 0);
+  t.is((await publish(tenant, { ...body, email: ada.email.toUpperCase() }, 'paid-2')).body.matched_waits, 0);
 
   const stored = await call(world, 'GET', `/v1/events/${first.body.event_id}`, { token: tenant.apiKey });
   t.like(stored.body, {
@@ -106,6 +106,25 @@ test('every fault is listed; the key is required; an unknown contact has a code 
     body: { name: 'a', contact_id: newId() },
   });
   t.is(keyless.status, 400);
+});
+
+test('an event of nobody who is a contact is kept for a person, when it says more than an email', async (t) => {
+  const tenant = await world.tenant();
+  const body = { name: 'signed.up', email: 'Eve@Example.org' };
+  t.is((await publish(tenant, body)).body.code, 'event_contact_not_found');
+  const bad = await publish(tenant, { ...body, user_id: ' ', anonymous_id: 'x'.repeat(256) });
+  t.deepEqual(bad.body.problems.map(({ path }: { path: string }) => path).sort(), [
+    'body.anonymous_id',
+    'body.user_id',
+  ]);
+  t.is((await publish(tenant, { ...body, user_id: 'u\0' })).status, 400);
+  const kept = await publish(tenant, { ...body, user_id: 'u1', anonymous_id: 'a1' });
+  t.is(kept.status, 202, kept.text);
+  t.like(kept.body, { contact_id: null, matched_waits: 0 });
+  const { data } = (await list(tenant, { email: 'eve@example.org' })).body;
+  t.like(data, [{ id: kept.body.event_id, contact_id: null, person_id: kept.body.person_id }]);
+  const emitted = await world.deps.db('domain_events').where({ organization_id: tenant.organizationId }).first();
+  t.like(emitted, { type: 'custom.event', data: { event_id: kept.body.event_id, contact_id: null } });
 });
 
 test('events are listed latest first, filtered, and paged without gaps', async (t) => {

@@ -19,7 +19,11 @@ export const eventsRoutes: readonly AnyRoute[] = [
     method: 'post',
     path: '/events',
     summary: 'Report what a contact did, and resume the steps that wait for it',
-    description: 'Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
+    description:
+      'Names its person by exactly one of `email` and `contact_id`, and by `user_id` and `anonymous_id` where you know them: these are linked to the person. ' +
+      'An email of no contact is refused, unless the event also carries a `user_id` or an `anonymous_id`: then the event is kept for a person without a contact, ' +
+      'whom a contact with that email takes over when it is made. An identifier that already belongs to another person is recorded as an identity conflict. ' +
+      'Repeating the request with its Idempotency-Key repeats the answer and resumes nothing.',
     idempotency: 'required',
     body: schemas.publishBody,
     furtherProblems: async (_ctx, { data }) => dataProblems(data),
@@ -30,12 +34,15 @@ export const eventsRoutes: readonly AnyRoute[] = [
         name: body.name,
         email: body.email,
         contactId: body.contact_id,
+        userId: body.user_id,
+        anonymousId: body.anonymous_id,
         occurredAt: body.occurred_at,
         data: body.data,
       });
       return {
         event_id: event.id,
         contact_id: event.contact_id,
+        person_id: event.person_id,
         name: event.name,
         received_at: iso(event.received_at),
         matched_waits: resumed.length,
@@ -76,11 +83,12 @@ export const eventsRoutes: readonly AnyRoute[] = [
 ];
 
 function present(event: ProductEvent): z.input<typeof schemas.productEvent> {
-  const { id, organization_id, contact_id, name, data } = event;
+  const { id, organization_id, contact_id, person_id, name, data } = event;
   return {
     id,
     organization_id,
     contact_id,
+    person_id,
     name,
     data,
     occurred_at: iso(event.occurred_at),

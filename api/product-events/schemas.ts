@@ -6,11 +6,21 @@ const eventName = z
   .max(120)
   .regex(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/, 'must be dot-separated segments of a-z, 0-9, _ and -');
 
+/** Kept as it is: case and spaces inside count. */
+const identifier = z.string().trim().min(1).max(255);
+
 export const publishBody = z
   .strictObject({
     name: eventName,
     email: emailAddress.optional(),
     contact_id: uuid.optional(),
+    user_id: identifier.optional().meta({
+      description:
+        'The id of an account in your product. It is linked to the person of the event; with it, `email` may be of no contact',
+    }),
+    anonymous_id: identifier.optional().meta({
+      description: 'The id of a browser or device. It is linked like `user_id`, but does not decide whose an event is',
+    }),
     occurred_at: inputTimestamp.optional(),
     data: z.record(z.string(), z.unknown()).default({}),
   })
@@ -32,7 +42,8 @@ export const listQuery = z.strictObject({
 export const productEvent = z.strictObject({
   id: uuid,
   organization_id: uuid,
-  contact_id: uuid,
+  contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
+  person_id: uuid.nullable().meta({ description: 'Null only for an event from before Heron knew people' }),
   name: z.string(),
   data: z.record(z.string(), z.unknown()),
   occurred_at: timestamp,
@@ -41,7 +52,8 @@ export const productEvent = z.strictObject({
 
 export const accepted = z.strictObject({
   event_id: uuid,
-  contact_id: uuid,
+  contact_id: uuid.nullable().meta({ description: 'Null for a person without a contact' }),
+  person_id: uuid.nullable(),
   name: z.string(),
   received_at: timestamp,
   matched_waits: z.int(),

@@ -11,19 +11,13 @@ import {
 import { conditionProblems } from '../../domain/records/segment/compile.ts';
 import { route } from '../http/route.ts';
 import { idParams, iso, paged, pageQuery, presentPage, timestamp, uuid } from '../http/schemas.ts';
+import { conditions, match } from './schemas.ts';
 
 const area = 'segments';
 const read = { area, scope: ['READ_CONTACTS'], permission: 'view_contacts' } as const;
 const write = { area, scope: ['WRITE_CONTACTS'], permission: 'manage_contacts' } as const;
 
-const condition = z.strictObject({
-  field: z.string().max(100).meta({ description: 'From GET /v1/segments/fields; custom fields as custom.<key>' }),
-  operator: z.string().max(40),
-  values: z.array(z.string().max(500)).max(1000).default([]),
-});
-const conditions = z.array(condition).max(50);
 const name = z.string().trim().min(1).max(100);
-const match = z.enum(['all', 'any']);
 
 const segment = z.strictObject({
   id: uuid,
@@ -61,7 +55,7 @@ export const segmentRoutes = [
           z.strictObject({
             name: z.string(),
             label: z.string(),
-            type: z.enum(['text', 'choice', 'label', 'flag', 'time']),
+            type: z.enum(['text', 'choice', 'label', 'campaign', 'flag', 'time']),
             operators: z.array(z.string()),
             values: z.array(z.string()).optional(),
           }),

@@ -8,8 +8,9 @@ import { createApp, type AppOptions } from '../http/app.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { onlyPost } from '../mcp/methods.ts';
 import { routes } from '../routes.ts';
+import { dashboardFallback, dashboardFiles } from '../system/dashboard.ts';
 import { documents, metricsEndpoint } from '../system/documents.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../lib/version.ts';
 
 /** The API's OpenAPI document, without a server running. */
 export function apiDocument(serverUrl: string): object {
@@ -37,7 +38,9 @@ export async function startApi(
       documents(() => apiDocument(deps.config.API_PUBLIC_URL)),
       metricsEndpoint(metrics, deps.config),
       onlyPost,
+      dashboardFiles(),
     ],
+    fallback: dashboardFallback(deps.config),
     ...rest,
     actors,
     limiter,

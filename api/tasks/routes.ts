@@ -61,7 +61,7 @@ export const tasksRoutes: readonly AnyRoute[] = [
       })
       .prefault({}),
     success: { status: 200, body: z.strictObject({ status: z.literal('replayed') }) },
-    errors: ['conflict'],
+    errors: ['conflict', 'attachments_expired'],
     handler: async (ctx, { params, body }) => {
       await replayTask(ctx, params.id, body.as);
       return { status: 'replayed' as const };

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { z } from 'zod';
 import { analyzeCopy, CATEGORIES, type Analysis } from '../../domain/templates/analyze.ts';
 import {
@@ -212,11 +213,6 @@ export const templateRoutes = [
     handler: (ctx, { params, body }) => renderReply(ctx, params.id, body.variables),
   }),
 ];
-
-/** Without the fields that are undefined. */
-function defined<T extends object>(body: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as never;
-}
 
 function present(row: ReplyTemplateRow): z.input<typeof template> {
   return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };

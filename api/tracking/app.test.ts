@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { announceClicks } from '../../domain/tracking/announce-clicks.ts';
 import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { clickUrl, openPixelUrl, unsubscribeUrl } from '../../domain/mail/messages/tracking-urls.ts';
+import { writeCountries } from '../../test/harness/mmdb.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createMetrics } from '../../lib/metrics.ts';
@@ -392,3 +396,45 @@ test.serial('the running service announces clicks by itself', async (t) => {
     await service.close();
   }
 });
+
+test.serial(
+  'where people open and click is kept as a country, of their own address alone, and nothing more of it',
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'heron-countries-'));
+    const file = join(folder, 'countries.mmdb');
+    await writeCountries(file, { '127.0.0.0/8': 'DE', '203.0.113.0/24': 'FR' });
+    const config = { ...world.deps.config, GEOIP_DATABASE: file, TRUSTED_PROXIES: ['127.0.0.1'] };
+    const located = await listenHttp(
+      createTrackingApp({ ...world.deps, config }, createMetrics()).callback(),
+      '127.0.0.1',
+      0,
+    );
+    const mail = await sentMail();
+    const open = async (userAgent: string, address?: string) => {
+      const url = openPixelUrl(`http://127.0.0.1:${located.port}`, trackingToken(secret(), 'open', mail.sendId));
+      const headers = { 'user-agent': userAgent, ...(address ? { 'x-forwarded-for': address } : {}) };
+      await (await fetch(url, { headers })).arrayBuffer();
+    };
+    try {
+      await open(BROWSER);
+      await open(BROWSER, '203.0.113.9');
+      await open(BROWSER, '198.51.100.1');
+      await open(BROWSER, '2001:db8::1');
+      await open(GMAIL_PROXY, '203.0.113.9');
+      const rows = await world.deps.db('engagement_events').where({ send_id: mail.sendId }).orderBy('id');
+      t.deepEqual(
+        rows.map((row) => row.country_code),
+        ['DE', 'FR', null, null, null],
+      );
+      t.notRegex(JSON.stringify(rows), /203\.0\.113|198\.51\.100|2001:db8/);
+    } finally {
+      await located.close();
+      await writeFile(file, 'no database');
+      const broken = { ...world.deps.config, GEOIP_DATABASE: file };
+      t.throws(() => createTrackingApp({ ...world.deps, config: broken }, createMetrics()), {
+        message: /GEOIP_DATABASE cannot be read/,
+      });
+      await rm(folder, { recursive: true });
+    }
+  },
+);

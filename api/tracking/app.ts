@@ -1,11 +1,13 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
+import proxyAddr from 'proxy-addr';
 import type { Deps } from '../../domain/kernel/context.ts';
 import { findTicket, recordClick } from '../../domain/tracking/clicks.ts';
 import type { Hit } from '../../domain/tracking/machine.ts';
 import { recordOpen, sendOfPixel } from '../../domain/tracking/opens.ts';
 import { findOptOut, optOut } from '../../domain/tracking/opt-out.ts';
+import { openCountries } from '../../lib/countries.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { readMultipart } from '../../lib/multipart.ts';
@@ -23,6 +25,10 @@ const FORM_BYTES = 8 * 1024;
 /** The tracking service: opens, clicks and opt-outs of sent mail (RFC 8058). It needs no credential. */
 export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   const limiter = createRateLimiter(deps.clock);
+  const countryOf = openCountries(deps.config.GEOIP_DATABASE);
+  const { TRUSTED_PROXIES: proxies } = deps.config;
+  const trust = proxies.length > 0 ? proxyAddr.compile(proxies) : () => false;
+  const hitOf = (koa: Context): Hit => ({ ...requestOf(koa), country: countryOf(proxyAddr(koa.req, trust)) });
   const recorded = async (link: string) => (await limiter.take(link, RECORDED_PER_MINUTE)) === 0;
   const router = new Router();
 
@@ -140,7 +146,8 @@ function showPage(koa: Context, status: number, html: string): void {
   koa.body = html;
 }
 
-function hitOf(koa: Context): Hit {
+/** What a request says of who makes it; its address goes no further than the look for its country. */
+function requestOf(koa: Context): Hit {
   return {
     method: koa.method,
     userAgent: koa.get('user-agent'),

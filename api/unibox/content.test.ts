@@ -1,6 +1,8 @@
 import test from 'ava';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { safeHtml } from '../../domain/mail/inbound/safe-html.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { addDeadLetter, FAILED_DIRECT_EMAIL, UNCERTAIN_EMAIL } from '../../domain/records/dead-letters.ts';
 import { expireFiles } from '../../domain/unibox/retention.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
@@ -205,6 +207,47 @@ const fileOf = async (message: string, place: number): Promise<string> =>
 
 const blobs = async (organizationId: string): Promise<number> =>
   (await world.deps.db('blobs').where({ organization_id: organizationId })).length;
+
+test('an email whose files were deleted is not sent again without them', async (t) => {
+  const { tenant, mailboxId } = await desk();
+  const { db, clock } = world.deps;
+  const ask = (method: 'GET' | 'POST', path: string, body?: object) =>
+    call(world, method, `/v1${path}`, { token: tenant.sessionToken, ...(body ? { body } : {}) });
+  for (const [state, type] of [
+    ['failed', 'direct_email'],
+    ['uncertain', 'uncertain_email'],
+  ] as const) {
+    const { body: accepted } = await ask('POST', '/unibox/compose', {
+      email_account_id: mailboxId,
+      to: ['lea@else.test'],
+      subject: 'The offer',
+      body_plain: 'See the file.',
+      attachments: [{ filename: 'offer.txt', content_type: 'text/plain', content: 'T2ZmZXI=' }],
+    });
+    const id: string = accepted.task_id;
+    const finished = new Date(clock.now().getTime() - 366 * DAY_MS);
+    await db('direct_sends').where({ id }).update({ state, finished_at: finished });
+    await db('sends').where({ id }).update({ state });
+    await transact(world.system(tenant.organizationId), (tx) =>
+      addDeadLetter(tx, {
+        taskId: id,
+        taskType: type === 'direct_email' ? FAILED_DIRECT_EMAIL : UNCERTAIN_EMAIL,
+        payload: {},
+        error: 'no answer',
+        attempts: 1,
+        maxAttempts: 5,
+        nextRetryAt: null,
+      }),
+    );
+    t.is(await expireFiles(world.deps), 1);
+    const { body } = await ask('GET', '/tasks/dlq?status=pending');
+    const letter = body.data.find(({ task_id }: { task_id: string }) => task_id === id);
+    const refused = await ask('POST', `/tasks/dlq/${letter.id}/replay`, {});
+    t.deepEqual([refused.status, refused.body.code], [409, 'attachments_expired']);
+    t.like(await db('direct_sends').where({ id }).first(), { state });
+    t.like(await db('dead_letters').where({ id: letter.id }).first(), { status: 'pending' });
+  }
+});
 
 test('files are deleted after their time, with their contact, and with their workspace', async (t) => {
   const { receive, get, tenant } = await desk();

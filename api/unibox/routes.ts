@@ -107,7 +107,7 @@ export function presentFiles(
 }
 
 /** The beginning of a text in one line, cut between characters. */
-function snippetOf(text: string): string {
+export function snippetOf(text: string): string {
   return [
     ...text
       .slice(0, 2 * SNIPPET)

@@ -42,6 +42,44 @@ export const threadListQuery = z.strictObject({
   email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
 });
 
+/** GET /unibox/sent */
+export const sentListQuery = z.strictObject({
+  ...pageQuery(100),
+  q: text.optional().meta({
+    description:
+      'Words in the email, its subject or its recipients; "in quotes" a phrase, `or`, and - before a word that must not occur',
+  }),
+  to: text.optional().meta({
+    description:
+      "Part of a recipient's address. Parts of one or two letters are looked for among the newest emails only, some 32,000",
+  }),
+  subject: text.optional().meta({ description: 'Part of the subject, likewise' }),
+  email_id: z.uuid().optional().meta({ description: 'One mailbox' }),
+  email_ids: ids.optional().meta({ description: 'Mailbox ids, separated by commas' }),
+});
+
+export const sentPage = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'The task_id that sending it answered with' }),
+    kind: z.enum(['compose', 'reply']),
+    state: z
+      .enum(['sent', 'uncertain', 'bounced'])
+      .meta({ description: 'uncertain: it may have left; bounced: it was returned' }),
+    email_id: uuid.nullable().meta({ description: 'The mailbox it left from; null when that was removed' }),
+    thread_id: z.string(),
+    message_id: z.string(),
+    from_addr: z.array(z.string()),
+    to_addr: z.array(z.string()),
+    cc_addr: z.array(z.string()),
+    bcc_addr: z.array(z.string()),
+    subject: z.string(),
+    snippet: z.string(),
+    file_count: z.int(),
+    contact_id: uuid.nullable(),
+    internal_date: timestamp.meta({ description: 'When it left' }),
+  }),
+);
+
 const about = {
   kind: z.enum(INBOUND_KINDS),
   intent: z.string().nullable().meta({ description: 'What a reply wants, judged by its words' }),

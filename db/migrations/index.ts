@@ -41,6 +41,23 @@ import * as spentDays from './0073_spent_days.ts';
 import * as facts from './0080_facts.ts';
 import * as auditTrail from './0081_audit.ts';
 import * as replyTemplates from './0082_templates.ts';
+import * as peopleAndGoals from './0083_people_goals.ts';
+import * as orderMonths from './0087_order_months.ts';
+import * as inboxCounts from './0088_inbox_counts.ts';
+import * as goalReplays from './0089_goal_replays.ts';
+import * as mergedConflicts from './0090_merged_conflicts.ts';
+import * as acquisition from './0091_acquisition.ts';
+import * as contactOutreach from './0093_contact_outreach.ts';
+import * as weeklyReports from './0093_weekly_reports.ts';
+import * as crm from './0094_crm.ts';
+import * as givenPasswords from './0096_given_passwords.ts';
+import * as draftFiles from './0097_draft_files.ts';
+import * as integrations from './0098_integrations.ts';
+import * as automations from './0100_automations.ts';
+import * as verifications from './0102_verifications.ts';
+import * as sentMail from './0104_sent_mail.ts';
+import * as leadCompanies from './0105_lead_companies.ts';
+import * as freeMail from './0106_free_mail.ts';
 
 export interface Migration {
   name: string;
@@ -90,6 +107,23 @@ export const MIGRATIONS: Migration[] = [
   { name: '0080_facts', ...facts },
   { name: '0081_audit', ...auditTrail },
   { name: '0082_templates', ...replyTemplates },
+  { name: '0083_people_goals', ...peopleAndGoals },
+  { name: '0087_order_months', ...orderMonths },
+  { name: '0088_inbox_counts', ...inboxCounts },
+  { name: '0089_goal_replays', ...goalReplays },
+  { name: '0090_merged_conflicts', ...mergedConflicts },
+  { name: '0091_acquisition', ...acquisition },
+  { name: '0093_contact_outreach', ...contactOutreach },
+  { name: '0093_weekly_reports', ...weeklyReports },
+  { name: '0094_crm', ...crm },
+  { name: '0096_given_passwords', ...givenPasswords },
+  { name: '0097_draft_files', ...draftFiles },
+  { name: '0098_integrations', ...integrations },
+  { name: '0100_automations', ...automations },
+  { name: '0102_verifications', ...verifications },
+  { name: '0104_sent_mail', ...sentMail },
+  { name: '0105_lead_companies', ...leadCompanies },
+  { name: '0106_free_mail', ...freeMail },
 ];
 
 /**
@@ -102,6 +136,27 @@ export async function migrate(db: Db, upTo?: string): Promise<string[]> {
     tableName: 'heron_migrations',
   })) as [number, string[]];
   return applied;
+}
+
+/**
+ * Migrations of the list that this build does not know: a later release made them.
+ */
+export function unknownMigrations(names: readonly string[]): string[] {
+  const known = new Set(MIGRATIONS.map(({ name }) => name));
+  return names.filter((name) => !known.has(name));
+}
+
+/** Gives an empty database the schema that these migrations make, and no other: that of an earlier release. */
+export async function migrateTo(db: Db, names: readonly string[]): Promise<void> {
+  const { getMigrationName, getMigration } = sourceUpTo(undefined);
+  await knexOf(db).migrate.latest({
+    migrationSource: {
+      getMigrations: async () => MIGRATIONS.filter(({ name }) => names.includes(name)),
+      getMigrationName,
+      getMigration,
+    },
+    tableName: 'heron_migrations',
+  });
 }
 
 function sourceUpTo(upTo: string | undefined): Knex.MigrationSource<Migration> {

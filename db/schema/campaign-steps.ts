@@ -22,6 +22,11 @@ export interface CampaignStepsRow {
   app_connection_id: string | null;
   created_at: Date;
   updated_at: Date;
+  offer: string;
+  angle: string;
+  cta: string;
+  /** Of a run_automation step; derived from its action. */
+  automation_id: string | null;
 }
 
 export interface CampaignStepsInsert {
@@ -42,4 +47,7 @@ export interface CampaignStepsInsert {
   action?: string | null;
   created_at: Date;
   updated_at: Date;
+  offer?: string;
+  angle?: string;
+  cta?: string;
 }

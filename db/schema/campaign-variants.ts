@@ -22,6 +22,9 @@ export interface CampaignVariantsRow {
   promoted_at: Date | null;
   /** The rule it won by, and the counts of all variants then. */
   promotion: JsonObject | null;
+  offer: string;
+  angle: string;
+  cta: string;
 }
 
 export interface CampaignVariantsInsert {
@@ -41,4 +44,7 @@ export interface CampaignVariantsInsert {
   updated_at: Date;
   promoted_at?: Date | null;
   promotion?: string | null;
+  offer?: string;
+  angle?: string;
+  cta?: string;
 }

@@ -1,5 +1,7 @@
 /** Written by `npm run db:types` from the migrated schema; do not edit. */
 
+import type { StoredAttachment } from '../json-columns.ts';
+
 export interface EmailDraftsRow {
   id: string;
   organization_id: string;
@@ -14,6 +16,7 @@ export interface EmailDraftsRow {
   body_html: string | null;
   created_at: Date;
   updated_at: Date;
+  attachments: StoredAttachment[];
 }
 
 export interface EmailDraftsInsert {
@@ -30,4 +33,5 @@ export interface EmailDraftsInsert {
   body_html?: string | null;
   created_at: Date;
   updated_at: Date;
+  attachments?: string;
 }

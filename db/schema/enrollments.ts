@@ -27,6 +27,8 @@ export interface EnrollmentsRow {
   last_activity_at: Date | null;
   finished_at: Date | null;
   launch_after: Date;
+  source: string | null;
+  segment_id: string | null;
 }
 
 export interface EnrollmentsInsert {
@@ -54,4 +56,6 @@ export interface EnrollmentsInsert {
   last_activity_at?: Date | null;
   finished_at?: Date | null;
   launch_after?: Date;
+  source?: string | null;
+  segment_id?: string | null;
 }

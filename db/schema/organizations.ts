@@ -7,6 +7,8 @@ export interface OrganizationsRow {
   created_by: string | null;
   created_at: Date;
   updated_at: Date;
+  weekly_report: boolean;
+  timezone: string;
 }
 
 export interface OrganizationsInsert {
@@ -16,4 +18,6 @@ export interface OrganizationsInsert {
   created_by?: string | null;
   created_at: Date;
   updated_at: Date;
+  weekly_report?: boolean;
+  timezone?: string;
 }

@@ -5,7 +5,7 @@ import type { PaymentLine, StoredIssue } from '../json-columns.ts';
 export interface PaymentsRow {
   id: string;
   organization_id: string;
-  subject: 'order' | 'renewal';
+  subject: 'order' | 'renewal' | 'order_month';
   subject_id: string;
   state: 'open' | 'paid' | 'expired' | 'failed' | 'refund_due' | 'refunded' | 'needs_person';
   /** The sum of its lines: what is due now. */
@@ -35,12 +35,14 @@ export interface PaymentsRow {
   blocked_reason: string | null;
   created_at: Date;
   updated_at: Date;
+  period_end: Date | null;
+  subscription_ended_at: Date | null;
 }
 
 export interface PaymentsInsert {
   id: string;
   organization_id: string;
-  subject: 'order' | 'renewal';
+  subject: 'order' | 'renewal' | 'order_month';
   subject_id: string;
   state?: 'open' | 'paid' | 'expired' | 'failed' | 'refund_due' | 'refunded' | 'needs_person';
   amount_cents: number;
@@ -67,4 +69,6 @@ export interface PaymentsInsert {
   blocked_reason?: string | null;
   created_at: Date;
   updated_at: Date;
+  period_end?: Date | null;
+  subscription_ended_at?: Date | null;
 }

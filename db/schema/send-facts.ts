@@ -21,6 +21,13 @@ export interface SendFactsRow {
   complained_at: Date | null;
   unsubscribed_at: Date | null;
   hits: JsonObject;
+  offer: string | null;
+  angle: string | null;
+  cta: string | null;
+  copy_hash: string | null;
+  audience_source: string | null;
+  segment_id: string | null;
+  category_ids: string[];
 }
 
 export interface SendFactsInsert {
@@ -42,4 +49,11 @@ export interface SendFactsInsert {
   complained_at?: Date | null;
   unsubscribed_at?: Date | null;
   hits?: string;
+  offer?: string | null;
+  angle?: string | null;
+  cta?: string | null;
+  copy_hash?: string | null;
+  audience_source?: string | null;
+  segment_id?: string | null;
+  category_ids?: string[];
 }

@@ -1,6 +1,6 @@
 /** Written by `npm run db:types` from the migrated schema; do not edit. */
 
-import type { StoredConversation } from '../json-columns.ts';
+import type { StoredConversation, JsonObject } from '../json-columns.ts';
 
 export interface SendsRow {
   id: string;
@@ -40,6 +40,7 @@ export interface SendsRow {
   handover: string | null;
   again: boolean;
   assigned_id: string | null;
+  dimensions: JsonObject | null;
 }
 
 export interface SendsInsert {
@@ -80,4 +81,5 @@ export interface SendsInsert {
   handover?: string | null;
   again?: boolean;
   assigned_id?: string | null;
+  dimensions?: string | null;
 }

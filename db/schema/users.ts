@@ -9,6 +9,7 @@ export interface UsersRow {
   is_platform_admin: boolean;
   created_at: Date;
   updated_at: Date;
+  has_given_password: boolean;
 }
 
 export interface UsersInsert {
@@ -20,4 +21,5 @@ export interface UsersInsert {
   is_platform_admin?: boolean;
   created_at: Date;
   updated_at: Date;
+  has_given_password?: boolean;
 }

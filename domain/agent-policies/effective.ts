@@ -1,3 +1,4 @@
+import { utcDay } from '../../lib/clock.ts';
 import { AgentPolicies, CAPABILITIES, type AgentPolicyRow, type Capability } from '../../db/models/agent-policy.ts';
 import { grantableWith } from '../../lib/grantable.ts';
 import { maskOf, type Permission } from '../../lib/permissions.ts';
@@ -53,7 +54,7 @@ export async function effectivePolicy(ctx: Ctx): Promise<EffectivePolicy> {
   const mailboxes = policy.mailbox_ids.filter((id) => actor.allowedMailboxes?.includes(id) ?? true);
   const [used = NOTHING_USED] = await org.sql<{ actions: number; recipients: number }>(
     'select actions, recipients from agent_policy_usage where organization_id = :org and credential_id = :credential and day = :day',
-    { credential: actor.apiKeyId ?? actor.oauthGrantId!, day: now.toISOString().slice(0, 10) },
+    { credential: actor.apiKeyId ?? actor.oauthGrantId!, day: utcDay(now) },
   );
   return {
     ...policy,

@@ -1,3 +1,4 @@
+import { utcDay } from '../../lib/clock.ts';
 import type { Columns } from '../../db/rows.ts';
 import { Mailboxes, type MailboxRow } from '../../db/models/mailbox.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
@@ -8,7 +9,6 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { dailyTarget } from '../warmup/ramp.ts';
 import { accountHealth, readHealthRows, type AccountHealth, type HealthRow } from './account-health.ts';
-import { dayOf } from './period.ts';
 
 /** A mailbox: how it stands, and what it did today. */
 export interface AccountStatus {
@@ -81,7 +81,7 @@ async function statusOf(ctx: Ctx, mailboxes: readonly MailboxRow[]): Promise<Acc
   const org = reader(ctx);
   const now = ctx.clock.now();
   const ids = mailboxes.map(({ id }) => id);
-  const [health, work] = await Promise.all([readHealthRows(org, now, ids), readWork(org, ids, dayOf(now))]);
+  const [health, work] = await Promise.all([readHealthRows(org, now, ids), readWork(org, ids, utcDay(now))]);
   const healthOf = new Map(health.map((row) => [row.id, row]));
   const workOf = new Map(work.map((row) => [row.id, row]));
   return mailboxes.map((mailbox) => {
@@ -93,7 +93,7 @@ async function statusOf(ctx: Ctx, mailboxes: readonly MailboxRow[]): Promise<Acc
       health: accountHealth(row),
       errors: (done.errors ?? []).map((error) => ({ ...error, created_at: new Date(error.created_at) })),
       usage: {
-        date: dayOf(now),
+        date: utcDay(now),
         campaign_sent: done.campaign_sent,
         campaign_limit: mailbox.campaign_limit,
         warmup_sent: done.warmup_sent,

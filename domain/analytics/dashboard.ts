@@ -81,7 +81,8 @@ export async function readDashboard(ctx: Ctx, period: Period): Promise<Dashboard
 function readActivity(ctx: Ctx): Promise<Activity[]> {
   return reader(ctx).sql<Activity>(
     `with latest as (
-       select campaign_id from fact_campaign_days where organization_id = :org group by campaign_id order by max(day) desc limit ${LOOKED_AT}
+       select c.id as campaign_id from campaigns c cross join lateral (select max(d.day) as day from fact_campaign_days d where d.campaign_id = c.id) counted
+       where c.organization_id = :org and counted.day is not null order by counted.day desc limit ${LOOKED_AT}
      )
      select case e.type when 'open' then 'opened' when 'click' then 'clicked' when 'unsubscribe' then 'unsubscribed'
          when 'reply' then 'replied' when 'bounce' then 'bounced' else 'complained' end as type,

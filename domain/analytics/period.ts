@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../lib/clock.ts';
+import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import type { HourRange } from '../facts/read.ts';
 
 /** UTC days, both included: YYYY-MM-DD. */
@@ -10,11 +10,6 @@ export interface DayRange {
 /** Days that a report covers at most. */
 export const MAX_DAYS = 366;
 
-/** The UTC day of a moment, YYYY-MM-DD. */
-export function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10);
-}
-
 /** From the begin of the first day to the end of the last. */
 export function hoursOf({ from, to }: DayRange): HourRange {
   return { from: new Date(`${from}T00:00:00Z`), to: new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS) };
@@ -24,13 +19,13 @@ export function hoursOf({ from, to }: DayRange): HourRange {
 export function daysOf({ from, to }: DayRange): string[] {
   const days: string[] = [];
   for (let at = Date.parse(`${from}T00:00:00Z`); at <= Date.parse(`${to}T00:00:00Z`); at += DAY_MS)
-    days.push(dayOf(new Date(at)));
+    days.push(utcDay(new Date(at)));
   return days;
 }
 
 /** The last `count` UTC days, today included. */
 export function lastDays(now: Date, count: number): DayRange {
-  return { from: dayOf(new Date(now.getTime() - (count - 1) * DAY_MS)), to: dayOf(now) };
+  return { from: utcDay(new Date(now.getTime() - (count - 1) * DAY_MS)), to: utcDay(now) };
 }
 
 /** Percent of a whole, to two decimals; 0 of nothing. */

@@ -1,8 +1,7 @@
-import { DAY_MS } from '../../lib/clock.ts';
+import { DAY_MS, utcDay } from '../../lib/clock.ts';
 import { sumAll, wholeHours } from '../facts/read.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-import { dayOf } from './period.ts';
 
 export const USAGE_PERIODS = ['day', 'week', 'month'] as const;
 export type UsagePeriod = (typeof USAGE_PERIODS)[number];
@@ -33,7 +32,7 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
        (select count(*)::int as contacts, (count(*) filter (where subscribed))::int as subscribed,
           (count(*) filter (where created_at >= :today))::int as added_today
         from contacts where organization_id = :org) p`,
-      { today: new Date(`${dayOf(now)}T00:00:00Z`) },
+      { today: new Date(`${utcDay(now)}T00:00:00Z`) },
     ),
   ]);
   const row = have!;
@@ -58,7 +57,7 @@ export async function readUsage(ctx: Ctx, period: UsagePeriod): Promise<Usage> {
 
 /** `day` begins at 00:00 UTC, `week` seven days ago, `month` on the same day of the month before. */
 function beginOf(period: UsagePeriod, now: Date): Date {
-  if (period === 'day') return new Date(`${dayOf(now)}T00:00:00Z`);
+  if (period === 'day') return new Date(`${utcDay(now)}T00:00:00Z`);
   if (period === 'week') return new Date(now.getTime() - 7 * DAY_MS);
   const begin = new Date(now);
   begin.setUTCMonth(begin.getUTCMonth() - 1);

@@ -1,3 +1,4 @@
+import { utcDay } from '../../lib/clock.ts';
 import { Mailboxes } from '../../db/models/mailbox.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -78,6 +79,6 @@ export async function readWarmup(ctx: Ctx, range: DayRange, mailboxId: string | 
 
 function targetOn(mailbox: Parameters<typeof dailyTarget>[0], date: string): number {
   const at = new Date(`${date}T12:00:00Z`);
-  const started = mailbox.warmup?.toISOString().slice(0, 10);
+  const started = mailbox.warmup ? utcDay(mailbox.warmup) : undefined;
   return started !== undefined && started <= date ? dailyTarget(mailbox, 'healthy', at) : 0;
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { ApiKeys, type ApiKeyRow } from '../../db/models/api-key.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -36,9 +37,7 @@ export async function updateKey(ctx: Ctx, id: string, edit: KeyEdit): Promise<Ap
   return transact(ctx, async (tx) => {
     const before = await tx.org.query(ApiKeys).findById(id).forNoKeyUpdate();
     if (!before) throw notFound('API key');
-    const sent = Object.fromEntries(
-      Object.entries(edit).filter(([, value]) => value !== undefined),
-    ) as Partial<ApiKeyRow>;
+    const sent = defined(edit) as Partial<ApiKeyRow>;
     const names = Object.keys(sent) as (keyof KeyEdit)[];
     if (names.length === 0) return before;
     const problems = await restrictionProblems(tx.org, edit, tx.now);

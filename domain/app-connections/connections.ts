@@ -93,7 +93,7 @@ export async function updateAppConnection(
 /**
  * Deletes an app connection. The foreign key of campaign_steps decides, so a step that is added concurrently
  * keeps it too (DELETE /app-connections/:id).
- * @throws AppError not_found, app_connection_in_use (409) while an app_action step references it
+ * @throws AppError not_found, app_connection_in_use (409) while an app_action step or an automation references it
  */
 export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -102,8 +102,8 @@ export async function deleteAppConnection(ctx: Ctx, id: string): Promise<void> {
       await tx.org.table('app_connections').where({ id }).delete();
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('app_connection_in_use', 'A campaign step still uses this app connection', {
-        fix: 'Point its app_action steps to another connection, or remove them, and delete again.',
+      throw new AppError('app_connection_in_use', 'A campaign step or an automation still uses this app connection', {
+        fix: 'Point these steps and nodes to another connection, or remove them, and delete again.',
         cause: error,
       });
     }

@@ -6,7 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface SignedRequest {
-  event: 'app.ping' | 'app.action';
+  event: 'app.ping' | 'app.action' | 'automation.action';
   /** Stable across retries: the app dedupes on it. */
   eventId: string;
   url: string;

@@ -1,7 +1,8 @@
+import { utcDay } from '../../lib/clock.ts';
 import type { AgentPolicyRow, Capability } from '../../db/models/agent-policy.ts';
 import type { PolicyReason } from '../../db/json-columns.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Actor } from '../kernel/actor.ts';
+import { isCredential, type Actor } from '../kernel/actor.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** The credential that asks for an action, as a request has it or as a row remembers it. */
@@ -36,7 +37,7 @@ export type Authorization =
  * @throws AppError unauthorized for a caller without a credential
  */
 export async function authorizeAction(tx: Tx, requester: Requester, action: Action): Promise<Authorization> {
-  if (requester.kind === 'session' || requester.kind === 'system') return { decision: 'execute' };
+  if (!isCredential(requester)) return { decision: 'execute' };
   const credentialId = requester.apiKeyId ?? requester.oauthGrantId;
   if (!credentialId) throw new AppError('unauthorized', 'The credential is missing');
   const policy = await lockPolicy(tx, requester);
@@ -108,7 +109,7 @@ async function countAction(
   { recipients }: Action,
 ): Promise<PolicyReason[]> {
   const limits = { actions: policy.max_actions_per_day, recipients: policy.max_recipients_per_day };
-  const day = tx.now.toISOString().slice(0, 10);
+  const day = utcDay(tx.now);
   const [counted] = await tx.org.sql(
     `insert into agent_policy_usage as used (organization_id, credential_id, day, actions, recipients)
      select :org, :credential, :day, 1, :recipients where :recipients::int <= :maxRecipients

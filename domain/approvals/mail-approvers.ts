@@ -1,13 +1,11 @@
 import type { ApprovalRow } from '../../db/models/approval.ts';
 import { across } from '../../db/across.ts';
-import { MailFailure } from '../../lib/mail/index.ts';
+import { HOUR_MS } from '../../lib/clock.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { sendClaimedMail } from '../records/claimed-mail.ts';
 import { approvalMail, type Approver } from './mail.ts';
 import { approvalStatus, findApproval } from './view.ts';
-
-/** The time over which a person's mails are counted, in ms. */
-const HOUR_MS = 3_600_000;
 
 /** A mail that this attempt alone may send. */
 interface Claim {
@@ -122,24 +120,10 @@ async function sendClaimed(ctx: Ctx, { approval, approver, nextAt }: Claim): Pro
   const mail = reader(ctx)
     .table('approval_mails')
     .where({ approval_id: approval.id, user_id: approver.userId, state: 'sending' });
-  const settle = (state: 'sent' | 'refused' | 'uncertain') => mail.update({ state, settled_at: ctx.clock.now() });
-  try {
-    await ctx.systemMail.send(approvalMail(ctx.config, approval, approver, nextAt));
-  } catch (error) {
-    const fate = error instanceof MailFailure ? error.fate : 'unknown';
-    ctx.log.warn(
-      { err: error, approvalId: approval.id, userId: approver.userId, fate },
-      'a mail about an approval failed',
-    );
-    if (fate === 'later') {
-      await mail.delete();
-      return error;
-    }
-    await settle(fate === 'never' ? 'refused' : 'uncertain');
-    return undefined;
-  }
-  await settle('sent');
-  return undefined;
+  return sendClaimedMail(ctx, approvalMail(ctx.config, approval, approver, nextAt), mail, {
+    approvalId: approval.id,
+    userId: approver.userId,
+  });
 }
 
 async function isPending(ctx: Ctx, approvalId: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { across } from '../../db/across.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Columns } from '../../db/rows.ts';
@@ -39,7 +40,7 @@ export async function updateProfile(
   ctx: Ctx,
   changes: { first_name?: string | undefined; last_name?: string | undefined },
 ): Promise<Profile> {
-  const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  const set = defined(changes);
   if (Object.keys(set).length > 0) {
     await inTransaction(ctx.db, async (trx) => {
       await across(trx, 'person')

@@ -39,7 +39,7 @@ export async function confirmReset(ctx: Ctx, input: { session: string; password:
     await across(trx, 'person')
       .table('users')
       .where('id', challenge.user_id)
-      .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
+      .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, challenge.user_id);
   });
   await forgiveGuesses(ctx, open.email);
@@ -63,7 +63,7 @@ export async function changePassword(ctx: Ctx, input: { current: string; next: s
     await across(trx, 'person')
       .table('users')
       .where('id', user.id)
-      .update({ password_hash: passwordHash, updated_at: ctx.clock.now() });
+      .update({ password_hash: passwordHash, has_given_password: false, updated_at: ctx.clock.now() });
     await endSessions(ctx, trx, user.id, ctx.actor.sessionId);
     await auditOwn(
       { ...ctx, trx },

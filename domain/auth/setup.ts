@@ -174,6 +174,7 @@ export async function bootstrap(
       await across(trx, 'operator').insert('users', {
         ...user,
         password_hash: passwordHash,
+        has_given_password: input.password !== undefined,
         is_platform_admin: isFirst,
         created_at: now,
         updated_at: now,

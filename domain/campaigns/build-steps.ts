@@ -12,6 +12,9 @@ export interface NewStep extends GraphStep {
   subject: string;
   body_plain: string;
   body_html: string;
+  offer: string;
+  angle: string;
+  cta: string;
   wait_after: number;
   thread_reply: boolean;
 }
@@ -42,6 +45,9 @@ export function buildSteps(inputs: readonly StepInput[]): { steps: NewStep[]; pr
       subject: input.subject,
       body_plain: input.body_plain,
       body_html: input.body_html,
+      offer: input.offer,
+      angle: input.angle,
+      cta: input.cta,
       wait_after: input.wait_after ?? defaultWaitAfter(position),
       thread_reply: threadReply,
       action,

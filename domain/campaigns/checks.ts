@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { DateTime } from 'luxon';
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
@@ -86,9 +87,7 @@ export function oneTimeProblems(campaignKind: CampaignRow['kind'], steps: readon
  */
 export function settingsColumns(input: CampaignSettings, current?: CampaignRow): Partial<CampaignRow> {
   const { start_date, end_date, tracking_domain, ...same } = input;
-  const columns: Partial<CampaignRow> = Object.fromEntries(
-    Object.entries(same).filter(([, value]) => value !== undefined),
-  );
+  const columns: Partial<CampaignRow> = defined(same);
   if (start_date !== undefined)
     columns.start_date = start_date === null ? null : DateTime.fromISO(start_date).toJSDate();
   if (end_date !== undefined) columns.end_date = end_date === null ? null : DateTime.fromISO(end_date).toJSDate();

@@ -79,8 +79,8 @@ async function copySteps(tx: Tx, sourceId: string, copyId: string): Promise<void
   const steps = await tx.org.query(CampaignSteps).where({ campaign_id: sourceId }).orderBy('position');
   const ids = new Map(steps.map((step) => [step.id, newId()]));
   for (const step of steps) {
-    // PostgreSQL derives app_connection_id from the action.
-    const { app_connection_id: _, ...columns } = step;
+    // PostgreSQL derives these from the action.
+    const { app_connection_id: _, automation_id: __, ...columns } = step;
     const conditions = rewire(toGraphStep(step).conditions, (to) => ids.get(to));
     await tx.org.create(CampaignSteps, { ...columns, ...fresh(), id: ids.get(step.id)!, conditions });
   }

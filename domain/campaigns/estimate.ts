@@ -10,6 +10,7 @@ import { readSeats } from '../engine/sending/seats.ts';
 import { estimateSending, type Estimate, type ProjectedMailbox } from '../records/schedule/estimate.ts';
 import { scheduleProblems } from '../records/schedule/problems.ts';
 import { dayKey, WEEKDAYS } from '../records/schedule/windows.ts';
+import { comingWarmup } from '../warmup/coming.ts';
 import { labelProblems } from './checks.ts';
 import { resolveSenders, type PoolChoice } from '../engine/campaign/sender-pool.ts';
 
@@ -72,11 +73,15 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
   });
 }
 
-/** The mailboxes a campaign may send from, as a projection sees them: caps, gaps, what they have given out, when they rest. */
+/**
+ * The mailboxes a campaign may send from, as a projection sees them: caps, gaps, what they have given out, when they rest, and the warmup of coming
+ * days.
+ */
 export async function projectedMailboxes(org: OrgScope, pool: PoolChoice, now: Date): Promise<ProjectedMailbox[]> {
   const members = await resolveSenders(org, pool);
   const rests = new Map(members.map(({ mailboxId, restsUntil }) => [mailboxId, restsUntil?.getTime() ?? 0]));
   const coming = { day: dayKey('UTC', now), from: now.getTime(), until: now.getTime() + DAY_MS };
   const seats = await readSeats(org, pool, [...rests.keys()], coming);
-  return seats.map((seat) => ({ ...seat, restsUntil: rests.get(seat.id)! }));
+  const warmup = await comingWarmup(org, new Map(seats.map(({ id, cap }) => [id, cap])), now);
+  return seats.map((seat) => ({ ...seat, restsUntil: rests.get(seat.id)!, coming: warmup.get(seat.id) }));
 }

@@ -70,6 +70,13 @@ const settings = {
 
 const name = z.string().trim().min(1).max(255);
 
+/** What an email offers, how it argues and what it asks for, as reports of acquisition group emails; empty: unnamed. */
+const labels = {
+  offer: z.string().trim().max(100),
+  angle: z.string().trim().max(100),
+  cta: z.string().trim().max(100),
+};
+
 /** One mailbox of an explicit pool. */
 export const senderInputSchema = z.strictObject({
   email_account_id: z.string(),
@@ -95,6 +102,9 @@ export const stepInputSchema = z.strictObject({
   subject: subject.default(''),
   body_plain: text.default(''),
   body_html: text.default(''),
+  offer: labels.offer.default(''),
+  angle: labels.angle.default(''),
+  cta: labels.cta.default(''),
   wait_after: waitAfter.optional(),
   thread_reply: z.boolean().optional(),
   kind: z.enum(['email', 'action', 'wait']).optional(),
@@ -110,6 +120,7 @@ export const stepUpdateSchema = z
     body_html: text,
     body_sync: z.boolean(),
     body_code: z.boolean(),
+    ...labels,
     wait_after: waitAfter,
     thread_reply: z.boolean(),
     kind: z.enum(['email', 'action', 'wait']),
@@ -124,6 +135,7 @@ const variantFields = {
   subject,
   body_html: text,
   body_plain: text,
+  ...labels,
   is_control: z.boolean(),
   is_active: z.boolean(),
   metadata: z.record(z.string(), z.unknown()),

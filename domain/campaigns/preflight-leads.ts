@@ -1,6 +1,7 @@
 import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { Bindings } from '../../db/statement.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
+import { FREE_MAIL_DOMAINS } from '../../lib/free-mail.ts';
 import { inspectSource } from '../mail/messages/render-source.ts';
 import type { EmailCopy } from './preflight-content.ts';
 import { infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
@@ -61,79 +62,6 @@ const ROLE_ADDRESSES = [
   'www',
 ];
 
-/** The large providers of free mail: private addresses, of people who did not expect business mail there. */
-const FREE_MAIL = [
-  '126.com',
-  '163.com',
-  'aol.com',
-  'bigpond.com',
-  'bol.com.br',
-  'btinternet.com',
-  'comcast.net',
-  'cox.net',
-  'duck.com',
-  'fastmail.com',
-  'free.fr',
-  'freemail.hu',
-  'gmail.com',
-  'gmx.at',
-  'gmx.com',
-  'gmx.de',
-  'gmx.net',
-  'googlemail.com',
-  'hey.com',
-  'hotmail.co.uk',
-  'hotmail.com',
-  'hotmail.de',
-  'hotmail.es',
-  'hotmail.fr',
-  'hotmail.it',
-  'icloud.com',
-  'laposte.net',
-  'libero.it',
-  'live.co.uk',
-  'live.com',
-  'live.fr',
-  'mac.com',
-  'mail.com',
-  'mail.ru',
-  'me.com',
-  'msn.com',
-  'naver.com',
-  'orange.fr',
-  'outlook.com',
-  'outlook.de',
-  'outlook.fr',
-  'pm.me',
-  'proton.me',
-  'protonmail.com',
-  'qq.com',
-  'rambler.ru',
-  'rediffmail.com',
-  'sbcglobal.net',
-  'seznam.cz',
-  't-online.de',
-  'tutanota.com',
-  'uol.com.br',
-  'verizon.net',
-  'virgilio.it',
-  'wanadoo.fr',
-  'web.de',
-  'wp.pl',
-  'yahoo.co.in',
-  'yahoo.co.jp',
-  'yahoo.co.uk',
-  'yahoo.com',
-  'yahoo.com.br',
-  'yahoo.de',
-  'yahoo.es',
-  'yahoo.fr',
-  'yahoo.it',
-  'yandex.ru',
-  'ymail.com',
-  'zoho.com',
-];
-
 /** Shares of a list above which it is worth a word. */
 const UNVERIFIED_SHARE = 0.3;
 const ROLE_SHARE = 0.1;
@@ -176,7 +104,7 @@ export async function readLeads(
   copies: readonly EmailCopy[],
 ): Promise<LeadFacts> {
   const wanted = wantedFields(copies);
-  const bindings: Bindings = { id: campaign.id, role: ROLE_ADDRESSES, free: FREE_MAIL };
+  const bindings: Bindings = { id: campaign.id, role: ROLE_ADDRESSES, free: [...FREE_MAIL_DOMAINS] };
   const columns = wanted.map(({ name }, index) => {
     const builtIn = BUILT_IN[name];
     if (!builtIn) bindings[`field${index}`] = name;

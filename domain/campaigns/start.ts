@@ -5,7 +5,7 @@ import { decideApproval, executeApproval, type Decision } from '../approvals/dec
 import { withdrawApproval } from '../approvals/expire.ts';
 import { holdForApproval } from '../approvals/hold.ts';
 import { findApproval, type ApprovalRow } from '../approvals/view.ts';
-import { may, type Actor } from '../kernel/actor.ts';
+import { isCredential, may, type Actor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
@@ -74,8 +74,7 @@ export async function startOrHold(
   options: StartOptions,
 ): Promise<ApprovalRow | null> {
   const subject = { type: 'campaign', id: campaign.id } as const;
-  const isPerson = tx.actor.kind === 'session' || tx.actor.kind === 'system';
-  if (!isPerson && campaign.status !== 'active') {
+  if (isCredential(tx.actor) && campaign.status !== 'active') {
     await assertPoolAllowed(tx, campaign);
     const refusal = await launchRefusal(tx.org, campaign, { now: tx.now, ...options });
     if (refusal) throw refusal;

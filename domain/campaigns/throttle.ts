@@ -1,3 +1,4 @@
+import { utcDay } from '../../lib/clock.ts';
 import { tooManyRequests } from '../../lib/errors.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
@@ -13,7 +14,7 @@ export async function countNewCampaign(ctx: Ctx, tx: Tx): Promise<void> {
   const limit = ctx.config.ORG_CAMPAIGNS_PER_DAY;
   if (limit === 0) return;
   const organizationId = tx.org.organizationId;
-  const day = tx.now.toISOString().slice(0, 10);
+  const day = utcDay(tx.now);
   await countDaily(tx.org, [{ scope: 'org_campaigns', scopeId: organizationId, day, by: 1 }]);
   const counts = await readCounters(tx.org, [organizationId], [day]);
   if ((counts.get(`org_campaigns/${organizationId}/${day}`) ?? 0) > limit) {

@@ -53,12 +53,11 @@ export async function createContacts(ctx: Ctx, inputs: readonly ContactInput[]):
     const drafts = mergeByAddress(inputs);
     const suppressed = await suppressedAmong(tx.org, [...drafts.keys()], tx.now);
     for (const email of suppressed.keys()) drafts.get(email)!.subscribed = false;
-    const stored = await upsertContacts(
-      tx.org,
-      [...drafts.values()],
-      { existing: 'update', source: 'api', sourceDetail: '' },
-      tx.now,
-    );
+    const stored = await upsertContacts(tx, [...drafts.values()], {
+      existing: 'update',
+      source: 'api',
+      sourceDetail: '',
+    });
     const idOf = new Map(stored.map((row) => [row.email, row.id]));
 
     for (const [categoryId, ids] of idsBy(inputs, (input) => input.categories, idOf))

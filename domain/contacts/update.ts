@@ -4,6 +4,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { addLeads } from '../leads/leads.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { identifyPerson } from '../people/identify.ts';
 import { suppressedAmong } from '../records/suppression-check.ts';
 import { cleanCustomFields, cleanText } from '../records/contact-fields.ts';
 import { assertKnown, leaveCampaigns, type NamedRecords } from '../leads/membership.ts';
@@ -28,7 +29,7 @@ export interface ContactEdit {
 
 /**
  * Changes the sent fields of a contact. `custom_fields`, `campaigns` and `categories` replace the stored ones; a new address
- * resets the verification verdict.
+ * resets the verification verdict, and the old one stays known as the contact's for product events.
  * @throws AppError not_found, contact_email_taken, bad_request (unknown category or campaign),
  *   conflict (subscribing a suppressed address)
  */
@@ -53,6 +54,7 @@ export async function updateContact(ctx: Ctx, id: string, edit: ContactEdit): Pr
       .query(Contacts)
       .findById(id)
       .patch({ ...columns, updated_at: tx.now });
+    if (email !== before.email) await identifyPerson(tx, { contactId: id, formerEmail: before.email });
     await refile(tx, id, edit);
     if (edit.campaigns) await setCampaigns(tx, id, edit.campaigns);
 

@@ -1,12 +1,14 @@
 import { json } from '../../db/connection.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { newId } from '../../lib/ids.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { takeOverPeople } from '../people/contacts.ts';
 import type { ContactDraft } from '../records/contact-fields.ts';
 
 export interface UpsertOptions {
-  /** What to do with a known address: update it with the sent fields that are not empty, or keep it as it is. */
-  existing: 'update' | 'keep';
-  /** The source of the contacts (`contact.created`): api, import. */
+  /** What to do with a known address: update it with the sent fields that are not empty, fill what is empty in it, or keep it as it is. */
+  existing: 'update' | 'fill' | 'keep';
+  /** The source of the contacts (`contact.created`): api, import, catalogue. */
   source: string;
   sourceDetail: string;
 }
@@ -17,28 +19,31 @@ export interface UpsertedContact {
   inserted: boolean;
 }
 
-const UPDATE = `do update set
-  first_name = coalesce(nullif(excluded.first_name, ''), contacts.first_name),
-  last_name = coalesce(nullif(excluded.last_name, ''), contacts.last_name),
-  company = coalesce(nullif(excluded.company, ''), contacts.company),
-  phone = coalesce(nullif(excluded.phone, ''), contacts.phone),
-  custom_fields = contacts.custom_fields || excluded.custom_fields,
+/** The known contact with the fields of `first` that are not empty and the other fields of `second`; an opt-out of either stays. */
+const merge = (first: 'contacts' | 'excluded', second: 'contacts' | 'excluded'): string => `do update set
+  ${['first_name', 'last_name', 'company', 'phone'].map((name) => `${name} = coalesce(nullif(${first}.${name}, ''), ${second}.${name})`).join(', ')},
+  custom_fields = ${second}.custom_fields || ${first}.custom_fields,
   subscribed = contacts.subscribed and excluded.subscribed,
   updated_at = excluded.updated_at`;
 
+const ON_CONFLICT = {
+  update: merge('excluded', 'contacts'),
+  fill: merge('contacts', 'excluded'),
+  keep: 'do nothing',
+} as const;
+
 /**
- * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields. An opt-out is
- * applied, never undone. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
+ * Stores contacts by address in one statement: new ones are inserted, known ones take the non-empty fields, or those that they lack. An opt-out is
+ * applied, never undone. New contacts take over the people that product events have made of their addresses. Addresses must be distinct. Returns the stored ones; with `keep` only the new.
  */
 export async function upsertContacts(
-  org: OrgScope,
+  tx: Tx,
   drafts: readonly ContactDraft[],
   options: UpsertOptions,
-  now: Date,
 ): Promise<UpsertedContact[]> {
   if (drafts.length === 0) return [];
   // Rows are locked in the order of addresses, so two imports of the same people wait for each other instead of deadlocking.
-  return org.sql<UpsertedContact>(
+  const stored = await tx.org.sql<UpsertedContact>(
     `insert into contacts (id, organization_id, email, first_name, last_name, company, phone, custom_fields, subscribed,
        source, source_detail, created_at, updated_at)
      select r.id, cast(:org as uuid), r.email, r.first_name, r.last_name, r.company, r.phone, cast(r.custom_fields as jsonb), r.subscribed,
@@ -47,12 +52,12 @@ export async function upsertContacts(
        cast(:phones as text[]), cast(:custom as text[]), cast(:subscribed as boolean[]))
        as r(id, email, first_name, last_name, company, phone, custom_fields, subscribed)
      order by r.email
-     on conflict on constraint contacts_email_key ${options.existing === 'update' ? UPDATE : 'do nothing'}
+     on conflict on constraint contacts_email_key ${ON_CONFLICT[options.existing]}
      returning id, email, (xmax = 0) as inserted`,
     {
       source: options.source,
       detail: options.sourceDetail,
-      now,
+      now: tx.now,
       ids: drafts.map(() => newId()),
       emails: drafts.map((draft) => draft.email),
       first: drafts.map((draft) => draft.firstName),
@@ -63,6 +68,11 @@ export async function upsertContacts(
       subscribed: drafts.map((draft) => draft.subscribed),
     },
   );
+  await takeOverPeople(
+    tx,
+    stored.filter(({ inserted }) => inserted),
+  );
+  return stored;
 }
 
 /** Adds contacts to categories; those that are in them already stay. */

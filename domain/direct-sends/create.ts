@@ -1,4 +1,5 @@
 import { json } from '../../db/connection.ts';
+import type { StoredAttachment } from '../../db/json-columns.ts';
 import type { Columns } from '../../db/rows.ts';
 import { refuseProblems } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -42,16 +43,23 @@ type Sender = Columns<'mailboxes', 'id' | 'email' | 'name' | 'send_as_email' | '
  * at once; the action of a key or token needs a policy or waits for a person. Once it may be sent it takes a slot of its
  * mailbox: suppression, holds, the daily cap and the gap rule whoever sends. A reply leaves from a mailbox of its
  * conversation, under its subject, naming what it answers; it changes nothing in campaigns.
+ * @param files stored already, which it takes over beside those of its input
  * @throws AppError bad_request with every problem, forbidden for a mailbox the key may not use, storage_limit_reached
  */
-export async function acceptDirectSend(ctx: Ctx, kind: DirectSendKind, input: DirectSendInput): Promise<Accepted> {
+export async function acceptDirectSend(
+  ctx: Ctx,
+  kind: DirectSendKind,
+  input: DirectSendInput,
+  files: readonly StoredAttachment[] = [],
+): Promise<Accepted> {
   if (input.email_account_id !== undefined) assertMailboxAllowed(ctx.actor, input.email_account_id.toLowerCase());
   return transact(ctx, async (tx) => {
     refuseProblems(await directSendProblems({ ...ctx, trx: tx.trx }, kind, input));
     const answered = await findAnswered(ctx, tx, input);
     const sender = await readSender(tx, input.email_account_id?.toLowerCase() ?? answered!.mailbox_id!);
     assertMailboxAllowed(ctx.actor, sender.id);
-    const { leftOut, ...row } = await composeRow(ctx, tx, kind, input, sender, answered);
+    const { leftOut, ...composed } = await composeRow(ctx, tx, kind, input, sender, answered);
+    const row = { ...composed, attachments: [...files, ...composed.attachments] };
     const recipients = new Set([...row.to_emails, ...row.cc_emails, ...row.bcc_emails]).size;
     const capability = kind === 'reply' ? 'inbox.reply' : 'email.compose';
     const authorization = await authorizeAction(tx, ctx.actor, { capability, mailboxIds: [sender.id], recipients });

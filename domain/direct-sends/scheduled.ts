@@ -5,7 +5,7 @@ import { withdrawApproval } from '../approvals/expire.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
 import { assertMailboxAllowed } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
-import { reader, transact } from '../kernel/transact.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { lockDirectSend, settleDirectSend, signalDirectSend } from '../records/direct-sends.ts';
 
 /** An email that has not left. */
@@ -70,4 +70,27 @@ export async function cancelScheduled(ctx: Ctx, id: string): Promise<void> {
     signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
     tx.audit({ action: 'direct_send.cancelled', entityType: 'direct_send', entityId: id });
   });
+}
+
+/**
+ * Cancels the emails to contacts that have not left, drafts included, before the contacts are deleted. One that a worker has at this moment leaves.
+ * To be called before anything else of the contacts is locked but their leads.
+ */
+export async function cancelUnsent(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  const unsent = [...OPEN, 'draft'] as const;
+  const emails = await tx.org.sql<{ id: string }>(
+    `select id from direct_sends where organization_id = :org and contact_id = any(:contacts::uuid[]) and state = any(:unsent) order by id for update`,
+    { contacts: [...contactIds], unsent: [...unsent] },
+  );
+  for (const { id } of emails) {
+    const [mail] = await tx.org.sql<Columns<'sends', 'state'>>(
+      'select state from sends where organization_id = :org and id = :id for update',
+      { id },
+    );
+    if (mail?.state === 'sending') continue;
+    await releaseReservedSends(tx, { sendId: id });
+    await settleDirectSend(tx, id, { state: 'cancelled' }, unsent);
+    await withdrawApproval(tx, { type: 'direct_send', id }, 'The contact was deleted');
+    signalDirectSend(tx, id, 'changed', { cause: 'cancelled' });
+  }
 }

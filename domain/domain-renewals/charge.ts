@@ -6,6 +6,7 @@ import { transact } from '../kernel/transact.ts';
 import { chargeSaved, createCheckout, readPayment, savedMethod, type ChargeResult } from '../payments/checkout.ts';
 import { movePayment } from '../payments/move.ts';
 import { openPayment } from '../payments/open.ts';
+import { requestRefund } from '../payments/request-refund.ts';
 import type { PaymentRow } from '../payments/states.ts';
 import { refusalOf } from '../payments/stripe.ts';
 import { lookAgain, orderInUse, type Cycle } from './cycle.ts';
@@ -47,7 +48,9 @@ export async function chargeCycle(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
         paid_at: tx.now,
       },
     });
-    if (paid) await renewalPaid(tx, cycle.renewal.id, payment.id);
+    const fate = paid && (await renewalPaid(tx, cycle.renewal.id, payment.id));
+    // The cycle has ended while the bank was asked.
+    if (fate === 'too_late') await requestRefund(tx, payment.id, 'paid_too_late');
   });
   return undefined;
 }

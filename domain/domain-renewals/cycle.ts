@@ -4,7 +4,7 @@ import type { RenewalReport } from '../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact } from '../kernel/transact.ts';
 import { requireAction } from './move.ts';
-import { LOOK_AGAIN_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
+import { GRACE_MS, LOOK_AGAIN_MS, type ManagedDomain, type RenewalCode, type RenewalRow } from './states.ts';
 
 /** A domain with its cycle. */
 export interface Cycle {
@@ -12,11 +12,12 @@ export interface Cycle {
   renewal: RenewalRow;
 }
 
-/** A wait of a day, or until the registration ends. */
+/** A wait of a day, or until the registration or the time after it ends. */
 export function lookAgain(ctx: Ctx, { renewal }: Cycle, where: string, inMs = LOOK_AGAIN_MS): RenewalReport {
   const now = ctx.clock.now().getTime();
-  const end = renewal.expires_at.getTime();
-  const until = now < end ? Math.min(now + inMs, end) : now + inMs;
+  const ends = renewal.expires_at.getTime();
+  const next = [ends, ends + GRACE_MS].find((end) => now < end) ?? Infinity;
+  const until = Math.min(now + inMs, next);
   return { kind: 'wait', state: renewal.state as 'charging', until, where };
 }
 

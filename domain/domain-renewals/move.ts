@@ -42,7 +42,7 @@ const WORDS: Record<RenewalCode, { message: string; fix: string }> = {
   },
   renewal_payment_required: {
     message: 'The renewal could not be charged to the saved method of payment',
-    fix: 'Pay it at its checkout_url before the registration ends.',
+    fix: 'Pay it at its checkout_url before the registration ends; in the 30 days after that it releases the mailboxes again.',
   },
   renewal_request_failed: {
     message: 'The provider did not tell the price of the renewal for days',

@@ -4,6 +4,7 @@ import type { RenewalReport } from '../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
 import { mailboxProvider } from '../mailbox-orders/http-provider.ts';
+import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
 import { ProviderRefusal, ProviderUnreachable, type RenewedDomain } from '../mailbox-orders/ports.ts';
 import { requestRefund } from '../payments/request-refund.ts';
 import { lookAgain, needPerson, type Cycle } from './cycle.ts';
@@ -31,11 +32,14 @@ export async function renewDomain(ctx: Ctx, cycle: Cycle): Promise<RenewalReport
   if (renewed.expiresAt <= domain.expires_at) return unanswered(ctx, cycle);
   await transact(ctx, async (tx) => {
     const moved = await moveRenewal(tx, renewal.id, ['renewing', 'requires_action'], 'renewed', { renewed_at: tx.now });
-    if (moved)
-      await tx.org
-        .table('managed_domains')
-        .where({ id: domain.id, state: 'active' })
-        .update({ expires_at: renewed.expiresAt });
+    if (!moved) return;
+    // One that had lapsed is ours again, and its mailboxes send again.
+    await tx.org
+      .table('managed_domains')
+      .where({ id: domain.id })
+      .whereIn('state', ['active', 'lapsed'])
+      .update({ state: 'active', expires_at: renewed.expiresAt });
+    await settleHoldsOfDomain(tx, domain.domain);
   });
   return { kind: 'renewed' };
 }

@@ -18,6 +18,8 @@ export type RenewalCode =
 export const OPEN_RENEWAL = ['scheduled', 'charging', 'renewing', 'requires_action'] as const;
 /** So long (ms) before the registration ends it is renewed. */
 export const RENEW_AHEAD_MS = 30 * DAY_MS;
+/** So long (ms) after the registration has ended it can still be renewed: registrars keep a domain for its holder about so long. */
+export const GRACE_MS = 30 * DAY_MS;
 /** How often (ms) a renewal that waits for something is looked at. */
 export const LOOK_AGAIN_MS = DAY_MS;
 /** So long (ms) a provider may not answer until a person is needed. */

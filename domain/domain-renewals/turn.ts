@@ -1,19 +1,23 @@
 import type { RenewalReport } from '../../workflows/domain-renewal/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { failOrdersWithoutDomain } from '../mailbox-orders/domain-gone.ts';
+import { settleHoldsOfDomain } from '../mailbox-orders/hold.ts';
 import { newId } from '../../lib/ids.ts';
 import { expireCheckout } from '../payments/checkout.ts';
+import { lockPayment } from '../payments/move.ts';
 import { requestRefund } from '../payments/request-refund.ts';
 import { chargeCycle, offerCheckout } from './charge.ts';
 import { moveRenewal } from './move.ts';
 import { priceCycle } from './price.ts';
 import { renewDomain } from './renew.ts';
 import { lookAgain, type Cycle } from './cycle.ts';
-import { OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
+import { GRACE_MS, OPEN_RENEWAL, RENEW_AHEAD_MS } from './states.ts';
 
 /**
  * Does what the cycle of a domain needs now, and says what it waits for: about a month before the registration ends it is priced, charged and
- * renewed. A domain that was given back, or whose registration has ended unpaid, is done.
+ * renewed. When it ends without that, its mailboxes are held, and for another month a renewal releases them. A domain that was given back, or was not
+ * renewed until then, is done.
  * @throws Error when the work itself fails; providers that refuse or do not answer are states of the cycle
  */
 export async function renewalTurn(ctx: Ctx, domainId: string): Promise<RenewalReport> {
@@ -24,8 +28,9 @@ export async function renewalTurn(ctx: Ctx, domainId: string): Promise<RenewalRe
   if (renewal.state === 'ended' || renewal.state === 'renewed') return { kind: 'done', outcome: 'lapsed' };
   if (renewal.state === 'scheduled' && renewal.renew_at.getTime() > now)
     return { kind: 'wait', state: 'scheduled', until: renewal.renew_at.getTime(), where: 'until the renewal' };
-  const isOver = renewal.expires_at.getTime() <= now && renewal.state !== 'renewing';
-  const report = isOver ? await lapse(ctx, cycle) : await step(ctx, cycle);
+  const overMs = renewal.state === 'renewing' ? -1 : now - renewal.expires_at.getTime();
+  if (overMs >= 0 && cycle.domain.state === 'active') await transact(ctx, (tx) => lapse(tx, cycle));
+  const report = overMs >= GRACE_MS ? await giveUp(ctx, cycle) : await step(ctx, cycle);
   if (report) return report;
   // It has moved on: look what comes next.
   return renewalTurn(ctx, domainId);
@@ -92,17 +97,34 @@ async function openCycle(tx: Tx, domainId: string): Promise<Cycle | undefined> {
   return { domain, renewal: renewal! };
 }
 
-/** The registration has ended without a renewal: the domain is gone, and what was paid for a renewal goes back. */
-async function lapse(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
+/** The registration has ended without a renewal: what lives on the domain is held. */
+async function lapse(tx: Tx, { domain }: Cycle): Promise<void> {
+  const lapsed = await tx.org
+    .table('managed_domains')
+    .where({ id: domain.id, state: 'active', expires_at: domain.expires_at })
+    .update({ state: 'lapsed' });
+  if (lapsed === 0) return;
+  await settleHoldsOfDomain(tx, domain.domain);
+  tx.audit({
+    action: 'update',
+    entityType: 'managed_domain',
+    entityId: domain.id,
+    changes: { state: { from: 'active', to: 'lapsed' } },
+  });
+}
+
+/** The domain is gone: what was paid for a renewal goes back, and orders without any other domain end. */
+async function giveUp(ctx: Ctx, { domain, renewal }: Cycle): Promise<RenewalReport | undefined> {
   // A page that nobody can pay on any more; one that was paid this moment still counts.
   if (renewal.payment_id && (await expireCheckout(ctx, renewal.payment_id)) === 'open')
     return lookAgain(ctx, { domain, renewal }, 'a payment is under way', 60_000);
-  const lapsed = await transact(ctx, async (tx) => {
+  const isGone = await transact(ctx, async (tx) => {
+    if (renewal.payment_id) await lockPayment(tx, renewal.payment_id);
     const ended = await moveRenewal(tx, renewal.id, ['scheduled', 'charging', 'requires_action'], 'ended');
     if (!ended) return false;
     if (ended.payment_id) await requestRefund(tx, ended.payment_id, 'domain_lapsed');
-    await tx.org.table('managed_domains').where({ id: domain.id, state: 'active' }).update({ state: 'lapsed' });
+    await failOrdersWithoutDomain(tx, domain.domain);
     return true;
   });
-  return lapsed ? { kind: 'done', outcome: 'lapsed' } : undefined;
+  return isGone ? { kind: 'done', outcome: 'lapsed' } : undefined;
 }

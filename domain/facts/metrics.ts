@@ -36,17 +36,28 @@ export function addUp(rows: readonly Counts[]): Counts {
 export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int as ${metric}`).join(', ');
 
 /**
- * The moments of an email, `f` being its row of send_facts: metric, hour (UTC) and count. `opened` counts by whomever first;
- * `opened_by_machine` only while no person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference.
+ * When an email counts for each metric of emails, `f` being its row of send_facts. `opened` counts by whomever first; `opened_by_machine` only while no
+ * person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference.
  */
+export const MOMENT_OF = {
+  sent: 'coalesce(f.sent_at, f.bounced_at)',
+  bounced: 'f.bounced_at',
+  opened: 'least(f.opened_at, f.machine_opened_at)',
+  opened_by_person: 'f.opened_at',
+  opened_by_machine: 'case when f.opened_at is null then f.machine_opened_at end',
+  clicked: 'f.clicked_at',
+  clicked_by_machine: 'case when f.clicked_at is null then f.machine_clicked_at end',
+  replied: 'f.replied_at',
+  replied_positively: 'f.positive_at',
+  complained: 'f.complained_at',
+  unsubscribed: 'f.unsubscribed_at',
+} as const satisfies Partial<Record<Metric, string>>;
+
+/** The moments of an email `f`: metric, hour (UTC) and count. */
 export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour, 1 as count
-     from (values
-       ('sent', coalesce(f.sent_at, f.bounced_at)), ('bounced', f.bounced_at),
-       ('opened', least(f.opened_at, f.machine_opened_at)), ('opened_by_person', f.opened_at),
-       ('opened_by_machine', case when f.opened_at is null then f.machine_opened_at end),
-       ('clicked', f.clicked_at), ('clicked_by_machine', case when f.clicked_at is null then f.machine_clicked_at end),
-       ('replied', f.replied_at), ('replied_positively', f.positive_at),
-       ('complained', f.complained_at), ('unsubscribed', f.unsubscribed_at)
+     from (values ${Object.entries(MOMENT_OF)
+       .map(([metric, at]) => `('${metric}', ${at})`)
+       .join(', ')}
      ) as v(metric, at) where v.at is not null
      union all
      select h.metric, h.hour, h.count from jsonb_to_recordset(f.hits) as h(metric text, hour timestamptz, count int)`;
@@ -66,11 +77,22 @@ export const MEASURES = [
   'hits',
 ] as const;
 
+/** The columns of send_facts that say what an email was like when it left: from its row, which may be gone later. Fixed. */
+export const DIMENSIONS = [
+  ['offer', `m.dimensions ->> 'offer'`],
+  ['angle', `m.dimensions ->> 'angle'`],
+  ['cta', `m.dimensions ->> 'cta'`],
+  ['copy_hash', `m.dimensions ->> 'copy_hash'`],
+  ['audience_source', `m.dimensions ->> 'audience_source'`],
+  ['segment_id', `(m.dimensions ->> 'segment_id')::uuid`],
+  ['category_ids', `array(select jsonb_array_elements_text(coalesce(m.dimensions -> 'category_ids', '[]'))::uuid)`],
+] as const;
+
 /**
  * The measures of the emails in `wanted (id)`, from the emails and what was recorded about them. A click that may still turn
  * out to be a machine's is not counted yet.
  */
-export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id,
+export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id, s.dimensions,
        s.sent_at, s.bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
        p.at as positive_at, s.complained_at, s.unsubscribed_at, coalesce(h.hits, '[]') as hits
      from wanted w join sends s on s.id = w.id

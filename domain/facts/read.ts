@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../lib/clock.ts';
+import { DAY_MS, HOUR_MS, utcDay } from '../../lib/clock.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { METRICS, SUMMED, type Counts } from './metrics.ts';
 
@@ -7,8 +7,6 @@ export interface HourRange {
   from: Date;
   to: Date;
 }
-
-const HOUR_MS = 3600_000;
 
 /** The hours in which a time lies: the begin is rounded down, the end up. */
 export function wholeHours({ from, to }: HourRange): HourRange {
@@ -87,6 +85,5 @@ function bounds({ from, to }: HourRange) {
   const end = Math.floor(to.getTime() / DAY_MS) * DAY_MS;
   // Where there is no whole day, all hours are those before it.
   const [daysFrom, daysTo] = first < end ? [new Date(first), new Date(end)] : [to, to];
-  const day = (at: Date) => at.toISOString().slice(0, 10);
-  return { from, to, daysFrom, daysTo, firstDay: day(daysFrom), endDay: day(daysTo) };
+  return { from, to, daysFrom, daysTo, firstDay: utcDay(daysFrom), endDay: utcDay(daysTo) };
 }

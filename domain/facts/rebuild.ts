@@ -1,8 +1,10 @@
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { recountLeadCompanies } from './lead-companies.ts';
 import { FACT_TABLES, METRICS, MOMENTS } from './metrics.ts';
+import { recordPeople } from './record-people.ts';
 import { recordFacts } from './record.ts';
-import { organizations, pages, SUMS_OF_MOMENTS } from './verify.ts';
+import { organizations, pages, peoplePages, SUMS_OF_MOMENTS } from './verify.ts';
 
 /**
  * Mends the facts, of one organization or of all, while writes go on: emails page by page, then the counts of one campaign and of one mailbox at a
@@ -18,14 +20,18 @@ export async function rebuildFacts(
     const ctx = systemCtx(deps, id, 'facts/rebuild');
     let changed = 0;
     for await (const ids of pages(deps, id))
-      changed += await transact(ctx, (tx) =>
-        recordFacts(
+      changed += await transact(ctx, async (tx) => {
+        const emails = await recordFacts(
           tx,
           ids.map((sendId) => ({ sendId, campaignId: null })),
-        ),
-      );
+        );
+        await recordPeople(tx, { sendIds: ids });
+        return emails;
+      });
+    for await (const personIds of peoplePages(deps, id)) await transact(ctx, (tx) => recordPeople(tx, { personIds }));
     for (const part of ['campaign_id', 'mailbox_id'] as const)
       for (const value of await partsOf(deps, id, part)) await transact(ctx, (tx) => recount(tx, part, value));
+    await transact(ctx, recountLeadCompanies);
     done.push({ organization_id: id, changed });
   }
   return done;

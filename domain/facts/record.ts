@@ -1,5 +1,5 @@
 import type { Tx } from '../kernel/transact.ts';
-import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
+import { DIMENSIONS, FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 
 /** An email, with what its event says about it; that counts where its row has lost it since. */
 export interface NamedEmail {
@@ -30,13 +30,13 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
          case when b.send_id is null then coalesce(m.step_id, w.step_id) else b.step_id end as step_id,
          case when b.send_id is null then m.variant_id else b.variant_id end as variant_id,
          case when b.send_id is null then coalesce(m.mailbox_id, w.mailbox_id) else b.mailbox_id end as mailbox_id,
-         m.contact_id, ${list(MEASURES, 'm.')}
+         m.contact_id, ${DIMENSIONS.map(([column, from]) => `${from} as ${column}`).join(', ')}, ${list(MEASURES, 'm.')}
        from measured m join wanted w on w.id = m.send_id left join before b on b.send_id = m.send_id
        where coalesce(b.campaign_id, m.campaign_id, w.campaign_id) is not null
          and (b.send_id is null or (${list(MEASURES, 'b.')}) is distinct from (${list(MEASURES, 'm.')}))
      ), stored as (
-       insert into send_facts (send_id, organization_id, contact_id, campaign_id, step_id, variant_id, mailbox_id, ${list(MEASURES)})
-       select send_id, :org, contact_id, campaign_id, step_id, variant_id, mailbox_id, ${list(MEASURES)} from after
+       insert into send_facts (send_id, organization_id, contact_id, campaign_id, step_id, variant_id, mailbox_id, ${FROZEN}, ${list(MEASURES)})
+       select send_id, :org, contact_id, campaign_id, step_id, variant_id, mailbox_id, ${FROZEN}, ${list(MEASURES)} from after
        on conflict (send_id) do update set ${MEASURES.map((column) => `${column} = excluded.${column}`).join(', ')}
      ), delta as materialized (
        select campaign_id, step_id, variant_id, mailbox_id, hour, metric, sum(count)::int as count from (
@@ -57,6 +57,8 @@ export async function recordFacts(tx: Tx, emails: readonly NamedEmail[]): Promis
   );
   return row!.changed;
 }
+
+const FROZEN = DIMENSIONS.map(([column]) => column).join(', ');
 
 const list = (columns: readonly string[], prefix = '') => columns.map((column) => `${prefix}${column}`).join(', ');
 

@@ -1,7 +1,10 @@
 import { across } from '../../db/across.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitions.ts';
+import { COMPANY_MEASURES, COUNTED_COMPANIES, KEPT_COMPANIES } from './lead-companies.ts';
 import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
+import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
 
 /** A fact that is not what the rows say. */
 export interface FactDifference {
@@ -64,6 +67,22 @@ export async function* pages(deps: Deps, organizationId: string): AsyncGenerator
   }
 }
 
+/** Ids of the people who reached a goal or are said to have, in pages. */
+export async function* peoplePages(deps: Deps, organizationId: string): AsyncGenerator<string[]> {
+  const org = reader(systemCtx(deps, organizationId, 'facts/read'));
+  for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
+    const rows = await org.sql<{ id: string }>(
+      `select p.id from people p where p.organization_id = :org and p.id > :after
+         and (exists (select 1 from conversions v where v.person_id = p.id) or exists (select 1 from acquisition_facts a where a.person_id = p.id))
+       order by p.id limit ${PAGE}`,
+      { after },
+    );
+    if (rows.length > 0) yield rows.map(({ id }) => id);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.id;
+  }
+}
+
 async function verifyOne(deps: Deps, organizationId: string): Promise<FactsReport> {
   const report: FactsReport = { organization_id: organizationId, emails: 0, behind: 0, differences: [], total: 0 };
   const ctx = systemCtx(deps, organizationId, 'facts/verify');
@@ -76,11 +95,19 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
     report.emails += ids.length;
     const rows = await differingEmails(ctx, ids);
     add('send_facts', rows.slice(0, NAMED), rows.length);
+    const prospects = await differingProspects(ctx, ids);
+    add('prospect_facts', prospects.slice(0, NAMED), prospects.length);
+  }
+  for await (const ids of peoplePages(deps, organizationId)) {
+    const rows = await differingAcquisitions(ctx, ids);
+    add('acquisition_facts', rows.slice(0, NAMED), rows.length);
   }
   for (const table of FACT_TABLES) {
     const rows = await differingCounts(ctx, table);
     add(table.name, rows.slice(0, NAMED), rows[0]?.total ?? 0);
   }
+  const companies = await differingCompanies(ctx);
+  add('lead_company_counts', companies.slice(0, NAMED), companies.length);
   const [stream] = await reader(ctx).sql<{ behind: number }>(
     `select count(*)::int as behind from reaction_streams s
      join reaction_subscribers r on r.name = s.subscriber
@@ -110,6 +137,44 @@ function differingEmails(ctx: ReadCtx, ids: readonly string[]): Promise<Found[]>
      where m.campaign_id is not null
        and (f.send_id is null or (${MEASURES.map((column) => `f.${column}`).join(', ')}) is distinct from (${MEASURES.map((column) => `m.${column}`).join(', ')}))`,
     { ids },
+  );
+}
+
+/** Rows of a table `s` and what they should be `n`, compared as JSON. */
+function differing(key: readonly string[], measures: readonly string[]): string {
+  const json = (alias: string, columns: readonly string[]) =>
+    `jsonb_build_object(${columns.map((column) => `'${column}', ${alias}.${column}`).join(', ')})`;
+  return `select ${json('k', key)} as key, case when s.${key[0]} is not null then ${json('s', measures)} end as stored,
+       case when n.${key[0]} is not null then ${json('n', measures)} end as expected, 0 as total
+     from (select ${key.join(', ')} from stored union select ${key.join(', ')} from now) k
+     left join stored s using (${key.join(', ')}) left join now n using (${key.join(', ')})
+     where s.${key[0]} is null or n.${key[0]} is null
+       or (${measures.map((column) => `s.${column}`).join(', ')}) is distinct from (${measures.map((column) => `n.${column}`).join(', ')})`;
+}
+
+function differingProspects(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `with wanted as materialized (select distinct contact_id as id from send_facts where organization_id = :org and send_id = any(:ids::uuid[]) and contact_id is not null),
+     now as (${PROSPECTS}), stored as (select f.* from prospect_facts f join wanted w on w.id = f.contact_id where f.organization_id = :org)
+     ${differing(['contact_id', 'campaign_id'], PROSPECT_MEASURES)}`,
+    { ids: sendIds },
+  );
+}
+
+async function differingAcquisitions(ctx: ReadCtx, personIds: readonly string[]): Promise<Found[]> {
+  const domains = await companyDomains(reader(ctx), personIds);
+  return reader(ctx).sql<Found>(
+    `with wanted as materialized (select * from unnest(:ids::uuid[], :domains::text[]) as w(id, domain)),
+     now as (${ACQUISITIONS}), stored as (select f.* from acquisition_facts f join wanted w on w.id = f.person_id where f.organization_id = :org)
+     ${differing(['person_id', 'goal_id'], ACQUISITION_MEASURES)}`,
+    { ids: [...domains.keys()], domains: [...domains.values()] },
+  );
+}
+
+function differingCompanies(ctx: ReadCtx): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `with now as (${COUNTED_COMPANIES}), stored as (${KEPT_COMPANIES})
+     select * from (${differing(['company_domain'], COMPANY_MEASURES)}) found where :org::uuid is not null`,
   );
 }
 

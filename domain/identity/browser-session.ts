@@ -1,28 +1,69 @@
+import { across } from '../../db/across.ts';
+import type { Columns } from '../../db/rows.ts';
+import { hmac, newSecret } from '../../lib/crypto.ts';
 import type { Actor } from '../kernel/actor.ts';
-import type { Deps } from '../kernel/context.ts';
+import type { Ctx, Deps } from '../kernel/context.ts';
 import { sessionCaller, type Origin } from './resolve-actor.ts';
-import { SESSION_MS, type TokenPair } from './sessions.ts';
-import { signSessionToken, verifySessionToken } from './session-token.ts';
+import { refreshSession, SESSION_MS, type TokenPair } from './sessions.ts';
 
-type Needs = Pick<Deps, 'db' | 'clock' | 'config'>;
+type Needs = Pick<Deps, 'db' | 'config'>;
 
 /**
- * What a browser keeps of a sign-in instead of its tokens: the value of a cookie, which is valid for the pages
- * of this server only. The session is listed, and can be ended, like every other. It is not refreshed: it is
- * valid for {@link SESSION_MS} from the sign-in.
+ * How long (ms) the value before the last one is taken: two tabs may ask at once, and an answer with a new cookie may be lost. A copy that is
+ * used later ends the session.
+ */
+const GRACE_MS = 60_000;
+
+/**
+ * What a browser keeps of a sign-in: a token that renews its session, as the value of a cookie that no script reads. It is no refresh token of
+ * the API. The session is listed, and can be ended, like every other. It is valid for {@link SESSION_MS} from the last time it was renewed.
  */
 export async function browserSession(
-  { config, clock }: Needs,
-  { sessionId, userId }: TokenPair,
+  { db, config }: Needs,
+  { sessionId }: Pick<TokenPair, 'sessionId'>,
 ): Promise<{ value: string; maxAgeMs: number }> {
-  const { token } = await signSessionToken(config, clock, { id: sessionId, userId }, 'browser', SESSION_MS / 1000);
-  return { value: token, maxAgeMs: SESSION_MS };
+  const value = newSecret();
+  await across(db, 'person')
+    .table('sessions')
+    .where('id', sessionId)
+    .update({ refresh_hash: hashOf(config, value) });
+  return { value, maxAgeMs: SESSION_MS };
 }
 
-/** The person of a browser's cookie; null when it was never issued, or its session has ended. */
-export async function browserActor(deps: Needs, value: string, origin: Origin): Promise<Actor | null> {
-  const id = await verifySessionToken(deps.config, deps.clock, value, 'browser');
-  const caller = id === undefined ? null : await sessionCaller(deps, id);
-  if (!caller || (caller.expiresAt && caller.expiresAt <= deps.clock.now())) return null;
-  return { ...caller.actor, ...origin };
+/** The person of a browser's cookie; null when it was never issued, was replaced a while ago, or its session has ended. */
+export async function browserActor(
+  deps: Needs & Pick<Deps, 'clock'>,
+  value: string,
+  origin: Origin,
+): Promise<Actor | null> {
+  const now = deps.clock.now();
+  const [session] = await across(deps.db, 'credential').sql<Columns<'sessions', 'id'>>(
+    `select id from sessions
+     where revoked_at is null and expires_at > :now
+       and (refresh_hash = :hash or (previous_refresh_hash = :hash and last_active_at > :since))`,
+    { hash: hashOf(deps.config, value), now, since: new Date(now.getTime() - GRACE_MS) },
+  );
+  const caller = session && (await sessionCaller(deps, session.id));
+  return caller ? { ...caller.actor, ...origin } : null;
+}
+
+/**
+ * Renews a browser's session: a short access token for its scripts, and a new value for the cookie.
+ * @throws AppError unauthorized when there is no such session (any more); a value that was replaced a while ago also ends its session
+ */
+export async function renewBrowserSession(
+  ctx: Ctx,
+  value: string,
+): Promise<{ tokens: TokenPair; value: string; maxAgeMs: number }> {
+  const tokens = await refreshSession(ctx, value, {
+    graceMs: GRACE_MS,
+    hash: (token) => hashOf(ctx.config, token),
+    successor: (token) => hmac(ctx.config.AUTH_SECRET, `browser-successor/${token}`).toString('base64url'),
+  });
+  return { tokens, value: tokens.refreshToken, maxAgeMs: SESSION_MS };
+}
+
+/** Keyed, so that the value of a cookie is of no use where a refresh token is asked for. */
+function hashOf(config: Pick<Deps, 'config'>['config'], value: string): string {
+  return hmac(config.AUTH_SECRET, `browser/${value}`).toString('base64url');
 }

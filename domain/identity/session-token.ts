@@ -6,9 +6,7 @@ import type { Config } from '../../lib/config/index.ts';
 const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'heron';
 
-/** Where a token is valid: for calls of the API (a bearer token), or for the pages of this server (a cookie). */
-export type SessionTokenUse = 'api' | 'browser';
-const AUDIENCES: Record<SessionTokenUse, string> = { api: 'heron-session', browser: 'heron-browser' };
+const AUDIENCE = 'heron-session';
 
 export interface SignedSessionToken {
   token: string;
@@ -17,38 +15,30 @@ export interface SignedSessionToken {
 
 /**
  * Signs a token of a session (HS256 over AUTH_SECRET). It names the session; its rights are read from PostgreSQL.
- * @param seconds how long it is valid
  */
 export async function signSessionToken(
   config: Config,
   clock: Clock,
   session: { id: string; userId: string },
-  use: SessionTokenUse = 'api',
-  seconds = ACCESS_TOKEN_SECONDS,
 ): Promise<SignedSessionToken> {
   const now = Math.floor(clock.now().getTime() / 1000);
   const token = await new SignJWT({ sid: session.id })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(session.userId)
     .setIssuer(ISSUER)
-    .setAudience(AUDIENCES[use])
+    .setAudience(AUDIENCE)
     .setIssuedAt(now)
-    .setExpirationTime(now + seconds)
+    .setExpirationTime(now + ACCESS_TOKEN_SECONDS)
     .sign(Buffer.from(config.AUTH_SECRET));
-  return { token, expiresAt: new Date((now + seconds) * 1000) };
+  return { token, expiresAt: new Date((now + ACCESS_TOKEN_SECONDS) * 1000) };
 }
 
 /** The session id in a token, or undefined when the signature, issuer, audience or expiry is wrong. */
-export async function verifySessionToken(
-  config: Config,
-  clock: Clock,
-  token: string,
-  use: SessionTokenUse = 'api',
-): Promise<string | undefined> {
+export async function verifySessionToken(config: Config, clock: Clock, token: string): Promise<string | undefined> {
   try {
     const { payload } = await jwtVerify(token, Buffer.from(config.AUTH_SECRET), {
       issuer: ISSUER,
-      audience: AUDIENCES[use],
+      audience: AUDIENCE,
       algorithms: ['HS256'],
       currentDate: clock.now(),
     });

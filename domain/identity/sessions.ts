@@ -103,20 +103,33 @@ export async function deviceKnown(ctx: Ctx, userId: string, deviceToken: string)
 /**
  * Exchanges a refresh token for a new pair. A refresh token works once: one that is used a second time was copied, so its
  * session ends.
+ * @param options.graceMs for how long, from its first use, the token before the last one is taken all the same; how often it is used makes it no longer
+ * @param options.hash how tokens of this kind are stored
+ * @param options.successor the token that follows one, so that whoever uses one again meanwhile gets the same: no use pushes another's token out
  * @throws AppError unauthorized
  */
-export async function refreshSession(ctx: Ctx, refreshToken: string): Promise<TokenPair> {
+export async function refreshSession(
+  ctx: Ctx,
+  refreshToken: string,
+  {
+    graceMs = 0,
+    hash: toHash = sha256,
+    successor = () => newSecret(),
+  }: { graceMs?: number; hash?: (token: string) => string; successor?: (token: string) => string } = {},
+): Promise<TokenPair> {
   const now = ctx.clock.now();
-  const hash = sha256(refreshToken);
-  const next = newSecret();
+  const hash = toHash(refreshToken);
+  const next = successor(refreshToken);
   const expiresAt = new Date(now.getTime() + SESSION_MS);
-  const [session] = await across(ctx.db, 'person')
-    .table('sessions')
-    .where('refresh_hash', hash)
-    .whereNull('revoked_at')
-    .where('expires_at', '>', now)
-    .update({ refresh_hash: sha256(next), previous_refresh_hash: hash, last_active_at: now, expires_at: expiresAt })
-    .returning(['id', 'user_id']);
+  const [session] = await across(ctx.db, 'person').sql<Columns<'sessions', 'id' | 'user_id'>>(
+    `update sessions
+     set refresh_hash = :next, previous_refresh_hash = :hash, expires_at = :expiresAt,
+       last_active_at = case when refresh_hash = :hash then cast(:now as timestamptz) else last_active_at end
+     where revoked_at is null and expires_at > :now
+       and (refresh_hash = :hash or (previous_refresh_hash = :hash and last_active_at > :since))
+     returning id, user_id`,
+    { hash, next: toHash(next), now, expiresAt, since: new Date(now.getTime() - graceMs) },
+  );
   if (!session) {
     const replayed = await across(ctx.db, 'person')
       .table('sessions')

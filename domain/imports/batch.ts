@@ -1,6 +1,8 @@
 import type { Columns } from '../../db/rows.ts';
 import type { ContactImportRow } from '../../db/models/contact-import.ts';
+import { lockCampaign } from '../engine/control/status.ts';
 import { addLeads } from '../leads/leads.ts';
+import { assertMayImportInto } from '../leads/may-change.ts';
 import type { ContactDraft } from '../records/contact-fields.ts';
 import { fileContacts, upsertContacts } from '../contacts/upsert.ts';
 import type { Tx } from '../kernel/transact.ts';
@@ -38,6 +40,7 @@ const SKIPPED: readonly RowReason[] = ['duplicate_in_file', 'already_exists', 's
 /**
  * Applies a batch and moves the checkpoint in one transaction, so that after a crash the job continues exactly there.
  * Suppressed addresses are reported, not imported. No contact.created fires for contacts of a file.
+ * @throws AppError not_found when its campaign is gone; forbidden for a key's import into a campaign that was started meanwhile
  * @returns false when the job is no longer running, or another worker has moved its checkpoint; nothing is applied then
  */
 export async function applyBatch(
@@ -59,14 +62,13 @@ export async function applyBatch(
   );
   const rows = suppressed.size === 0 ? batch.rows : batch.rows.filter((row) => !suppressed.has(row.draft.email));
   const stored = await upsertContacts(
-    tx.org,
+    tx,
     rows.map((row) => row.draft),
     {
       existing: job.options.update_existing ? 'update' : 'keep',
       source: 'import',
       sourceDetail: job.filename,
     },
-    tx.now,
   );
   const idOf = new Map(stored.map((row) => [row.email, row.id]));
   const imported = stored.filter((row) => row.inserted).length;
@@ -74,7 +76,10 @@ export async function applyBatch(
   const ids = stored.map((row) => row.id);
   await fileContacts(tx.org, ids, job.options.categories);
   await fileByTitle(tx, rows, idOf);
-  if (job.options.campaign_id && ids.length > 0) await addLeads(tx, job.options.campaign_id, ids);
+  if (job.options.campaign_id && ids.length > 0) {
+    assertMayImportInto(job.options.by_credential === true, await lockCampaign(tx, job.options.campaign_id));
+    await addLeads(tx, job.options.campaign_id, ids, 'import');
+  }
 
   const problems = [
     ...batch.problems,

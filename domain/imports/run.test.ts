@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { leadsCsv, SUPPRESSED_BEFOREHAND } from '../../examples/leads.ts';
 import { newId } from '../../lib/ids.ts';
-import { createContact, createLabel } from '../../test/harness/factories.ts';
+import { createApiKey, createContact, createLabel } from '../../test/harness/factories.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { addSuppressions } from '../suppressions/entries.ts';
@@ -241,6 +241,51 @@ test('imported contacts are filed and enrolled; a campaign that goes away ends t
   await failImport(ctx, late, error!.message);
   const job = await getImport(ctx, late);
   t.deepEqual([job.status, job.error, job.imported], ['failed', 'Campaign not found', 0]);
+});
+
+test('an import that a key began adds no leads once the campaign was started; one of a person goes on', async (t) => {
+  const { organizationId, userId } = await world.tenant();
+  const { db, clock } = world.deps;
+  const system = world.system(organizationId);
+  const { apiKeyId } = await createApiKey(world.deps, organizationId, userId);
+  const byKey: Ctx = { ...system, actor: { ...system.actor, kind: 'api_key', userId, apiKeyId } };
+  for (const [ctx, added] of [
+    [byKey, 1_000],
+    [system, 2_000],
+  ] as const)
+    for (const status of ['active', 'completed'] as const) {
+      const campaign = newId();
+      const now = clock.now();
+      await db('campaigns').insert({
+        id: campaign,
+        organization_id: organizationId,
+        name: 'Spring',
+        created_at: now,
+        updated_at: now,
+      });
+      const text = `email\n${Array.from({ length: 2_000 }, (_, i) => `p${i}@example.com`).join('\n')}\n`;
+      const id = await upload(ctx, text, { campaignId: campaign });
+      let started: Promise<unknown> | undefined;
+      // As a worker runs it: without the caller.
+      const run = () =>
+        runImport(system, id, {
+          onProgress: () => {
+            started ??= db('campaigns').where({ id: campaign }).update({ status }).then();
+            throw new Error('the worker is lost');
+          },
+        });
+      await t.throwsAsync(run(), { message: 'the worker is lost' });
+      await started;
+      if (ctx === byKey) await t.throwsAsync(runImport(system, id), { code: 'forbidden' });
+      else await runImport(system, id);
+      t.is((await db('enrollments').where({ campaign_id: campaign })).length, added, `${ctx.actor.kind}, ${status}`);
+      const job = await getImport(system, id);
+      t.is(Number(job.checkpoint), added, 'the page that was refused is not applied');
+      if (ctx === byKey)
+        await t.throwsAsync(upload(byKey, 'email\nlate@example.com\n', { campaignId: campaign }), {
+          code: 'forbidden',
+        });
+    }
 });
 
 test('a cancelled job stops at its next batch and keeps what it has', async (t) => {

@@ -7,6 +7,7 @@ import { unknownProblems, type NamedRecords } from '../leads/membership.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { assertMayImportInto } from '../leads/may-change.ts';
+import { isCredential } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { organizationOf } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
@@ -50,7 +51,7 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
     if (request.campaignId) {
       const campaign = await findCampaign(tx.org, request.campaignId);
       await assertPoolAllowed(tx, campaign);
-      assertMayImportInto(tx, campaign);
+      assertMayImportInto(isCredential(ctx.actor), campaign);
     }
     await assertRoom(ctx, tx, file.size);
     const blobId = await storeBlob(tx, file.path, file.size);
@@ -65,11 +66,11 @@ export async function startImport(ctx: Ctx, request: ImportRequest): Promise<Con
         ...dialect,
         has_header: hasHeader,
         columns: [...columns],
-
         mapping: [...mapping],
         categories: [...(request.categories ?? [])],
         campaign_id: request.campaignId ?? null,
         update_existing: request.updateExisting ?? true,
+        by_credential: isCredential(ctx.actor),
       },
       created_at: tx.now,
       updated_at: tx.now,

@@ -28,6 +28,11 @@ export interface Actor {
   userAgent: string;
 }
 
+/** Whether a key or an application asks, and not a person or the installation itself. */
+export function isCredential({ kind }: Pick<Actor, 'kind'>): boolean {
+  return kind !== 'session' && kind !== 'system';
+}
+
 /** The installation itself: workflows, schedules, the operator's command line. */
 export function systemActor(organizationId: string): Actor {
   return {

@@ -1,3 +1,4 @@
+import type { CatalogueReader } from '../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../db/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Config } from '../../lib/config/index.ts';
@@ -21,6 +22,8 @@ export interface Deps {
   /** Records of domains, for checks of senders and tracking domains. */
   dns: DnsRecords;
   systemMail: SystemMail;
+  /** The prospect catalogue; undefined where the installation has none. */
+  catalogue?: CatalogueReader | undefined;
   /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */
   workflows: WorkflowGateway;
   /** Check every event against its schema, and roll the transaction back if one does not fit; on in tests. */

@@ -79,6 +79,20 @@ const contact = {
   created_at: at,
 };
 
+const meeting = {
+  entity_id: id,
+  meeting_id: id.describe('The same'),
+  source: text.describe('calendly, cal_com, or manual for one that was logged by hand'),
+  contact_id: idOrNull,
+  contact_email: address.describe('The address of who booked'),
+  campaign_id: idOrNull,
+  invitee_name: text,
+  event_name: text,
+  scheduled_for: at.nullable(),
+  end_time: at.nullable(),
+  join_url: text,
+};
+
 /** One event for a write over many: without an `entity_id`. */
 const bulk = z.strictObject({ metadata: z.strictObject({ bulk: z.literal(true), count }) });
 
@@ -97,6 +111,35 @@ const policy = {
   api_key_id: idOrNull,
   oauth_grant_id: idOrNull,
 };
+
+const deal = {
+  entity_id: id,
+  deal_id: id.describe('The same'),
+  pipeline_id: id,
+  stage_id: id,
+  contact_id: idOrNull,
+  name: text,
+  value: z.number().nullable().describe('In units of the currency, such as 19.99'),
+  currency: text.describe('ISO 4217'),
+  status: z.enum(['open', 'won', 'lost']),
+  assigned_to: idOrNull.describe('A member of the workspace'),
+  campaign_id: idOrNull,
+};
+
+const task = {
+  entity_id: id,
+  task_id: id.describe('The same'),
+  title: text,
+  contact_id: idOrNull,
+  deal_id: idOrNull,
+  assigned_to: idOrNull.describe('A member of the workspace'),
+  assigned_team_id: idOrNull,
+  due_date: at.nullable(),
+  priority: z.enum(['low', 'medium', 'high', 'urgent']),
+  type: text.describe('Name of a task type'),
+  status: z.enum(['pending', 'in_progress', 'completed', 'cancelled']),
+};
+const changedFields = z.array(text).describe('What changed');
 
 /** Events of planned areas: only the certain fields. The area adds more; adding is compatible. */
 const entity = z.looseObject({ entity_id: id });
@@ -217,16 +260,24 @@ export const EVENT_PAYLOADS = {
     skipped: count,
     failed: count,
   }),
-  'crm.deal_created': entity,
-  'crm.deal_updated': entity,
-  'crm.deal_deleted': entity,
-  'crm.task_created': entity,
-  'crm.task_updated': z.union([entity, bulk]),
+  'crm.deal_created': z.strictObject(deal),
+  'crm.deal_updated': z.strictObject({
+    ...deal,
+    fields: changedFields,
+    previous_stage_id: id,
+    previous_status: z.enum(['open', 'won', 'lost']),
+  }),
+  'crm.deal_deleted': z.strictObject(deal),
+  'crm.task_created': z.strictObject(task),
+  'crm.task_updated': z.union([z.strictObject({ ...task, fields: changedFields }), bulk]),
   'crm.note_created': entity,
+  'meeting.booked': z.strictObject(meeting),
+  'meeting.rescheduled': z.strictObject({ ...meeting, previous_time: at.nullable() }),
+  'meeting.canceled': z.strictObject({ ...meeting, reason: text }),
   'custom.event': z.strictObject({
     event_id: id.describe('The product event, as GET /v1/events/:id shows it'),
     name: text,
-    contact_id: id,
+    contact_id: idOrNull.describe('Null for a person without a contact'),
     occurred_at: at,
     received_at: at,
     data: z.record(z.string(), z.unknown()),
@@ -255,7 +306,7 @@ export const EVENT_PAYLOADS = {
   }),
   'payment.state_changed': z.strictObject({
     payment_id: id,
-    subject: z.enum(['order', 'renewal']),
+    subject: z.enum(['order', 'renewal', 'order_month']),
     subject_id: id.describe('The order, or the cycle of the renewal'),
     state: text.describe('paid, expired, failed, refund_due, refunded or needs_person'),
     reason: textOrNull.describe('Why, as a code such as order_cancelled or refund_refused'),
@@ -297,7 +348,43 @@ export const EVENT_PAYLOADS = {
   'agent_policy.updated': z.strictObject({ ...policy, fields: z.array(text).describe('What changed') }),
   'agent_policy.deleted': z.strictObject(policy),
   'settings.updated': z.strictObject({ section: text.describe('organization, outreach'), changed: z.array(text) }),
+  'automation.notified': z.strictObject({
+    automation_id: id,
+    automation_name: text,
+    run_id: id,
+    node_id: text,
+    trigger_event: text,
+    contact_id: idOrNull,
+    message: text,
+  }),
+  'automation.run_failed': z.strictObject({
+    automation_id: id,
+    automation_name: text,
+    run_id: id,
+    trigger_event: text,
+    contact_id: idOrNull,
+    error_detail: text,
+    loop: z.boolean(),
+  }),
+  'automation.requested': z.strictObject({
+    automation_id: id,
+    cause: text.describe('The step run, or the node of another run: an automation has one run for each'),
+    run_id: idOrNull.describe('The run whose data it gets; null for a step of a campaign'),
+    contact_id: idOrNull,
+    contact_email: textOrNull,
+    campaign_id: idOrNull,
+    step_id: idOrNull,
+  }),
   'engagement.automated': z.strictObject({ campaign_id: id, task_id: id }),
+  'integration.action_settled': z.strictObject({
+    delivery_id: id,
+    connection_id: id,
+    action: text,
+    source: z.record(z.string(), text).describe('As whoever asked for the action gave it'),
+    ok: z.boolean(),
+    error: textOrNull,
+  }),
+  'person.changed': z.strictObject({ person_ids: z.array(id) }),
 } as const satisfies Record<StoredEventType, z.ZodType>;
 
 /** The payload of an event of a type. */

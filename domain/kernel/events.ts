@@ -173,6 +173,9 @@ export const EVENT_TYPES = {
     description: 'A CRM task changed; a bulk write fires once, with `metadata.bulk` and `metadata.count`.',
   },
   'crm.note_created': { category: 'crm', firehose: false, description: 'A note was written about a contact.' },
+  'meeting.booked': { category: 'meeting', firehose: false, description: 'Somebody booked a meeting.' },
+  'meeting.rescheduled': { category: 'meeting', firehose: false, description: 'A meeting was moved to another time.' },
+  'meeting.canceled': { category: 'meeting', firehose: false, description: 'A meeting was called off.' },
   'custom.event': {
     category: 'custom',
     firehose: true,
@@ -244,6 +247,17 @@ export const EVENT_TYPES = {
     firehose: false,
     description: 'A policy was deleted: every action of its credential waits for a person.',
   },
+  'automation.notified': {
+    category: 'automation',
+    firehose: false,
+    description: 'A notify action of an automation ran.',
+  },
+  'automation.run_failed': {
+    category: 'automation',
+    firehose: false,
+    description:
+      'A run of an automation ended with an error; `loop` says that automations started each other too often.',
+  },
   'settings.updated': {
     category: 'settings',
     firehose: false,
@@ -257,7 +271,12 @@ export type EventType = keyof typeof EVENT_TYPES;
  * Events for Heron's own reactions alone: no webhook, application or WebSocket gets them, and their names and payloads may
  * change with a release.
  */
-export const INTERNAL_EVENTS = ['engagement.automated'] as const;
+export const INTERNAL_EVENTS = [
+  'automation.requested',
+  'engagement.automated',
+  'integration.action_settled',
+  'person.changed',
+] as const;
 
 /** Every event that is stored, internal ones included. */
 export type StoredEventType = EventType | (typeof INTERNAL_EVENTS)[number];

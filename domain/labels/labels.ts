@@ -1,9 +1,11 @@
+import { defined } from '../../lib/defined.ts';
 import type { Columns } from '../../db/rows.ts';
 import { Labels, type LabelRegistry, type LabelRow } from '../../db/models/label.ts';
 import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { movedTo, storePositions } from '../records/positions.ts';
 
 export type { LabelRegistry, LabelRow } from '../../db/models/label.ts';
 
@@ -65,7 +67,7 @@ export async function updateLabel(
 ): Promise<LabelRow> {
   return transact(ctx, async (tx) => {
     await findLabel(tx, registry, id);
-    const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+    const change = defined(edit);
     await tx.org
       .query(Labels)
       .where({ id })
@@ -94,9 +96,11 @@ export async function deleteLabel(ctx: Ctx, registry: LabelRegistry, id: string)
       );
     }
     await tx.org.query(Labels).where({ id }).delete();
-    await storeOrder(
+    await storePositions(
       tx,
+      'labels',
       rows.map((row) => row.id).filter((other) => other !== label.id),
+      0,
     );
     tx.audit({ action: 'delete', entityType: registry, entityId: id, changes: { title: label.title } });
   });
@@ -131,9 +135,12 @@ export async function moveLabel(
     await findLabel(tx, registry, id);
     const problems = positionProblems(position, rows.length);
     if (problems.length > 0) throw badRequest('The position is out of range', problems);
-    const order = rows.map((row) => row.id).filter((other) => other !== id);
-    order.splice(position, 0, id);
-    await storeOrder(tx, order);
+    const order = movedTo(
+      rows.map((row) => row.id),
+      id,
+      position,
+    );
+    await storePositions(tx, 'labels', order, 0);
     tx.audit({ action: 'update', entityType: registry, entityId: id, changes: { position } });
     return order.map((labelId, index) => ({ id: labelId, position: index }));
   });
@@ -172,13 +179,4 @@ async function findLabel(tx: Tx, registry: LabelRegistry, id: string): Promise<L
   const label = isUuid(id) ? await tx.org.query(Labels).where({ registry }).findById(id) : undefined;
   if (!label) throw notFound(NOUN[registry]);
   return label;
-}
-
-async function storeOrder(tx: Tx, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.org.sql(
-    `update labels l set position = o.place - 1, updated_at = :now from unnest(cast(:ids as uuid[])) with ordinality as o(id, place)
-     where l.organization_id = :org and l.id = o.id and l.position <> o.place - 1`,
-    { ids, now: tx.now },
-  );
 }

@@ -13,6 +13,9 @@ import { assertPoolAllowed } from '../engine/campaign/sender-pool.ts';
 import { assertMayAddLeads } from './may-change.ts';
 import { activateCampaign, lockCampaign } from '../engine/control/status.ts';
 
+/** How a lead comes into a campaign, as reports of acquisition group emails. */
+export type LeadSource = 'import' | 'segment' | 'manual' | 'api' | 'form' | 'run';
+
 export interface AddedLeads {
   added: number;
   /** Contacts that were leads of the campaign before, in any state. */
@@ -25,13 +28,19 @@ const PAGE = 5_000;
  * Makes contacts leads of a campaign. Ids that are no contacts of the organization are skipped. The launcher of an active campaign
  * is signalled; a completed one starts again when its launch checks pass, otherwise the refusal is written to its activity
  * log.
+ * @param source how they come; by default by hand of a person, or by the API
  * @throws AppError not_found when the campaign is not of this organization; forbidden when it would send from mailboxes
  *   that the caller's key may not use
  */
-export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {
+export async function addLeads(
+  tx: Tx,
+  campaignId: string,
+  contactIds: readonly string[],
+  source: LeadSource = sourceOf(tx),
+): Promise<AddedLeads> {
   const campaign = await lockCampaign(tx, campaignId);
   await assertPoolAllowed(tx, campaign);
-  const result = await enroll(tx, campaign.id, contactIds);
+  const result = await enroll(tx, campaign.id, contactIds, source);
   await assertMayAddLeads(tx, campaign, result.added);
   await welcomeLeads(tx, campaign, result);
   return result;
@@ -46,17 +55,17 @@ export async function addLeads(tx: Tx, campaignId: string, contactIds: readonly 
 export async function addCampaignLeads(
   ctx: Ctx,
   campaignId: string,
-  input: { contactIds: readonly string[]; segmentIds: readonly string[] },
+  input: { contactIds: readonly string[]; segmentIds: readonly string[]; source?: LeadSource },
 ): Promise<AddedLeads> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
     await assertPoolAllowed(tx, campaign);
     refuseProblems(await audienceProblems(tx.org, input));
-    const result = await enroll(tx, campaign.id, input.contactIds);
+    const result = await enroll(tx, campaign.id, input.contactIds, input.source ?? sourceOf(tx));
     for (const segmentId of new Set(input.segmentIds)) {
       for (let after: string | undefined; ;) {
         const page = await segmentContactIds(tx.org, segmentId, { after, limit: PAGE });
-        const { added, already } = await enroll(tx, campaign.id, page);
+        const { added, already } = await enroll(tx, campaign.id, page, input.source ?? 'segment', segmentId);
         result.added += added;
         result.already += already;
         if (page.length < PAGE) break;
@@ -86,7 +95,17 @@ export async function audienceProblems(
   ];
 }
 
-async function enroll(tx: Tx, campaignId: string, contactIds: readonly string[]): Promise<AddedLeads> {
+function sourceOf({ actor }: Tx): LeadSource {
+  return actor.kind === 'session' ? 'manual' : 'api';
+}
+
+async function enroll(
+  tx: Tx,
+  campaignId: string,
+  contactIds: readonly string[],
+  source: LeadSource,
+  segmentId: string | null = null,
+): Promise<AddedLeads> {
   const unique = [...new Set(contactIds)];
   const result: AddedLeads = { added: 0, already: 0 };
   for (let from = 0; from < unique.length; from += PAGE) {
@@ -96,12 +115,12 @@ async function enroll(tx: Tx, campaignId: string, contactIds: readonly string[])
          select t.id, c.id as contact_id from unnest(:ids::uuid[], :contacts::uuid[]) as t(id, contact_id)
          join contacts c on c.id = t.contact_id and c.organization_id = :org
        ), added as (
-         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at)
-         select id, :org, :campaign, contact_id, 'pending', :now from wanted order by id
+         insert into enrollments (id, organization_id, campaign_id, contact_id, state, entered_at, source, segment_id)
+         select id, :org, :campaign, contact_id, 'pending', :now, :source, :segment from wanted order by id
          on conflict on constraint enrollments_contact_key do nothing returning 1
        )
        select (select count(*) from wanted)::int as found, (select count(*) from added)::int as added`,
-      { ids: contacts.map(() => newId()), contacts, campaign: campaignId, now: tx.now },
+      { ids: contacts.map(() => newId()), contacts, campaign: campaignId, now: tx.now, source, segment: segmentId },
     );
     result.added += counts!.added;
     result.already += counts!.found - counts!.added;

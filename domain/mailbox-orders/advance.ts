@@ -1,6 +1,7 @@
 import type { OrderDecision } from '../../workflows/mailbox-order/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { settleHolds } from './hold.ts';
 import { lockOrder, moveOrder } from './move.ts';
 import { connectMailboxes } from './ready.ts';
 import { parseStep, type OrderRow, type StepRow } from './states.ts';
@@ -39,6 +40,7 @@ async function decide(inside: Ctx, tx: Tx, order: OrderRow): Promise<OrderDecisi
       const step = await firstPending(tx, order.id, ['dns', 'warmup']);
       if (step) return { kind: 'step', state, step: step.step, where: where(step) };
       await connectMailboxes(inside, tx, order);
+      await settleHolds(tx, order.id);
       return next(inside, tx, order, 'ready');
     }
     case 'ready':
@@ -63,16 +65,23 @@ async function awaitPayment(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   return { kind: 'wait', state, until: payBy.getTime(), where: 'waiting for the payment' };
 }
 
-/** What of an order that came to nothing is still to be undone: the checkout, then its steps in reverse. */
+/** What of an order that came to nothing is still to be undone: the checkout, its steps in reverse, the subscription. */
 async function undoNext(tx: Tx, order: OrderRow): Promise<OrderDecision> {
   const { state } = order;
   const payment = order.payment_id
-    ? await tx.org.table('payments').where({ id: order.payment_id }).first('state', 'provider_session_id')
+    ? await tx.org
+        .table('payments')
+        .where({ id: order.payment_id })
+        .first('state', 'provider_subscription_id', 'subscription_ended_at')
     : undefined;
   if (payment?.state === 'open') return { kind: 'close', state, where: 'closing the checkout' };
   const steps = await readSteps(tx.org, order.id);
   const step = steps.findLast(isToBeUndone);
   if (step) return { kind: 'undo', state, step: step.step, where: `undoing ${where(step)}` };
+  // The refund of the first payment ends the subscription too; one that a person made at the provider does not.
+  const isSettled = payment?.state === 'paid' || payment?.state === 'refunded';
+  if (isSettled && payment.provider_subscription_id && !payment.subscription_ended_at)
+    return { kind: 'close', state, where: 'ending the subscription' };
   await settle(tx, order);
   const left = steps.filter((one) => one.state === 'needs_person').length;
   return { kind: 'done', state, where: left > 0 ? `${state}, ${left} steps need a person` : state };

@@ -3,30 +3,30 @@ import { signal } from '../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow, type MailboxOrderSignals } from '../../workflows/mailbox-order/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { requestRefund } from '../payments/request-refund.ts';
-import { lockWithPayment, moveOrder } from './move.ts';
-import { hasEnded, ORDER_STATES, WORKING, type OrderRow, type OrderState } from './states.ts';
+import { refundUndelivered } from './months.ts';
+import { lockWithPayments, moveOrder } from './move.ts';
+import { hasEnded, ORDER_STATES, type OrderRow, type OrderState } from './states.ts';
 
 /**
  * Cancels an order in any state (POST /mailbox-provisioning/:id/cancel). Before the payment nothing was bought, and the checkout is closed.
- * After it the payment is refunded, and the order's workflow gives what was bought back to the provider, step by step; mailboxes leave Heron
- * with that. An order that was cancelled or has failed is answered as it is.
+ * After it what was not delivered is refunded, and the order's workflow gives what was bought back to the provider, step by step; mailboxes leave
+ * Heron with that. An order that was cancelled or has failed is answered as it is.
  * @throws AppError not_found
  */
 export async function cancelOrder(ctx: Ctx, orderId: string): Promise<OrderRow> {
   return transact(ctx, async (tx) => {
-    const order = await lockWithPayment(tx, orderId);
+    const order = await lockWithPayments(tx, orderId);
     if (hasEnded(order.state)) return order;
     const cancelled = await moveOrder(tx, orderId, ORDER_STATES, 'cancelled', { reason: 'request' });
-    if (order.payment_id) await requestRefund(tx, order.payment_id, 'order_cancelled');
+    await refundUndelivered(tx, order, 'order_cancelled');
     wake(tx, orderId, 'cancelled');
     return cancelled!;
   });
 }
 
 /**
- * Ends an order that cannot be fulfilled, if it is in one of `from`; its workflow undoes what it has made. Of an order that was paid and is
- * not ready the payment is refunded, in this transaction.
+ * Ends an order that cannot be fulfilled, if it is in one of `from`; its workflow undoes what it has made. What was not delivered is refunded, in this
+ * transaction, except where the subscription of mailboxes in use has ended: its last month was used.
  * @returns undefined when it was in none of these states
  */
 export async function failOrder(
@@ -35,10 +35,11 @@ export async function failOrder(
   from: readonly OrderState[],
   error: StoredIssue,
 ): Promise<OrderRow | undefined> {
-  const order = await lockWithPayment(tx, orderId);
+  const order = await lockWithPayments(tx, orderId);
   const failed = await moveOrder(tx, orderId, from, 'failed', { reason: error.code, error });
   if (!failed) return undefined;
-  if (WORKING.includes(order.state)) await requestRefund(tx, order.payment_id!, 'order_failed');
+  const isUsedUp = order.state === 'ready' && error.code === 'subscription_ended';
+  if (!isUsedUp) await refundUndelivered(tx, order, 'order_failed');
   wake(tx, orderId, 'failed');
   return failed;
 }

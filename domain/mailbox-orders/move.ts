@@ -3,6 +3,7 @@ import type { StoredIssue } from '../../db/json-columns.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { lockPaymentsOf } from '../payments/move.ts';
 import type { OrderRow, OrderState } from './states.ts';
 
 /** What a transition changes beside the state. */
@@ -65,16 +66,12 @@ export function recordChange(tx: Tx, order: OrderRow, previousState: OrderState 
 }
 
 /**
- * Loads an order with a row lock, and its payment before it: the order in which a payment locks the two.
+ * Loads an order with a row lock, and its payments before it: the order in which a payment locks the two.
  * @throws AppError not_found
  */
-export async function lockWithPayment(tx: Tx, orderId: string): Promise<OrderRow> {
+export async function lockWithPayments(tx: Tx, orderId: string): Promise<OrderRow> {
   if (!isUuid(orderId)) throw notFound('Order');
-  await tx.org.sql(
-    `select p.id from payments p join mailbox_orders o on o.payment_id = p.id
-     where p.organization_id = :org and o.organization_id = :org and o.id = :id for update of p`,
-    { id: orderId },
-  );
+  await lockPaymentsOf(tx, orderId);
   return lockOrder(tx, orderId);
 }
 

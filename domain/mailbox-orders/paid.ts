@@ -1,8 +1,8 @@
-import { json } from '../../db/connection.ts';
 import { signalOpen } from '../../temporal/dispatch.ts';
 import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { failOrder } from './end.ts';
+import { leaveUnpaid } from './months.ts';
 import { moveOrder } from './move.ts';
 import { WORKING } from './states.ts';
 
@@ -22,8 +22,8 @@ export async function orderPaid(tx: Tx, orderId: string, paymentId: string): Pro
 }
 
 /**
- * Records that the payment of an order came to nothing. Before it was paid the order fails. When a month of mailboxes in use is not paid, their
- * order says so, and they go on; when the subscription has ended, they are retired. The time that was paid was used: nothing is given back then.
+ * Records that the payment of an order came to nothing. Before it was paid the order fails. When mailboxes in use are not paid for any more, they are
+ * held; when the subscription has ended, they are retired. The time that was paid was used: nothing is given back then.
  * @returns false when there was nothing to record
  */
 export async function orderPaymentFailed(
@@ -34,25 +34,7 @@ export async function orderPaymentFailed(
   const error = { code, ...WORDS[code] };
   if (code === 'subscription_ended') return (await failOrder(tx, orderId, ['ready', ...WORKING], error)) !== undefined;
   if ((await failOrder(tx, orderId, ['awaiting_payment'], error)) !== undefined) return true;
-  if (code !== 'payment_failed') return false;
-  const noted = await tx.org
-    .table('mailbox_orders')
-    .where({ id: orderId, state: 'ready' })
-    .update({ error: json(error), updated_at: tx.now });
-  return noted > 0;
-}
-
-/**
- * Records that a month was paid after one that was not.
- * @returns false where nothing was amiss
- */
-export async function orderPaymentRecovered(tx: Tx, orderId: string): Promise<boolean> {
-  const rows = await tx.org.sql(
-    `update mailbox_orders set error = null, updated_at = :now
-     where organization_id = :org and id = :id and state = 'ready' and error ->> 'code' = 'payment_failed' returning id`,
-    { id: orderId, now: tx.now },
-  );
-  return rows.length > 0;
+  return code === 'payment_failed' && leaveUnpaid(tx, orderId);
 }
 
 const WORDS = {

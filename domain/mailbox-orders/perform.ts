@@ -7,7 +7,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { failOrder } from './end.ts';
 import { mailboxProvider } from './http-provider.ts';
-import { lockOrder, lockWithPayment } from './move.ts';
+import { lockOrder, lockWithPayments } from './move.ts';
 import { ProviderRefusal, ProviderUnreachable, type CreatedMailbox, type RegisteredDomain } from './ports.ts';
 import type { ProvidedPasswords } from './ready.ts';
 import { parseStep, stepKey, WORKING, type OrderRow, type StepRow } from './states.ts';
@@ -157,7 +157,7 @@ async function mailboxOf(ctx: Ctx, orderId: string, position: number) {
 /** The provider refused a step for good: the order cannot be fulfilled. */
 async function refuse(ctx: Ctx, orderId: string, step: string, { code }: ProviderRefusal): Promise<void> {
   await transact(ctx, async (tx) => {
-    await lockWithPayment(tx, orderId);
+    await lockWithPayments(tx, orderId);
     await tx.org
       .table('order_steps')
       .where({ order_id: orderId, step, state: 'running' })

@@ -1,4 +1,4 @@
-import type { Row } from '../../db/rows.ts';
+import type { Columns, Row } from '../../db/rows.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -11,6 +11,8 @@ import type { OrderRow, OrderState, StepRow } from './states.ts';
 export interface OrderView {
   order: OrderRow;
   payment: { state: string; checkoutUrl: string | null; subscriptionId: string | null } | null;
+  /** Whether the refund of a payment, that of a later month included, needs a person. */
+  refundNeedsPerson: boolean;
   steps: StepRow[];
   mailboxes: Row<'order_mailboxes'>[];
 }
@@ -55,9 +57,10 @@ export async function listOrders(
 export async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Promise<OrderView[]> {
   const ids = orders.map(({ id }) => id);
   const [payments, steps, mailboxes] = await Promise.all([
-    org.sql<{ id: string; state: string; checkout_url: string | null; provider_subscription_id: string | null }>(
-      `select id, state, checkout_url, provider_subscription_id from payments where organization_id = :org and id = any(:ids)`,
-      { ids: orders.flatMap(({ payment_id: payment }) => payment ?? []) },
+    org.sql<Columns<'payments', 'id' | 'subject_id' | 'state' | 'checkout_url' | 'provider_subscription_id'>>(
+      `select id, subject_id, state, checkout_url, provider_subscription_id from payments
+       where organization_id = :org and subject in ('order', 'order_month') and subject_id = any(:ids)`,
+      { ids },
     ),
     org.sql<StepRow>(
       'select * from order_steps where organization_id = :org and order_id = any(:ids) order by order_id, seq',
@@ -77,6 +80,7 @@ export async function viewOrders(org: OrgScope, orders: readonly OrderRow[]): Pr
       payment: payment
         ? { state: payment.state, checkoutUrl: payment.checkout_url, subscriptionId: payment.provider_subscription_id }
         : null,
+      refundNeedsPerson: payments.some(({ subject_id: of, state }) => of === order.id && state === 'needs_person'),
       steps: steps.filter(({ order_id: id }) => id === order.id),
       mailboxes: mailboxes.filter(({ order_id: id }) => id === order.id),
     };

@@ -4,7 +4,6 @@ import { systemActor } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { Tx } from '../kernel/transact.ts';
 import { connectOrdered } from '../mailboxes/connect.ts';
-import { startWarmup } from '../warmup/standing.ts';
 import type { OrderRow } from './states.ts';
 
 type OrderMailbox = Row<'order_mailboxes'>;
@@ -17,7 +16,7 @@ export interface ProvidedPasswords {
 
 /**
  * Connects every mailbox of an order, in the transaction that makes the order ready: from then on Heron sends from them. Their
- * credentials move from the order to the mailbox. Where it was ordered, their warmup begins.
+ * credentials move from the order to the mailbox. Warmup that was ordered is the provider's: that of Heron is not started beside it.
  */
 export async function connectMailboxes(inside: Ctx, tx: Tx, order: OrderRow): Promise<void> {
   const actor = { ...systemActor(tx.org.organizationId), userId: order.user_id };
@@ -38,7 +37,6 @@ export async function connectMailboxes(inside: Ctx, tx: Tx, order: OrderRow): Pr
       .table('order_mailboxes')
       .where({ order_id: order.id, position: row.position })
       .update({ mailbox_id: mailbox.mailbox.id, credentials: null });
-    if (order.warmup) await startWarmup({ ...inside, actor }, mailbox.mailbox.id);
   }
 }
 

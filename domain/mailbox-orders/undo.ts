@@ -117,7 +117,8 @@ async function finish(tx: Tx, { order_id: orderId, step, provider_ref: ref }: St
 async function release(tx: Tx, orderId: string, ref: string): Promise<void> {
   const released = await tx.org
     .table('managed_domains')
-    .where({ order_id: orderId, provider_ref: ref, state: 'active' })
+    .where({ order_id: orderId, provider_ref: ref })
+    .whereIn('state', ['active', 'lapsed'])
     .update({ state: 'released', released_at: tx.now })
     .returning('id');
   for (const { id: domainId } of released) {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { json } from '../../db/connection.ts';
 import type { StoredActor } from '../../db/json-columns.ts';
 import type { Row } from '../../db/rows.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { newSecret, sha256 } from '../../lib/crypto.ts';
+import { codeChallenge, newSecret, sha256 } from '../../lib/crypto.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
@@ -87,7 +86,7 @@ export async function startConsent(ctx: Ctx, name: ConsentProvider): Promise<Sta
     scope: provider.scopes,
     state,
     nonce,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge: codeChallenge(verifier),
     code_challenge_method: 'S256',
   };
   for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);

@@ -5,6 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { readSignIn } from './sign-in.ts';
 import { dialServers } from './check.ts';
+import { fixOfHold } from '../engine/control/hold-codes.ts';
 import { AUTH_HOLD_MS, clearHold, holdMailbox } from '../engine/control/mailbox-hold.ts';
 import {
   findSendingCampaigns,
@@ -150,11 +151,8 @@ function issueOf(mailbox: MailboxRow, dialed: MailboxCheckResult | null, held: b
     };
   }
   if (held) {
-    return {
-      code: 'mailbox_unhealthy',
-      message: `The mailbox is held: ${holdOf(mailbox)!.reason || holdOf(mailbox)!.code}`,
-      fix: 'Lift the hold with PATCH /v1/emails/:id {"status": "active"}.',
-    };
+    const { code, reason } = holdOf(mailbox)!;
+    return { code: 'mailbox_unhealthy', message: `The mailbox is held: ${reason || code}`, fix: fixOfHold(code) };
   }
   return null;
 }

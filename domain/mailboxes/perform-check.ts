@@ -6,6 +6,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { type CheckRequest } from './check.ts';
 import { SEAL_PLACES } from '../../lib/seal-places.ts';
+import { within } from '../../lib/within.ts';
 
 /** How long (ms) one server may take. */
 const SIDE_MS = 20_000;
@@ -33,14 +34,7 @@ export async function performCheck(ctx: Ctx, smtp: SmtpSender, checkId: string):
 
 /** Bounds one server, so that a slow one does not delay the result of the other. */
 async function inTime(dial: Promise<SideResult>): Promise<SideResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<SideResult>((resolve) => {
-    timer = setTimeout(
-      () => resolve({ ok: false, stage: 'connect', message: 'The server did not answer in time' }),
-      SIDE_MS,
-    );
-  });
-  return Promise.race([dial, late]).finally(() => clearTimeout(timer));
+  return within(dial, SIDE_MS, () => ({ ok: false, stage: 'connect', message: 'The server did not answer in time' }));
 }
 
 async function dialSmtp(smtp: SmtpSender, target: SmtpTarget): Promise<SideResult> {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { OAuthApplications, type OAuthApplicationRow } from '../../db/models/oauth-application.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
@@ -235,9 +236,7 @@ function hostOf(webhookUrl: string): string {
 function stored({ scopes: _scopes, ...input }: ApplicationInput): Partial<OAuthApplicationRow> {
   const lists = input.redirect_uris ? { redirect_uris: [...new Set(input.redirect_uris)] } : {};
   return {
-    ...(Object.fromEntries(
-      Object.entries(input).filter(([, value]) => value !== undefined),
-    ) as Partial<OAuthApplicationRow>),
+    ...defined(input),
     ...lists,
   };
 }

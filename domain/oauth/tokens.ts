@@ -1,6 +1,5 @@
 import { across } from '../../db/across.ts';
-import { createHash } from 'node:crypto';
-import { newSecret, safeEqual, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
+import { codeChallenge, newSecret, safeEqual, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
 import { grantableWith } from '../../lib/grantable.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
@@ -167,8 +166,7 @@ function assertVerified(challenge: string | null, verifier: string | undefined):
     return;
   }
   if (verifier === undefined) throw invalidGrant('code_verifier is missing');
-  const digest = createHash('sha256').update(verifier).digest('base64url');
-  if (!VERIFIER.test(verifier) || !safeEqual(digest, challenge))
+  if (!VERIFIER.test(verifier) || !safeEqual(codeChallenge(verifier), challenge))
     throw invalidGrant('code_verifier is not that of the code_challenge');
 }
 

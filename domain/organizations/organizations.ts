@@ -3,15 +3,20 @@ import type { Columns } from '../../db/rows.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { Trx } from '../../db/connection.ts';
-import { notFound } from '../../lib/errors.ts';
+import { defined } from '../../lib/defined.ts';
+import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { SYSTEM_ROLES } from '../../lib/permissions.ts';
 import { actingAs } from '../identity/sessions.ts';
 import { throttle } from '../identity/throttle.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { transact } from '../kernel/transact.ts';
+import { isIanaZone } from '../records/schedule/zone.ts';
 
-export type OrganizationRow = Columns<'organizations', 'id' | 'name' | 'plan' | 'created_at' | 'updated_at'>;
+export type OrganizationRow = Columns<
+  'organizations',
+  'id' | 'name' | 'plan' | 'weekly_report' | 'timezone' | 'created_at' | 'updated_at'
+>;
 
 /** An organization as one of its members sees it. */
 export type MyOrganization = OrganizationRow &
@@ -20,7 +25,7 @@ export type MyOrganization = OrganizationRow &
 /** The caller's organizations that fulfil the condition `and`. */
 function mine(ctx: Ctx, and: string, bindings: Bindings = {}): Promise<MyOrganization[]> {
   return across(ctx.trx ?? ctx.db, 'person').sql<MyOrganization>(
-    `select o.id, o.name, o.plan, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
+    `select o.id, o.name, o.plan, o.weekly_report, o.timezone, o.created_at, o.updated_at, r.id as role_id, r.name as role_name, r.permissions, r.is_owner
      from organizations o
      join memberships m on m.organization_id = o.id
      join roles r on r.id = m.role_id
@@ -89,17 +94,38 @@ export async function createOrganization(ctx: Ctx, input: { name: string }): Pro
   });
 }
 
-/** Renames the organization. */
-export async function updateOrganization(ctx: Ctx, changes: { name?: string | undefined }): Promise<MyOrganization> {
+/** What may be changed of an organization. */
+export interface OrganizationChange {
+  name?: string | undefined;
+  /** Whether members who may see analytics are mailed the figures of each week. */
+  weekly_report?: boolean | undefined;
+  /** IANA name; decides when a week begins. */
+  timezone?: string | undefined;
+}
+
+/** Faults of a change that its schema does not see. */
+export function organizationProblems({ timezone }: OrganizationChange): Problem[] {
+  return timezone === undefined || isIanaZone(timezone)
+    ? []
+    : [{ path: 'body.timezone', message: 'An IANA time zone, such as Europe/Budapest' }];
+}
+
+/**
+ * Changes the organization: its name, its time zone, whether it mails weekly reports.
+ * @throws AppError bad_request for an unknown time zone
+ */
+export async function updateOrganization(ctx: Ctx, changes: OrganizationChange): Promise<MyOrganization> {
   const id = organizationOf(ctx);
-  if (changes.name !== undefined) {
+  refuseProblems(organizationProblems(changes));
+  const given = defined(changes);
+  if (Object.keys(given).length > 0) {
     await transact(ctx, async (tx) => {
       await across(tx.trx, 'person')
         .table('organizations')
         .where('id', id)
-        .update({ name: changes.name, updated_at: tx.now });
-      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: { name: changes.name } });
-      tx.emit('settings.updated', { section: 'organization', changed: ['name'] });
+        .update({ ...given, updated_at: tx.now });
+      tx.audit({ action: 'update', entityType: 'organization', entityId: id, changes: given });
+      tx.emit('settings.updated', { section: 'organization', changed: Object.keys(given) });
     });
   }
   return readMyOrganization(ctx, id);

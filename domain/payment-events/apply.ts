@@ -1,6 +1,7 @@
 import { signalOpen } from '../../temporal/dispatch.ts';
 import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
 import type { Tx } from '../kernel/transact.ts';
+import { isUnderWay } from '../payments/months.ts';
 import { movePayment } from '../payments/move.ts';
 import { refundNeedsPerson, settleRefund } from '../payments/refund.ts';
 import { refundArgs, requestRefund } from '../payments/request-refund.ts';
@@ -29,9 +30,11 @@ export async function applyNews(tx: Tx, payment: PaymentRow, news: PaymentNews):
     case 'refund_failed':
       return failRefund(tx, payment, news);
     case 'month_paid':
+      return subjectOf(payment).monthPaid(tx, news.month);
     case 'month_failed':
+      return isGivenBack(payment) ? 'ignored' : subjectOf(payment).monthFailed(tx, news.month);
     case 'subscription_ended':
-      return followSubscription(tx, payment, news.kind);
+      return endSubscription(tx, payment);
     default:
       return 'ignored';
   }
@@ -96,7 +99,9 @@ async function takeRefund(tx: Tx, payment: PaymentRow, refundId: string | null):
     if (settled) wakeRefund(tx, payment);
     return settled ? 'refunded' : 'ignored';
   }
-  await subjectOf(payment).failed(tx, 'payment_failed');
+  // What was given back of a time that is over was delivered: nothing follows from it.
+  if (payment.subject === 'renewal' || (await isUnderWay(tx, payment)))
+    await subjectOf(payment).failed(tx, 'payment_failed');
   const moved = await movePayment(tx, payment.id, [...UNPAID, 'paid'], 'refunded', {
     reason: 'refunded_at_provider',
     columns: { refunded_at: tx.now, ...(refundId ? { provider_refund_id: refundId } : {}) },
@@ -118,17 +123,16 @@ async function failRefund(
   return 'needs_person';
 }
 
-async function followSubscription(
-  tx: Tx,
-  payment: PaymentRow,
-  kind: 'month_paid' | 'month_failed' | 'subscription_ended',
-): Promise<string> {
-  // A subscription that we ended ourselves, with the refund.
-  if (payment.state === 'refund_due' || payment.state === 'refunded' || payment.state === 'needs_person')
-    return 'ignored';
-  if (kind === 'month_paid') return (await subjectOf(payment).recovered(tx)) ? kind : 'ignored';
-  await subjectOf(payment).failed(tx, kind === 'month_failed' ? 'payment_failed' : 'subscription_ended');
-  return kind;
+async function endSubscription(tx: Tx, payment: PaymentRow): Promise<string> {
+  await tx.org.table('payments').where({ id: payment.id }).update({ subscription_ended_at: tx.now });
+  if (isGivenBack(payment)) return 'ignored';
+  await subjectOf(payment).failed(tx, 'subscription_ended');
+  return 'subscription_ended';
+}
+
+/** Whether we ended the subscription ourselves, with the refund of its first payment. */
+function isGivenBack({ state }: PaymentRow): boolean {
+  return state === 'refund_due' || state === 'refunded' || state === 'needs_person';
 }
 
 /** The run of a refund looks again after the commit, if it is open. */

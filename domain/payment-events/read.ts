@@ -1,4 +1,6 @@
 import type Stripe from 'stripe';
+import { DAY_MS } from '../../lib/clock.ts';
+import type { Month } from '../payments/months.ts';
 import { idOf } from '../payments/stripe.ts';
 
 /** What an event says of one payment. */
@@ -8,7 +10,8 @@ export type PaymentNews =
   | { kind: 'refunded'; refundId: string | null }
   | { kind: 'refund_failed'; refundId: string; code: string }
   /** Of a subscription, after its first month. */
-  | { kind: 'month_paid' | 'month_failed' | 'subscription_ended' };
+  | { kind: 'month_paid' | 'month_failed'; month: Month }
+  | { kind: 'subscription_ended' };
 
 export interface Money {
   cents: number;
@@ -129,7 +132,19 @@ function readInvoice(invoice: Stripe.Invoice, kind: 'month_paid' | 'month_failed
   if (invoice.billing_reason === 'subscription_create') return undefined;
   const subscription = invoice.parent?.subscription_details;
   if (!subscription) return undefined;
-  return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind } };
+  const month = {
+    invoiceId: invoice.id ?? '',
+    cents: invoice.amount_paid,
+    currency: invoice.currency,
+    endsAt: endOf(invoice),
+  };
+  return { about: reference(subscription.metadata, null, idOf(subscription.subscription)), news: { kind, month } };
+}
+
+/** The end of the time that an invoice is for. Its own period is the one before: that of its lines counts. */
+function endOf({ lines, created }: Stripe.Invoice): Date {
+  const ends = lines.data.map(({ period }) => period.end);
+  return ends.length > 0 ? new Date(Math.max(...ends) * 1000) : new Date(created * 1000 + 31 * DAY_MS);
 }
 
 function reference(

@@ -1,6 +1,8 @@
 import { renewalPaid, renewalPaymentFailed } from '../domain-renewals/paid.ts';
 import type { Tx } from '../kernel/transact.ts';
-import { orderPaid, orderPaymentFailed, orderPaymentRecovered } from '../mailbox-orders/paid.ts';
+import { orderMonthFailed, orderMonthPaid } from '../mailbox-orders/months.ts';
+import { orderPaid, orderPaymentFailed } from '../mailbox-orders/paid.ts';
+import type { Month } from '../payments/months.ts';
 import type { PaymentRow } from '../payments/states.ts';
 
 /** Why a subject is not paid for any more. */
@@ -11,20 +13,22 @@ export interface PaymentSubject {
   /** `too_late`: it does not wait for the money any more. */
   paid(tx: Tx, paymentId: string): Promise<'paid' | 'too_late'>;
   failed(tx: Tx, code: PaymentFailure): Promise<void>;
-  /** A month was paid after one that was not. False where nothing was amiss. */
-  recovered(tx: Tx): Promise<boolean>;
+  /** A later month of its subscription was paid, or was not. Returns what that did, as a code. */
+  monthPaid(tx: Tx, month: Month): Promise<string>;
+  monthFailed(tx: Tx, month: Month): Promise<string>;
 }
 
-/** The subject of a payment. */
+/** The subject of a payment; that of a month is its order. */
 export function subjectOf({ subject, subject_id: id }: Pick<PaymentRow, 'subject' | 'subject_id'>): PaymentSubject {
-  return subject === 'order' ? orderOf(id) : renewalOf(id);
+  return subject === 'renewal' ? renewalOf(id) : orderOf(id);
 }
 
 function orderOf(orderId: string): PaymentSubject {
   return {
     paid: (tx, paymentId) => orderPaid(tx, orderId, paymentId),
     failed: async (tx, code) => void (await orderPaymentFailed(tx, orderId, code)),
-    recovered: (tx) => orderPaymentRecovered(tx, orderId),
+    monthPaid: (tx, month) => orderMonthPaid(tx, orderId, month),
+    monthFailed: (tx, month) => orderMonthFailed(tx, orderId, month),
   };
 }
 
@@ -32,6 +36,7 @@ function renewalOf(renewalId: string): PaymentSubject {
   return {
     paid: (tx, paymentId) => renewalPaid(tx, renewalId, paymentId),
     failed: (tx) => renewalPaymentFailed(tx, renewalId),
-    recovered: async () => false,
+    monthPaid: async () => 'ignored',
+    monthFailed: async () => 'ignored',
   };
 }

@@ -17,6 +17,7 @@ export interface PaymentChange {
       | 'provider_invoice_id'
       | 'provider_subscription_id'
       | 'provider_refund_id'
+      | 'period_end'
       | 'received_cents'
       | 'received_currency'
       | 'paid_at'
@@ -76,14 +77,23 @@ export async function movePayment(
 }
 
 /**
- * Loads a payment with a row lock. Whoever locks its order or renewal as well locks the payment first.
+ * Loads a payment with a row lock, and locks all others of its subject, the oldest first. Whoever locks the order or renewal as well locks
+ * the payments first.
  * @throws AppError not_found
  */
 export async function lockPayment(tx: Tx, paymentId: string): Promise<PaymentRow> {
-  const [payment] = await tx.org.sql<PaymentRow>(
-    'select * from payments where organization_id = :org and id = :id for update',
-    { id: paymentId },
-  );
+  const named = await tx.org.table('payments').where({ id: paymentId }).first('subject_id');
+  const locked = named ? await lockPaymentsOf(tx, named.subject_id as string) : [];
+  const payment = locked.find(({ id }) => id === paymentId);
   if (!payment) throw notFound('Payment');
   return payment;
+}
+
+/** Locks every payment of an order, its months included, or of a renewal; the oldest first. */
+export function lockPaymentsOf(tx: Tx, subjectId: string): Promise<PaymentRow[]> {
+  return tx.org.sql<PaymentRow>(
+    `select * from payments where organization_id = :org and subject in ('order', 'order_month', 'renewal') and subject_id = :id
+     order by id for update`,
+    { id: subjectId },
+  );
 }

@@ -9,7 +9,7 @@ export interface NewPayment {
   /** The workspace of the transaction. */
   organizationId: string;
   subject: PaymentRow['subject'];
-  /** Id of the order, or of the cycle of a renewal. */
+  /** Id of the order, also of a month of it, or of the cycle of a renewal. */
   subjectId: string;
   /** What is due now: the sum of the lines. */
   amountCents: number;

@@ -49,7 +49,7 @@ type Asked =
 async function askRefund(ctx: Ctx, payment: PaymentRow): Promise<Asked> {
   try {
     const stripe = stripeOf(ctx);
-    if (payment.provider_subscription_id) await endSubscription(stripe, payment.provider_subscription_id);
+    await cancelSubscription(ctx, payment.id);
     const refund = await findOrCreate(ctx, stripe, payment);
     if (!refund)
       return { kind: 'refused', refusal: { code: 'nothing_to_refund', message: 'The provider knows of no payment' } };
@@ -88,7 +88,7 @@ async function findOrCreate(ctx: Ctx, stripe: Stripe, payment: PaymentRow): Prom
   );
 }
 
-/** The payment of the first invoice of a subscription: the provider names it by the invoice alone. */
+/** The payment of an invoice of a subscription: the provider names it by the invoice alone. */
 async function intentOfInvoice(stripe: Stripe, invoice: string | null): Promise<string | null> {
   if (!invoice) return null;
   const { data } = await stripe.invoicePayments.list({ invoice, limit: 10 });
@@ -108,12 +108,14 @@ async function endSubscription(stripe: Stripe, subscriptionId: string): Promise<
 }
 
 /**
- * Ends the subscription of a paid order without giving money back: nothing more is charged. Safe to call again.
+ * Ends the subscription that began with a payment, if there is one: nothing more is charged. Safe to call again.
  * @throws StripeError when the same can be asked again
  */
 export async function cancelSubscription(ctx: Ctx, paymentId: string): Promise<void> {
   const { provider_subscription_id: id } = await readPayment(ctx, paymentId);
-  if (id) await endSubscription(stripeOf(ctx), id);
+  if (!id) return;
+  await endSubscription(stripeOf(ctx), id);
+  await atOnce(ctx).table('payments').where({ id: paymentId }).update({ subscription_ended_at: ctx.clock.now() });
 }
 
 async function waitOn(

@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { signalEvent } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { identifyPerson } from '../people/identify.ts';
 import { resumeTestRuns } from '../records/test-runs.ts';
 
 /** Most bytes of an event's data, as JSON. */
@@ -14,6 +15,9 @@ export interface EventReport {
   name: string;
   email?: string | undefined;
   contactId?: string | undefined;
+  /** Other names of the same person, which are linked; with one of them the email may be of no contact. */
+  userId?: string | undefined;
+  anonymousId?: string | undefined;
   /** Default: now. */
   occurredAt?: Date | undefined;
   data: Record<string, unknown>;
@@ -37,26 +41,29 @@ export interface PublishedEvent {
 /**
  * Stores a product event and resumes the contact's waits for it: the event and every wait it settles commit together,
  * so the answer lists exactly what was resumed (POST /events). A wait matches when the event occurred after the contact
- * entered it and before its deadline, and nothing settled it earlier; the engine completes the step.
+ * entered it and before its deadline, and nothing settled it earlier; the engine completes the step. A person without a
+ * contact waits for nothing.
  * @throws AppError event_contact_not_found (404); bad_request for data that cannot be stored
  */
 export async function publishEvent(ctx: Ctx, report: EventReport): Promise<PublishedEvent> {
   const problems = dataProblems(report.data);
   if (problems.length > 0) throw new AppError('bad_request', 'The data of the event cannot be stored', { problems });
   return transact(ctx, async (tx) => {
-    const contactId = await lockContact(tx, report);
+    const { personId, contactId } = await identifyPerson(tx, report);
     const occurredAt = report.occurredAt ?? tx.now;
     const event = await tx.org.create(ProductEvents, {
       id: newId(),
       contact_id: contactId,
+      person_id: personId,
       name: report.name,
       data: report.data,
       occurred_at: occurredAt,
       received_at: tx.now,
+      named_by: await namedBy(tx, report, contactId),
     });
-    const waits = await resumeWaits(tx, event);
+    const waits = contactId ? await resumeWaits(tx, event) : [];
     for (const wait of waits) signalEvent(tx, wait, event.id);
-    const tests = await resumeTestRuns(tx, event);
+    const tests = contactId ? await resumeTestRuns(tx, event) : [];
     const resumed = [
       ...waits.map((wait) => ({ ...wait, mode: 'live' as const })),
       ...tests.map((test) => ({ ...test, mode: 'test' as const })),
@@ -79,23 +86,16 @@ export async function publishEvent(ctx: Ctx, report: EventReport): Promise<Publi
   });
 }
 
-/** Locks the contact, so that it cannot be deleted before the event is stored. */
-async function lockContact(tx: Tx, { email, contactId }: EventReport): Promise<string> {
-  const [contact] = contactId
-    ? await tx.org.sql<{ id: string }>(
-        `select id from contacts where organization_id = :org and id = :id for key share`,
-        { id: contactId },
-      )
-    : await tx.org.sql<{ id: string }>(
-        `select id from contacts where organization_id = :org and email = :email for key share`,
-        { email: email!.toLowerCase() },
-      );
-  if (!contact) {
-    throw new AppError('event_contact_not_found', 'No contact with this address or id', {
-      fix: 'Create the contact first with POST /v1/contacts.',
-    });
-  }
-  return contact.id;
+/** By what the event named its person, for the explanation of whom a customer is credited to: contact, email, user_id or anonymous_id. */
+async function namedBy(tx: Tx, report: EventReport, contactId: string | null): Promise<string> {
+  if (report.contactId) return 'contact';
+  const linked = report.userId ? 'user_id' : report.anonymousId ? 'anonymous_id' : null;
+  if (!linked) return 'email';
+  const own = await tx.org.sql('select id from contacts where organization_id = :org and id = :id and email = :email', {
+    id: contactId,
+    email: report.email?.toLowerCase() ?? null,
+  });
+  return own.length > 0 ? 'email' : linked;
 }
 
 /** Waits are locked in one order, so that concurrent events cannot deadlock; one that was settled meanwhile is skipped. */

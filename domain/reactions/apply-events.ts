@@ -5,6 +5,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { errorSummary } from '../../lib/error-report.ts';
 import { newId } from '../../lib/ids.ts';
+import { within } from '../../lib/within.ts';
 import { sortedTypes, type ReactionEvent, type Subscriber } from './subscriber.ts';
 
 /** Events one transaction applies at most. */
@@ -37,12 +38,10 @@ interface Claim {
   position: number;
   head: number;
   attempts: number;
-  events: StoredEvent[];
+  events: ReactionEvent[];
   /** These are all events up to `head`. */
   all: boolean;
 }
-
-export type StoredEvent = ReactionEvent & { hops: number };
 
 /** Another process has moved the position meanwhile; the transaction is rolled back. */
 class StaleClaim extends Error {}
@@ -92,10 +91,10 @@ async function claimEvents(tx: Tx, subscriber: Subscriber, limit: number): Promi
     head: number;
     attempts: number;
     id: string | null;
-    type: StoredEvent['type'];
+    type: ReactionEvent['type'];
     position: number;
     created_at: Date;
-    data: StoredEvent['data'];
+    data: ReactionEvent['data'];
     hops: number | null;
   }>(
     `with stream as materialized (
@@ -132,9 +131,9 @@ export const STREAM_LOCK = `hashtextextended('reaction/' || :name || '/' || :org
 
 /** A row of domain_events as an event of the transaction's organization. */
 export function toEvent(
-  row: Pick<StoredEvent, 'id' | 'type' | 'position' | 'data'> & { created_at: Date; hops: number | null },
+  row: Pick<ReactionEvent, 'id' | 'type' | 'position' | 'data'> & { created_at: Date; hops: number | null },
   tx: Tx,
-): StoredEvent {
+): ReactionEvent {
   const { id, type, position, data } = row;
   return {
     id,
@@ -144,7 +143,7 @@ export function toEvent(
     createdAt: row.created_at,
     organizationId: tx.org.organizationId,
     hops: row.hops ?? 0,
-  } as StoredEvent;
+  } as ReactionEvent;
 }
 
 /**
@@ -157,7 +156,7 @@ async function applyEvents(
   tx: Tx,
   ctx: Ctx,
   subscriber: Subscriber,
-  events: readonly StoredEvent[],
+  events: readonly ReactionEvent[],
   onBegin: (index: number) => void,
 ): Promise<number> {
   const startedAt = performance.now();
@@ -178,7 +177,10 @@ async function applyEvents(
     onBegin(events.length);
     return events.length;
   };
-  return withinTime(work(), APPLY_TIMEOUT_MS);
+  // Work that continues without its transaction fails there.
+  return within(work(), APPLY_TIMEOUT_MS, () => {
+    throw new Error(`The reaction took longer than ${APPLY_TIMEOUT_MS} ms`);
+  });
 }
 
 /** Applies events with a subscriber's verb inside a transaction; what it emits counts one reaction more. */
@@ -186,7 +188,7 @@ export async function applyWithin(
   tx: Tx,
   ctx: Ctx,
   subscriber: Subscriber,
-  events: readonly StoredEvent[],
+  events: readonly ReactionEvent[],
 ): Promise<void> {
   tx.hops = Math.max(tx.hops, ...events.map(({ hops }) => hops + 1));
   const joined = { ...ctx, trx: tx.trx, hops: tx.hops };
@@ -195,25 +197,11 @@ export async function applyWithin(
 }
 
 /** @throws ReactionLoop for an event behind {@link MAX_HOPS} reactions */
-function refuseLoop({ hops, type }: StoredEvent): void {
+function refuseLoop({ hops, type }: ReactionEvent): void {
   if (hops >= MAX_HOPS)
     throw new ReactionLoop(
       `A loop: this ${type} came from ${hops} reactions in a row, each to an event of the one before`,
     );
-}
-
-async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`The reaction took longer than ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    // It continues without its transaction and fails; its result is ignored.
-    work.catch(() => {});
-  }
 }
 
 /**

@@ -5,8 +5,8 @@ import { AppError, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
-import { applyWithin, STREAM_LOCK, toEvent, type StoredEvent } from './apply-events.ts';
-import type { Subscriber } from './subscriber.ts';
+import { applyWithin, STREAM_LOCK, toEvent } from './apply-events.ts';
+import type { ReactionEvent, Subscriber } from './subscriber.ts';
 
 const COLUMNS = [
   'id',
@@ -99,7 +99,7 @@ async function lockParked(tx: Tx, { id, subscriber }: ParkedEvent): Promise<void
   if (!open) throw new AppError('conflict', 'This parked event has been replayed or discarded already');
 }
 
-async function readEvent(tx: Tx, id: string): Promise<StoredEvent> {
+async function readEvent(tx: Tx, id: string): Promise<ReactionEvent> {
   const [row] = await tx.org.sql<Parameters<typeof toEvent>[0]>(
     'select id, type, position, created_at, data, hops from domain_events where organization_id = :org and id = :id',
     { id },

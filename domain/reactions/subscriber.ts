@@ -12,6 +12,8 @@ export type ReactionEvent<T extends StoredEventType = StoredEventType> = {
     /** In commit order, over all organizations; with gaps. */
     position: number;
     createdAt: Date;
+    /** Reactions in a row that led to it. */
+    hops: number;
     data: EventData<K>;
   };
 }[T];

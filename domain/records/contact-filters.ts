@@ -77,12 +77,7 @@ export function leadStatusSql(where: Conditions, now: Date): string {
 export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   assertLeadFilters(filters);
   const where = new Conditions('f');
-  const text = cleanText(filters.query ?? '');
-  if (text) {
-    // Exactly the expression of the trigram index contacts_search.
-    const pattern = where.bind(`%${likeLiteral(text)}%`, 'text');
-    where.add(`(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) ilike ${pattern}`);
-  }
+  addTextSearch(where, filters.query);
   for (const filter of filters.custom_field_filters ?? []) {
     const pattern = PATTERN[filter.type](likeLiteral(cleanText(filter.value)));
     where.add(`c.custom_fields ->> ${where.bind(cleanText(filter.name), 'text')} ilike ${where.bind(pattern, 'text')}`);
@@ -98,6 +93,15 @@ export function compileFilters(filters: ContactFilters, now: Date): Conditions {
   if (filters.updated_after) where.add(`c.updated_at >= ${where.bind(filters.updated_after, 'timestamptz')}`);
   if (filters.updated_before) where.add(`c.updated_at < ${where.bind(filters.updated_before, 'timestamptz')}`);
   return where;
+}
+
+/** Contacts `c` whose name, email or company contains a text, in any case; empty text is no condition. */
+export function addTextSearch(where: Conditions, query: string | undefined): void {
+  const text = cleanText(query ?? '');
+  if (!text) return;
+  // Exactly the expression of the trigram index contacts_search.
+  const pattern = where.bind(`%${likeLiteral(text)}%`, 'text');
+  where.add(`(c.email || ' ' || c.first_name || ' ' || c.last_name || ' ' || c.company) ilike ${pattern}`);
 }
 
 function addMemberships(where: Conditions, filters: ContactFilters, now: Date): void {

@@ -16,6 +16,19 @@ export const UNCERTAIN_EMAIL = 'uncertain_email';
 /** What an order of mailboxes made at its provider and could not undo. */
 export const UNDO_OF_ORDER = 'mailbox_order_undo';
 
+/** What a provider refused, or did not answer for too long. */
+export const INTEGRATION_DELIVERY = 'integration_delivery';
+/** The deliveries of a connection, whose run kept failing. */
+export const INTEGRATION_RUN = 'integration_run';
+
+/** The replay of a goal that kept failing. */
+export const REPLAY = 'goal_replay';
+
+/** An automation that started itself, by others, too often in a row. */
+export const AUTOMATION_LOOP = 'automation_loop';
+/** A run of an automation that kept failing. */
+export const AUTOMATION_RUN = 'automation_run';
+
 /** Work that failed for the last time. */
 export interface GivenUp {
   /** The row that the work belongs to. */

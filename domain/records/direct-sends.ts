@@ -59,9 +59,13 @@ export async function settleDirectSend(
 export async function lockDirectSend(
   tx: Tx,
   id: string,
-): Promise<Columns<'direct_sends', 'id' | 'state' | 'mailbox_id' | 'approval_id' | 'attempts'> | undefined> {
-  const [row] = await tx.org.sql<Columns<'direct_sends', 'id' | 'state' | 'mailbox_id' | 'approval_id' | 'attempts'>>(
-    `select id, state, mailbox_id, approval_id, attempts from direct_sends where organization_id = :org and id = :id for update`,
+): Promise<
+  Columns<'direct_sends', 'id' | 'state' | 'mailbox_id' | 'approval_id' | 'attempts' | 'files_deleted_at'> | undefined
+> {
+  const [row] = await tx.org.sql<
+    Columns<'direct_sends', 'id' | 'state' | 'mailbox_id' | 'approval_id' | 'attempts' | 'files_deleted_at'>
+  >(
+    `select id, state, mailbox_id, approval_id, attempts, files_deleted_at from direct_sends where organization_id = :org and id = :id for update`,
     { id },
   );
   return row;

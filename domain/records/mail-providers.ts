@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { AppError } from '../../lib/errors.ts';
 
@@ -76,7 +77,7 @@ export function configuredProvider(config: Config, name: ConsentProvider): MailP
   if (!clientId || !clientSecret) return undefined;
   const { sendAs, revoke, ...others } = endpoints ?? {};
   const published = PUBLISHED[name];
-  const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
+  const given = defined(others);
   return {
     ...published,
     ...given,

@@ -1,7 +1,9 @@
 import type { Config } from '../../lib/config/index.ts';
+import { automationWorkflow } from '../../workflows/automation/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { goalReplayWorkflow } from '../../workflows/goal-replay/contract.ts';
 import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
@@ -11,7 +13,9 @@ export type Watched =
   | { campaignId: string }
   | { campaignId: string; contactId: string }
   | { importId: string }
+  | { automationRunId: string }
   | { runId: string }
+  | { replayId: string }
   | { orderId: string }
   | { deliveryId: string };
 
@@ -31,6 +35,8 @@ function workflowIdOf(watched: Watched): string {
   if ('contactId' in args) return enrollmentWorkflow.id(args);
   if ('campaignId' in args) return campaignWorkflow.id(args);
   if ('importId' in args) return contactImportWorkflow.id(args);
+  if ('automationRunId' in args) return automationWorkflow.id({ ...args, runId: args.automationRunId });
+  if ('replayId' in args) return goalReplayWorkflow.id(args);
   if ('orderId' in args) return mailboxOrderWorkflow.id(args);
   if ('runId' in args) return runWorkflow.id(args);
   return webhookDeliveryWorkflow.id(args);

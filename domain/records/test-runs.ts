@@ -155,7 +155,9 @@ export async function resumeTestRuns(
   tx: Tx,
   event: Pick<Row<'product_events'>, 'id' | 'contact_id' | 'name' | 'data' | 'occurred_at'>,
 ): Promise<ResumedTestRun[]> {
-  const bindings = { contact: event.contact_id, name: event.name, occurred: event.occurred_at, now: tx.now };
+  const { contact_id: contactId } = event;
+  if (contactId === null) return [];
+  const bindings = { contact: contactId, name: event.name, occurred: event.occurred_at, now: tx.now };
   const due = `organization_id = :org and contact_id = :contact and event_name = :name and state = 'waiting'
       and started_at <= :occurred and deadline > :now and deadline > :occurred`;
   const held = await tx.org.sql<{ id: string }>(
@@ -182,7 +184,7 @@ export async function resumeTestRuns(
     run_id: test_run_id,
     campaign_id,
     step_id,
-    contact_id: event.contact_id,
+    contact_id: contactId,
   }));
 }
 

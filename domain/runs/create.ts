@@ -134,7 +134,7 @@ async function storeLeads(
     );
   }
   if (contactIds.length > 0 || segmentIds.length > 0)
-    await addCampaignLeads(inside, campaignId, { contactIds, segmentIds });
+    await addCampaignLeads(inside, campaignId, { contactIds, segmentIds, source: 'run' });
 }
 
 async function storeRun(tx: Tx, campaign: CampaignRow, input: CreateRun, plan: RunPlan): Promise<RunRow> {

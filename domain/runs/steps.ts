@@ -80,6 +80,9 @@ function toCampaignStep(step: RunStep, connections: ReadonlyMap<string, string>)
     subject: '',
     body_plain: '',
     body_html: '',
+    offer: '',
+    angle: '',
+    cta: '',
     ...(step.wait_after === undefined ? {} : { wait_after: step.wait_after }),
   };
   switch (step.type) {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts';
 import { Segments, type SegmentCondition, type SegmentRow } from '../../db/models/segment.ts';
 import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
@@ -65,7 +66,7 @@ export async function updateSegment(
   if (edit.conditions) refuseFaulty(edit.conditions);
   return transact(ctx, async (tx) => {
     if (!isUuid(id)) throw notFound('Segment');
-    const change = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+    const change = defined(edit);
     const changed = await tx.org
       .query(Segments)
       .findById(id)

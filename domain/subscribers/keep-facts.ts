@@ -1,9 +1,10 @@
+import { recordPeople } from '../facts/record-people.ts';
 import { recordFacts } from '../facts/record.ts';
 import { declareSubscriber } from '../reactions/subscriber.ts';
 
 /**
- * Keeps the facts that reports read. An event only names the email that something happened to; the email is read as it is, so many events of one are one
- * look, and their order does not matter.
+ * Keeps the facts that reports read. An event only names the email, the person or the contact that something happened to; it is read as it
+ * is, so many events of one are one look, and their order does not matter.
  */
 export const keepFacts = declareSubscriber({
   name: 'keep_facts',
@@ -16,23 +17,37 @@ export const keepFacts = declareSubscriber({
     'campaign.unsubscribed',
     'deliverability.complaint',
     'engagement.automated',
+    'person.changed',
+    'contact.updated',
+    'contact.deleted',
   ],
   startsFrom: 'beginning',
   async applyBatch(tx, events) {
-    await recordFacts(
-      tx,
-      events.flatMap(({ data }) =>
-        data.task_id
-          ? [
-              {
-                sendId: data.task_id,
-                campaignId: data.campaign_id,
-                stepId: 'step_id' in data ? data.step_id : null,
-                mailboxId: 'email_account_id' in data ? data.email_account_id : null,
-              },
-            ]
-          : [],
-      ),
+    const emails = events.flatMap(({ data }) =>
+      'task_id' in data && data.task_id
+        ? [
+            {
+              sendId: data.task_id,
+              campaignId: data.campaign_id,
+              stepId: 'step_id' in data ? data.step_id : null,
+              mailboxId: 'email_account_id' in data ? data.email_account_id : null,
+            },
+          ]
+        : [],
     );
+    await recordFacts(tx, emails);
+    await recordPeople(tx, {
+      sendIds: events.flatMap(({ type, data }) =>
+        MEETS_PEOPLE.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [],
+      ),
+      personIds: events.flatMap(({ data }) => ('person_ids' in data ? data.person_ids : [])),
+      contactIds: events.flatMap(({ type, data }) =>
+        type === 'contact.updated' && 'entity_id' in data ? [data.entity_id] : [],
+      ),
+      isContactGone: events.some(({ type }) => type === 'contact.deleted'),
+    });
   },
 });
+
+/** Events of emails that change what is known of their contacts; opens and clicks do not. */
+const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

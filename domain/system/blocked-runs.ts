@@ -4,26 +4,44 @@ import { isConnectionLost } from '../../db/errors.ts';
 import { errorKind } from '../../lib/error-report.ts';
 import { signal } from '../../temporal/dispatch.ts';
 import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
+import { automationWorkflow } from '../../workflows/automation/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow } from '../../workflows/contact-import/contract.ts';
 import { directSendWorkflow } from '../../workflows/direct-send/contract.ts';
 import { domainRenewalWorkflow } from '../../workflows/domain-renewal/contract.ts';
 import { enrollmentWorkflow } from '../../workflows/enrollment/contract.ts';
+import { goalReplayWorkflow } from '../../workflows/goal-replay/contract.ts';
+import { integrationDeliveryWorkflow } from '../../workflows/integration-delivery/contract.ts';
 import { mailboxOrderWorkflow } from '../../workflows/mailbox-order/contract.ts';
 import { orderRefundWorkflow } from '../../workflows/order-refund/contract.ts';
 import { runWorkflow } from '../../workflows/run/contract.ts';
 import { testRunWorkflow } from '../../workflows/test-run/contract.ts';
 import { warmupWorkflow } from '../../workflows/warmup/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
+import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
 import { webhookVerifyWorkflow } from '../../workflows/webhook-verify/contract.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { signalRetry } from '../engine/control/signals.ts';
 import { systemCtx, type Ctx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
+import { retryAutomationRun } from '../automations/advance.ts';
 import { retryRenewal } from '../domain-renewals/paid.ts';
+import { retryReplay } from '../goals/replays.ts';
+import { retryDelivery } from '../integrations/retry.ts';
 import { retryUndo } from '../mailbox-orders/undo.ts';
 import { retryRefund } from '../payments/request-refund.ts';
-import { addDeadLetter, REFUND, RENEWAL, replayDeadLetter, UNDO_OF_ORDER } from '../records/dead-letters.ts';
+import {
+  addDeadLetter,
+  AUTOMATION_LOOP,
+  AUTOMATION_RUN,
+  INTEGRATION_DELIVERY,
+  INTEGRATION_RUN,
+  REFUND,
+  RENEWAL,
+  REPLAY,
+  replayDeadLetter,
+  UNDO_OF_ORDER,
+} from '../records/dead-letters.ts';
 import { signalDirectSend } from '../records/direct-sends.ts';
 
 /** Who retries a blocked run. */
@@ -127,6 +145,54 @@ async function retry(deps: Deps, letter: DueLetter, cause: RetryCause): Promise<
 }
 
 const FAMILIES: readonly Family[] = [
+  {
+    taskType: AUTOMATION_RUN,
+    owns: (workflowId) => automationWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { runId } = automationWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('automation_runs')
+        .where({ id: runId, status: 'running' })
+        .update({ blocked_reason: reason });
+      return changed > 0 ? runId : undefined;
+    },
+    retry: retryAutomationRun,
+  },
+  {
+    // Not a run that is blocked, but one that was not begun: a person who has looked at the automations settles it.
+    taskType: AUTOMATION_LOOP,
+    owns: () => false,
+    block: async () => undefined,
+    retry: async () => true,
+  },
+  {
+    // Not a run that is blocked, but what a provider refused: only a person has it tried again.
+    taskType: INTEGRATION_DELIVERY,
+    owns: () => false,
+    block: async () => undefined,
+    retry: retryDelivery,
+  },
+  {
+    taskType: INTEGRATION_RUN,
+    owns: (workflowId) => integrationDeliveryWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { connectionId } = integrationDeliveryWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('integration_connections')
+        .where({ id: connectionId })
+        .update({ blocked_reason: reason, updated_at: tx.now });
+      return changed > 0 ? connectionId : undefined;
+    },
+    async retry(tx, connectionId, cause) {
+      const changed = await tx.org
+        .table('integration_connections')
+        .where({ id: connectionId })
+        .update({ blocked_reason: null, updated_at: tx.now });
+      const args = { organizationId: tx.org.organizationId, connectionId };
+      if (changed > 0) tx.intend(signal(integrationDeliveryWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
   {
     taskType: 'mailbox_order',
     owns: (workflowId) => mailboxOrderWorkflow.partsOf(workflowId) !== undefined,
@@ -287,6 +353,20 @@ const FAMILIES: readonly Family[] = [
     retry: retryRefund,
   },
   {
+    taskType: REPLAY,
+    owns: (workflowId) => goalReplayWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { replayId } = goalReplayWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('goal_replays')
+        .where({ id: replayId })
+        .whereIn('state', ['queued', 'running'])
+        .update({ blocked_reason: reason });
+      return changed > 0 ? replayId : undefined;
+    },
+    retry: retryReplay,
+  },
+  {
     taskType: 'contact_import',
     owns: (workflowId) => contactImportWorkflow.partsOf(workflowId) !== undefined,
     async block(tx, workflowId, reason) {
@@ -348,6 +428,27 @@ const FAMILIES: readonly Family[] = [
         .update({ blocked_reason: null });
       const args = { organizationId: tx.org.organizationId, approvalId };
       if (changed > 0) tx.intend(signal(approvalMailWorkflow, args, 'retry', { cause }));
+      return changed > 0;
+    },
+  },
+  {
+    taskType: 'weekly_report',
+    owns: (workflowId) => weeklyReportWorkflow.partsOf(workflowId) !== undefined,
+    async block(tx, workflowId, reason) {
+      const { reportId } = weeklyReportWorkflow.partsOf(workflowId)!;
+      const changed = await tx.org
+        .table('weekly_reports')
+        .where({ id: reportId, state: 'due' })
+        .update({ blocked_reason: reason });
+      return changed > 0 ? reportId : undefined;
+    },
+    async retry(tx, reportId, cause) {
+      const changed = await tx.org
+        .table('weekly_reports')
+        .where({ id: reportId, state: 'due' })
+        .update({ blocked_reason: null });
+      const args = { organizationId: tx.org.organizationId, reportId };
+      if (changed > 0) tx.intend(signal(weeklyReportWorkflow, args, 'retry', { cause }));
       return changed > 0;
     },
   },

@@ -78,6 +78,39 @@ test.serial('after a rotation the new key alone opens everything, and links of s
       last_name: '',
       credentials: before.seal(`of ${position}`, SEAL_PLACES.orderMailbox(byConsent.id, position)),
     });
+  const integration = { organization_id: organizationId, provider: 'hubspot', label: '', created_at: now };
+  const sealedHere = before.seal('keys', SEAL_PLACES.integration(byConsent.id));
+  await db('integration_connections').insert({
+    ...integration,
+    id: byConsent.id,
+    status: 'connected',
+    auth_method: 'oauth',
+    sealed: sealedHere,
+    signing_secret: before.seal('signs', SEAL_PLACES.integrationSigning(byConsent.id)),
+    external_account_id: '1',
+    external_account_name: '',
+    display_fields: '{}',
+    config_capabilities: '{}',
+    sync_direction: 'push',
+    health_due_at: now,
+    updated_at: now,
+  });
+  const { label: _, ...revoked } = integration;
+  await db('integration_revocations').insert({
+    ...revoked,
+    connection_id: byConsent.id,
+    sealed: sealedHere,
+    due_at: now,
+  });
+  await db('integration_oauth_states').insert({
+    ...integration,
+    id: byConsent.id,
+    state_hash: 'state',
+    session_id: 'session',
+    sealed: before.seal('verifier', SEAL_PLACES.integrationState(byConsent.id)),
+    actor: '{}',
+    expires_at: now,
+  });
   const endpoint = await createEndpoint(world.deps, organizationId, 'https://receiver.example.com/hook');
   const created = await call(world, 'POST', '/v1/categories', {
     token,
@@ -108,6 +141,10 @@ test.serial('after a rotation the new key alone opens everything, and links of s
       ['mailbox_checks.request', 0, 0],
       ['order_mailboxes.credentials', 2, 0],
       ['app_connections.secret', 0, 0],
+      ['integration_connections.sealed', 1, 0],
+      ['integration_connections.signing_secret', 1, 0],
+      ['integration_revocations.sealed', 1, 0],
+      ['integration_oauth_states.sealed', 1, 0],
       ['webhook_secrets.sealed', 1, 0],
       ['idempotency_keys.body', 1, 0],
     ],
@@ -126,6 +163,9 @@ test.serial('after a rotation the new key alone opens everything, and links of s
   t.is(after.open(consent.sealed, SEAL_PLACES.mailboxConsent(byConsent.id)).toString(), 'consent');
   for (const { position, credentials } of await db('order_mailboxes').where({ order_id: byConsent.id }))
     t.is(after.open(credentials, SEAL_PLACES.orderMailbox(byConsent.id, position)).toString(), `of ${position}`);
+  const connection = await db('integration_connections').where({ id: byConsent.id }).first();
+  t.is(after.open(connection.sealed, SEAL_PLACES.integration(byConsent.id)).toString(), 'keys');
+  t.is(after.open(connection.signing_secret, SEAL_PLACES.integrationSigning(byConsent.id)).toString(), 'signs');
   const secret = await db('webhook_secrets').where({ endpoint_id: endpoint.id }).first();
   t.is(after.open(secret.sealed, SEAL_PLACES.webhookSecret(secret.id)).toString(), endpoint.secret);
   world.deps.keyring = after;

@@ -37,6 +37,30 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     place: (row) => SEAL_PLACES.orderMailbox(row.order_id!, row.position!),
   },
   { table: 'app_connections', column: 'secret', key: ['id'], place: ({ id }) => SEAL_PLACES.appConnection(id!) },
+  {
+    table: 'integration_connections',
+    column: 'sealed',
+    key: ['id'],
+    place: ({ id }) => SEAL_PLACES.integration(id!),
+  },
+  {
+    table: 'integration_connections',
+    column: 'signing_secret',
+    key: ['id'],
+    place: ({ id }) => SEAL_PLACES.integrationSigning(id!),
+  },
+  {
+    table: 'integration_revocations',
+    column: 'sealed',
+    key: ['connection_id'],
+    place: (row) => SEAL_PLACES.integration(row.connection_id!),
+  },
+  {
+    table: 'integration_oauth_states',
+    column: 'sealed',
+    key: ['id'],
+    place: ({ id }) => SEAL_PLACES.integrationState(id!),
+  },
   { table: 'webhook_secrets', column: 'sealed', key: ['id'], place: ({ id }) => SEAL_PLACES.webhookSecret(id!) },
   {
     table: 'idempotency_keys',

@@ -3,12 +3,18 @@ import { across } from '../../db/across.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { signal, start, type Intent } from '../../temporal/dispatch.ts';
 import { approvalMailWorkflow, type ApprovalMailArgs } from '../../workflows/approval-mail/contract.ts';
+import { automationWorkflow, type AutomationArgs } from '../../workflows/automation/contract.ts';
 import { campaignWorkflow, type CampaignArgs } from '../../workflows/campaign/contract.ts';
 import { contactImportWorkflow, type ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type { Signals, WorkflowContract } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectSendArgs } from '../../workflows/direct-send/contract.ts';
 import { domainRenewalWorkflow, type DomainRenewalArgs } from '../../workflows/domain-renewal/contract.ts';
 import { enrollmentWorkflow, type EnrollmentArgs } from '../../workflows/enrollment/contract.ts';
+import { goalReplayWorkflow, type GoalReplayArgs } from '../../workflows/goal-replay/contract.ts';
+import {
+  integrationDeliveryWorkflow,
+  type IntegrationDeliveryArgs,
+} from '../../workflows/integration-delivery/contract.ts';
 import { mailboxOrderWorkflow, type MailboxOrderArgs } from '../../workflows/mailbox-order/contract.ts';
 import { mailboxCheckWorkflow } from '../../workflows/mailbox-check/contract.ts';
 import { maintenanceWorkflow } from '../../workflows/maintenance/contract.ts';
@@ -16,6 +22,7 @@ import { orderRefundWorkflow, type OrderRefundArgs } from '../../workflows/order
 import { runWorkflow, type RunArgs } from '../../workflows/run/contract.ts';
 import { testRunWorkflow, type TestRunArgs } from '../../workflows/test-run/contract.ts';
 import { warmupWorkflow, type WarmupArgs } from '../../workflows/warmup/contract.ts';
+import { weeklyReportWorkflow, type WeeklyReportArgs } from '../../workflows/weekly-report/contract.ts';
 import { webhookBatchWorkflow, type WebhookBatchArgs } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow, type WebhookDeliveryArgs } from '../../workflows/webhook-delivery/contract.ts';
 import { webhookEndpointWorkflow, type WebhookEndpointArgs } from '../../workflows/webhook-endpoint/contract.ts';
@@ -125,11 +132,32 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
      from contact_imports
      where status in ('queued', 'running')`,
   ),
+  family<AutomationArgs>(
+    automationWorkflow,
+    `select id as position, organization_id as "organizationId", id as "runId"
+     from automation_runs
+     where status = 'running'`,
+  ),
+  family<GoalReplayArgs>(
+    goalReplayWorkflow,
+    `select id as position, organization_id as "organizationId", id as "replayId"
+     from goal_replays
+     where state in ('queued', 'running')`,
+  ),
+  // What waits for an account that has to be connected again is woken when it is.
+  family<IntegrationDeliveryArgs>(
+    integrationDeliveryWorkflow,
+    `select c.id as position, c.organization_id as "organizationId", c.id as "connectionId"
+     from integration_connections c
+     where c.status in ('connected', 'degraded') and exists (select from integration_lanes l where l.connection_id = c.id)`,
+    { id: 'c.id' },
+  ),
   family<DomainRenewalArgs>(
     domainRenewalWorkflow,
     `select id as position, organization_id as "organizationId", id as "domainId"
-     from managed_domains
-     where state = 'active'`,
+     from managed_domains d
+     where d.state = 'active'
+       or d.state = 'lapsed' and exists (select from domain_renewals r where r.domain_id = d.id and r.expires_at = d.expires_at and r.state <> 'ended')`,
   ),
   family<OrderRefundArgs>(
     orderRefundWorkflow,
@@ -157,6 +185,12 @@ export const RUN_FAMILIES: readonly RunFamily[] = [
      from approval_notices
      where state = 'due'`,
     { id: 'approval_id' },
+  ),
+  family<WeeklyReportArgs>(
+    weeklyReportWorkflow,
+    `select id as position, organization_id as "organizationId", id as "reportId"
+     from weekly_reports
+     where state = 'due'`,
   ),
   // One that was stopped while an email was under way still finds out what became of it.
   family<WarmupArgs>(

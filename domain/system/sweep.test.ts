@@ -2,7 +2,8 @@ import test from 'ava';
 import { createApproval } from '../../test/harness/approvals.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { DAY_MS } from '../../lib/clock.ts';
-import { newId } from '../../lib/ids.ts';
+import { firstIdAt, newId } from '../../lib/ids.ts';
+import { createMailbox } from '../../test/harness/factories.ts';
 import { createAccessToken, createApplication, createPublicClient } from '../../test/harness/oauth.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { mailApprovers } from '../approvals/mail-approvers.ts';
@@ -53,6 +54,51 @@ test.serial('quotes of mailboxes go a day after their time; one that was ordered
     .pluck('provider');
   t.deepEqual(left, ['new', 'ordered']);
   await db('mailbox_quotes').delete();
+});
+
+test.serial('warmup emails go after their time, a reply with its email, and none that may still leave', async (t) => {
+  const { organizationId } = await world.tenant();
+  const { db, config } = world.deps;
+  const smtp = { host: '127.0.0.1', port: 1 };
+  const [mailbox_id, partner_id] = await Promise.all(
+    ['a', 'b'].map((name) => createMailbox(world.deps, organizationId, `${name}@ours.test`, { smtp })),
+  );
+  const days = config.WARMUP_RETENTION_DAYS;
+  const mail = async (subject: string, ageDays: number, more: { answers?: string; state?: string } = {}) => {
+    const at = new Date(clock.now().getTime() - ageDays * DAY_MS);
+    const id = firstIdAt(at).slice(0, -12) + newId().slice(-12);
+    await db('warmup_mails').insert({
+      id,
+      organization_id: organizationId,
+      mailbox_id,
+      partner_id,
+      subject,
+      state: 'sent',
+      slot_at: at,
+      slot_day: at.toISOString().slice(0, 10),
+      created_at: at,
+      ...more,
+    });
+    return id;
+  };
+  await mail('young', days - 1);
+  await mail('old', days + 1);
+  await mail('an old reply', days + 1, { answers: await mail('old, answered', days + 2) });
+  await mail('a young reply', days - 2, { answers: await mail('answered of late', days + 1) });
+  await mail('leaving', days + 1, { state: 'sending' });
+  await mail('leaving reply', days + 1, { state: 'sending', answers: await mail('is being answered', days + 2) });
+  const removed = await sweepExpired(world.deps);
+  t.true(removed >= 2 && removed <= 3, 'the reply may have gone with its email');
+  t.is(await sweepExpired(world.deps), 0);
+  const left = await db('warmup_mails').where({ organization_id: organizationId }).orderBy('subject').pluck('subject');
+  t.deepEqual(left.sort(), [
+    'a young reply',
+    'answered of late',
+    'is being answered',
+    'leaving',
+    'leaving reply',
+    'young',
+  ]);
 });
 
 test.serial('what has expired goes, what has not stays', async (t) => {

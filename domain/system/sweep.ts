@@ -31,6 +31,11 @@ const EXPIRING = [
   { table: 'agent_policy_usage', column: 'day', keptMs: 7 * DAY_MS },
   { table: 'webhook_counts', column: 'minute', keptMs: 3_600_000 },
   { table: 'webhook_batches', column: 'opened_at', keptMs: DAY_MS },
+  { table: 'integration_oauth_states', column: 'expires_at', keptMs: DAY_MS },
+  { table: 'integration_runs', column: 'started_at', keptMs: 30 * DAY_MS },
+  // Longer than a provider repeats a webhook.
+  { table: 'integration_inbound', column: 'received_at', keptMs: 30 * DAY_MS },
+  { table: 'integration_deliveries', column: 'failed_at', keptMs: 30 * DAY_MS, only: `state = 'failed'` },
   { table: 'reaction_parked_events', column: 'settled_at', keptMs: 30 * DAY_MS },
 ] as const satisfies readonly { table: string; column: string; keptMs: number; only?: string }[];
 
@@ -48,12 +53,37 @@ const RETAINED = [
   { table: 'domain_events', column: 'id', only: APPLIED },
 ] as const satisfies readonly { table: string; column: string; only?: string }[];
 
+/** What product events leave, kept for ENGAGEMENT_RETENTION_DAYS. Conversions outlive their events, and keep their person. */
+const ENGAGEMENT = [
+  { table: 'product_events', column: 'id' },
+  {
+    table: 'people',
+    column: 'id',
+    only: `contact_id is null and not exists (select from product_events e where e.person_id = people.id)
+      and not exists (select from conversions c where c.person_id = people.id)`,
+  },
+] as const satisfies readonly { table: string; column: string; only?: string }[];
+
 /** Tables that are kept for APPROVAL_RETENTION_DAYS after they were asked for; what goes with an approval goes with it. */
 const DECIDED = [{ table: 'approvals', column: 'id', only: `status <> 'pending'` }] as const satisfies readonly {
   table: string;
   column: string;
   only: string;
 }[];
+
+/**
+ * Warmup emails, kept for WARMUP_RETENTION_DAYS. A reply goes with the email that it answers: that one stays until both are old, and while one of them may
+ * still leave.
+ */
+const WARMED = [
+  {
+    table: 'warmup_mails',
+    column: 'id',
+    // Looked up mail by mail: a join would read all old replies for each page.
+    only: `state not in ('reserved', 'sending') and not coalesce(
+      (select a.id > :before or a.state in ('reserved', 'sending') from warmup_mails a where a.answers = warmup_mails.id), false)`,
+  },
+] as const satisfies readonly { table: string; column: string; only: string }[];
 
 /**
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
@@ -77,6 +107,12 @@ export async function sweepExpired(
       ...rest,
       before: firstIdAt(ago(config.EVENT_RETENTION_DAYS * DAY_MS)),
     })),
+    ...(config.ENGAGEMENT_RETENTION_DAYS === 0 ? [] : ENGAGEMENT).map((rest) => ({
+      only: 'true',
+      ...rest,
+      before: firstIdAt(ago(config.ENGAGEMENT_RETENTION_DAYS * DAY_MS)),
+    })),
+    ...WARMED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.WARMUP_RETENTION_DAYS * DAY_MS)) })),
     ...DECIDED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.APPROVAL_RETENTION_DAYS * DAY_MS)) })),
   ];
   for (const { table, column, before, only } of expiries) {

@@ -1,3 +1,4 @@
+import { utcDay } from '../../lib/clock.ts';
 import { z } from 'zod';
 import { AppError } from '../../lib/errors.ts';
 import { EgressError } from '../../lib/egress/index.ts';
@@ -195,7 +196,7 @@ async function spend(ctx: Ctx, tokens: number): Promise<void> {
      on conflict (organization_id, day) do update set tokens = ai_usage.tokens + excluded.tokens
        where ai_usage.tokens + excluded.tokens <= :limit
      returning tokens`,
-    { day: dayOf(ctx), tokens, limit },
+    { day: utcDay(ctx.clock.now()), tokens, limit },
   );
   if (!row)
     throw new AppError('usage_cap_exceeded', 'The workspace has used what it may of the AI provider today', {
@@ -207,11 +208,7 @@ async function spend(ctx: Ctx, tokens: number): Promise<void> {
 async function refund(ctx: Ctx, tokens: number): Promise<number> {
   const [row] = await reader(ctx).sql<{ tokens: number }>(
     `update ai_usage set tokens = greatest(tokens - :tokens, 0) where organization_id = :org and day = :day returning tokens`,
-    { day: dayOf(ctx), tokens },
+    { day: utcDay(ctx.clock.now()), tokens },
   );
   return Math.max(0, ctx.config.AI_TOKENS_PER_DAY - Number(row?.tokens ?? 0));
-}
-
-function dayOf(ctx: Ctx): string {
-  return ctx.clock.now().toISOString().slice(0, 10);
 }

@@ -5,6 +5,7 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { parseTemplate, renderTemplate } from '../mail/messages/template.ts';
 import { likeLiteral } from '../records/conditions.ts';
+import { storePositions } from '../records/positions.ts';
 
 export type { ReplyTemplateRow } from '../../db/models/reply-template.ts';
 
@@ -64,8 +65,9 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
     const template = rows.find((row) => row.id === id.toLowerCase());
     if (!template) throw notFound('Template');
     await tx.org.query(ReplyTemplates).where({ id: template.id }).delete();
-    await storeOrder(
+    await storePositions(
       tx,
+      'reply_templates',
       rows.flatMap((row) => (row.id === template.id ? [] : [row.id])),
     );
     tx.audit({ action: 'delete', entityType: 'template', entityId: template.id, changes: { name: template.name } });
@@ -104,8 +106,9 @@ export async function reorderTemplates(ctx: Ctx, ids: readonly string[]): Promis
     if (problems.length > 0) throw badRequest('This is no order of templates', problems);
     const next = ids.map((id) => id.toLowerCase());
     const named = new Set(next);
-    await storeOrder(
+    await storePositions(
       tx,
+      'reply_templates',
       rows.map(({ id }) => (named.has(id) ? next.shift()! : id)),
     );
     tx.audit({ action: 'update', entityType: 'template', changes: { order: ids.length } });
@@ -151,12 +154,4 @@ async function append(tx: Tx, text: TemplateText): Promise<ReplyTemplateRow> {
 async function lockTemplates(tx: Tx): Promise<ReplyTemplateRow[]> {
   await tx.org.lock(`templates/${tx.org.organizationId}`);
   return tx.org.query(ReplyTemplates).orderBy(['position', 'id']);
-}
-
-async function storeOrder(tx: Tx, ids: readonly string[]): Promise<void> {
-  await tx.org.sql(
-    `update reply_templates t set position = o.place, updated_at = :now from unnest(cast(:ids as uuid[])) with ordinality as o(id, place)
-     where t.organization_id = :org and t.id = o.id and t.position <> o.place`,
-    { ids, now: tx.now },
-  );
 }

@@ -254,6 +254,7 @@ function notDone(type: keyof typeof RECORD_CHANGES): string {
 const RECORD_CHANGES = {
   add_tag: 'gets the category',
   remove_tag: 'loses the category',
+  run_automation: 'starts the automation',
   notify: 'is announced by campaign.action',
   unsubscribe: 'is unsubscribed, and ends here',
 };

@@ -5,7 +5,7 @@ import { systemCtx, type Deps } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { BURST_MS, machineReason, type Hit, type MachineReason } from './machine.ts';
 import { MAX_USER_AGENT } from '../kernel/actor.ts';
-import { originOf } from './user-agent.ts';
+import { countryOf, originOf } from './user-agent.ts';
 
 /** A link of a sent email: its target and the rows it belongs to. It is kept when its campaign is deleted. */
 export interface Ticket
@@ -60,9 +60,9 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
      ), hit as (
        insert into engagement_events
          (id, organization_id, type, send_id, campaign_id, step_id, contact_id, mailbox_id, link_id, machine, machine_reason, user_agent, client,
-          device_type, announce_at, at)
+          device_type, country_code, announce_at, at)
        select :event, :org, 'click', :send, :campaign, :step, :contact, :mailbox, :link, reason is not null, reason, :agent, :client,
-         :device, case when reason is null then :due::timestamptz end, :now
+         :device, :country, case when reason is null then :due::timestamptz end, :now
        from verdict
      ), marked as (
        update sends set machine_clicked_at = :now, updated_at = :now
@@ -81,6 +81,7 @@ async function store(tx: Tx, ticket: Ticket, hit: Hit, reason: MachineReason | n
       agent: hit.userAgent.slice(0, MAX_USER_AGENT),
       client,
       device: deviceType,
+      country: countryOf(hit),
       since: new Date(tx.now.getTime() - BURST_MS),
       due: new Date(tx.now.getTime() + BURST_MS),
       now: tx.now,

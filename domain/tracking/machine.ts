@@ -14,6 +14,8 @@ export interface Hit {
   userAgent: string;
   /** The value of Purpose, Sec-Purpose or X-Moz. */
   purpose: string;
+  /** Where the address is, ISO 3166-1 alpha-2, as far as it is known. */
+  country?: string | null;
 }
 
 /** Clicks on different links of one mail closer together than this (ms) are a burst. */

@@ -6,7 +6,7 @@ import { transact } from '../kernel/transact.ts';
 import { machineReason, type Hit } from './machine.ts';
 import { readTrackingToken } from '../mail/messages/tracking-token.ts';
 import { MAX_USER_AGENT } from '../kernel/actor.ts';
-import { originOf } from './user-agent.ts';
+import { countryOf, originOf } from './user-agent.ts';
 
 type SendRow = Columns<
   'sends',
@@ -53,8 +53,8 @@ export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId
     await tx.org.sql(
       `with hit as (
          insert into engagement_events
-           (id, organization_id, type, send_id, campaign_id, step_id, contact_id, mailbox_id, machine, machine_reason, user_agent, client, device_type, at)
-         values (:event, :org, 'open', :send, :campaign, :step, :contact, :mailbox, :machine, :reason, :agent, :client, :device, :now)
+           (id, organization_id, type, send_id, campaign_id, step_id, contact_id, mailbox_id, machine, machine_reason, user_agent, client, device_type, country_code, at)
+         values (:event, :org, 'open', :send, :campaign, :step, :contact, :mailbox, :machine, :reason, :agent, :client, :device, :country, :now)
        )
        update sends set ${firstTime} = :now, updated_at = :now where organization_id = :org and id = :send and ${firstTime} is null`,
       {
@@ -69,6 +69,7 @@ export async function recordOpen(deps: Deps, sendId: string, hit: Hit, requestId
         agent: hit.userAgent.slice(0, MAX_USER_AGENT),
         client,
         device: deviceType,
+        country: countryOf(hit),
         now: tx.now,
       },
     );

@@ -33,6 +33,8 @@ const READERS =
 const SCANNERS =
   /barracuda|mimecast|proofpoint|ironport|symantec|trendmicro|fortiguard|safelinks|virustotal|urlscan|slurp|lighthouse|preview|python-requests|facebookexternalhit|whatsapp\//i;
 
+/** Image proxies of Gmail and Yahoo. */
+const PROXIES = /GoogleImageProxy|ggpht\.com|YahooMailProxy/i;
 /** Apple's privacy proxy fetches every image with exactly this text, also when no one reads the mail. */
 const APPLE_PRIVACY_PROXY = /^Mozilla\/5\.0$/;
 /** Gmail's proxy uses the user agent of this browser of 2015 when it prefetches. */
@@ -54,6 +56,21 @@ export function originOf(userAgent: string): Origin {
   return { client: clientOf(agent), deviceType: deviceOf(agent) };
 }
 
+/** The country that a reader is in, where it is known: what a mail provider's proxy fetched for them comes from the proxy's. */
+export function countryOf({
+  userAgent,
+  country = null,
+}: {
+  userAgent: string;
+  country?: string | null;
+}): string | null {
+  return isProxyAgent(userAgent.trim()) ? null : country;
+}
+
+function isProxyAgent(agent: string): boolean {
+  return PROXIES.test(agent) || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent);
+}
+
 function clientOf(agent: string): string | null {
   const known = CLIENTS.find(([pattern]) => pattern.test(agent));
   if (known) return known[1];
@@ -64,7 +81,7 @@ function clientOf(agent: string): string | null {
 
 function deviceOf(agent: string): Origin['deviceType'] {
   // Proxies fetch from their own machines: their user agent is not the reader's device.
-  if (/GoogleImageProxy|ggpht\.com|YahooMailProxy/i.test(agent)) return null;
+  if (PROXIES.test(agent)) return null;
   if (/iPad|Tablet|Kindle|Silk\/|Android(?!.*Mobile)/i.test(agent)) return 'tablet';
   if (/iPhone|iPod|Android|Mobile|Windows Phone/i.test(agent)) return 'mobile';
   return /Windows NT|Macintosh|X11|Linux|CrOS|MSOffice|ms-office/i.test(agent) ? 'desktop' : null;

@@ -43,6 +43,25 @@ export async function replaceThreadLabels(
   });
 }
 
+/**
+ * Files a conversation under one more category, unless it is.
+ * @throws AppError not_found for a conversation without a message; bad_request for an id that is no category
+ */
+export async function addThreadLabel(tx: Tx, threadId: string, categoryId: string): Promise<void> {
+  refuseProblems(await categoryProblems(tx.org, [categoryId]));
+  const [message] = await tx.org.sql(
+    'select 1 from inbound_messages where organization_id = :org and thread_id = :thread limit 1',
+    { thread: threadId },
+  );
+  if (!message) throw notFound('Thread');
+  const [filed] = await tx.org.sql(
+    `insert into thread_labels (organization_id, thread_id, label_id, created_at) values (:org, :thread, :label, :now)
+     on conflict do nothing returning 1`,
+    { thread: threadId, label: categoryId, now: tx.now },
+  );
+  if (filed) await announceThread(tx, threadId);
+}
+
 /** Ids that are no categories of the workspace, as faults of a body. */
 export async function categoryProblems(org: OrgScope, categoryIds: readonly string[]): Promise<Problem[]> {
   const known = await existingIds(org, 'labels', categoryIds, { registry: 'category' });

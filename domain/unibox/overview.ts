@@ -2,6 +2,7 @@ import { DAY_MS } from '../../lib/clock.ts';
 import type { Bindings } from '../../db/statement.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+import { COUNTS } from './counts.ts';
 import { FOLDERS, type Folder } from './folder.ts';
 import { snoozeOwner } from './snooze.ts';
 
@@ -42,34 +43,33 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
   const mailboxes = ctx.actor.allowedMailboxes;
   const narrow = (column: string) => (mailboxes ? `and ${column} = any(cast(:mailboxes as uuid[]))` : '');
   const bound: Bindings = mailboxes ? { mailboxes } : {};
+  const among = narrow('mailbox_id');
+  const counted = (condition: string): string =>
+    `(select mailbox_id, label_id, conversations as total, unread from (${COUNTS}) c where ${condition} ${among})`;
   const [folders, boxes, categories, [sums]] = await Promise.all([
-    org.sql<{ folder: Folder } & Counted>(
-      `select filed as folder, count(*)::int as total, count(*) filter (where unseen_count > 0 or not seen)::int as unread
-       from inbox_threads where organization_id = :org ${narrow('mailbox_id')} group by filed`,
+    org.sql<{ folder: Folder; answered: number } & Counted>(
+      `select filed as folder, sum(conversations)::int as total, sum(unread)::int as unread, sum(answered)::int as answered
+       from (${COUNTS}) c where label_id is null ${among} group by filed` as `${string}:org${string}`,
       bound,
     ),
     org.sql<{ id: string; email: string; name: string } & Counted>(
-      `select b.id, b.email, b.name, coalesce(t.total, 0) as total, coalesce(t.unread, 0) as unread from mailboxes b left join (
-         select mailbox_id, count(*)::int as total, count(*) filter (where unseen_count > 0)::int as unread
-         from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') ${narrow('mailbox_id')} group by mailbox_id
-       ) t on t.mailbox_id = b.id where b.organization_id = :org ${narrow('b.id')} order by b.email, b.id`,
+      `select b.id, b.email, b.name, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
+       from mailboxes b left join ${counted(`label_id is null and filed in ('inbox', 'archive')`)} c on c.mailbox_id = b.id
+       where b.organization_id = :org ${narrow('b.id')} group by b.id order by b.email, b.id`,
       bound,
     ),
     org.sql<{ id: string; title: string; color: string } & Counted>(
-      `select l.id, l.title, l.color, coalesce(t.total, 0) as total, coalesce(t.unread, 0) as unread from labels l left join (
-         select k.label_id, count(*)::int as total, count(*) filter (where t.unseen_count > 0)::int as unread
-         from thread_labels k join inbox_threads t on t.organization_id = k.organization_id and t.thread_id = k.thread_id
-         where k.organization_id = :org and t.filed in ('inbox', 'archive') ${narrow('t.mailbox_id')} group by k.label_id
-       ) t on t.label_id = l.id where l.organization_id = :org and l.registry = 'category' order by l.position, l.id limit ${MAX_CATEGORIES}`,
+      `select l.id, l.title, l.color, coalesce(sum(c.total), 0)::int as total, coalesce(sum(c.unread), 0)::int as unread
+       from labels l left join ${counted('label_id is not null')} c on c.label_id = l.id
+       where l.organization_id = :org and l.registry = 'category' group by l.id order by l.position, l.id limit ${MAX_CATEGORIES}`,
       bound,
     ),
-    org.sql<Pick<Overview, 'today' | 'week' | 'snoozed' | 'awaiting_reply' | 'scheduled_pending'>>(
+    org.sql<Pick<Overview, 'today' | 'week' | 'snoozed' | 'scheduled_pending'>>(
       `select
-         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :today ${narrow('mailbox_id')})::int as today,
-         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :week ${narrow('mailbox_id')})::int as week,
-         (select count(*) from inbox_threads where organization_id = :org and is_answered and filed in ('inbox', 'archive') ${narrow('mailbox_id')})::int as awaiting_reply,
+         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :today ${among})::int as today,
+         (select count(*) from inbox_threads where organization_id = :org and filed in ('inbox', 'archive') and newest_at >= :week ${among})::int as week,
          (select count(*) from thread_snoozes where organization_id = :org and owner_id = :owner and snoozed_until > :now)::int as snoozed,
-         (select count(*) from direct_sends where organization_id = :org and state in ('awaiting_approval', 'queued') ${narrow('mailbox_id')})::int as scheduled_pending`,
+         (select count(*) from direct_sends where organization_id = :org and state in ('awaiting_approval', 'queued') ${among})::int as scheduled_pending`,
       { ...bound, today, week, owner: snoozeOwner(ctx.actor), now },
     ),
   ]);
@@ -77,6 +77,7 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
     folder,
     total: 0,
     unread: 0,
+    answered: 0,
     ...folders.find((row) => row.folder === folder),
   }));
   const shown = ofFolder.filter(({ folder }) => folder === 'inbox' || folder === 'archive');
@@ -84,7 +85,8 @@ export async function readOverview(ctx: Ctx): Promise<Overview> {
     ...sums!,
     total: shown.reduce((sum, { total }) => sum + total, 0),
     unread: shown.reduce((sum, { unread }) => sum + unread, 0),
-    folders: ofFolder,
+    awaiting_reply: shown.reduce((sum, { answered }) => sum + answered, 0),
+    folders: ofFolder.map(({ folder, total, unread }) => ({ folder, total, unread })),
     mailboxes: boxes,
     categories,
     generated_at: now,

@@ -5,8 +5,8 @@ import type { Deps } from '../kernel/context.ts';
 const PAGE = 100;
 
 /**
- * Deletes the bytes of files that came with messages, or left with emails, ATTACHMENT_RETENTION_DAYS ago; their names stay in the conversation. In
- * pages, each its own transaction. An email that has not left keeps its files.
+ * Deletes the bytes of files that came with messages, or left with emails, ATTACHMENT_RETENTION_DAYS ago; their names stay in the conversation. A draft
+ * that was not changed for that long loses its files. In pages, each its own transaction. An email that has not left keeps its files.
  * @param onPage called after each page with the messages so far
  */
 export async function expireFiles(
@@ -16,7 +16,7 @@ export async function expireFiles(
   if (config.ATTACHMENT_RETENTION_DAYS === 0) return 0;
   const before = new Date(clock.now().getTime() - config.ATTACHMENT_RETENTION_DAYS * DAY_MS);
   let done = 0;
-  for (const statement of [RECEIVED, SENT])
+  for (const statement of [RECEIVED, SENT, DRAFTED])
     for (;;) {
       const { rowCount } = await across(db, 'maintenance').run(statement, { before });
       done += rowCount;
@@ -42,3 +42,11 @@ const SENT = `
     delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
   )
   update direct_sends d set files_deleted_at = now() from old where d.id = old.id`;
+
+const DRAFTED = `
+  with old as materialized (
+    select id, attachments from email_drafts where updated_at <= :before and attachments <> '[]' limit ${PAGE} for update skip locked
+  ), gone as (
+    delete from blobs b using (select (file ->> 'blob_id')::uuid as id from old, jsonb_array_elements(attachments) file) f where b.id = f.id
+  )
+  update email_drafts d set attachments = '[]' from old where d.id = old.id`;

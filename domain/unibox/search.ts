@@ -15,6 +15,8 @@ const SHORTEST_INDEXED = 3;
 /** Messages that are compared with the filters at first; eight times as many when too few of them fit. */
 const FIRST_TAKE = 400;
 const TAKE_MORE = 8;
+/** Tables of words: of what came in, and of what was written here and has left. */
+type WordsTable = 'message_words' | 'sent_words';
 
 /** A conversation in which something was found, and the number of the newest message that fits. */
 export interface Hit {
@@ -26,7 +28,7 @@ export interface Hit {
 export interface SearchText {
   /** Words; "in quotes" a phrase, `or`, and `-` before a word that must not occur. */
   q?: string | undefined;
-  /** Part of the sender's address or name. */
+  /** Part of the sender's address or name; in sent emails part of the recipients' addresses. */
   from?: string | undefined;
   /** Part of the subject. */
   subject?: string | undefined;
@@ -50,18 +52,63 @@ export interface SearchLimits {
 
 /** Conversations with a message that fits a search, by its newest fitting one, newest first. */
 export async function searchMessages(org: OrgScope, text: SearchText, limits: SearchLimits): Promise<Hit[]> {
-  const plan = await planSearch(org, text, limits);
+  const plan = await planSearch(org, 'message_words', text, limits);
   if (!plan) return [];
   if (limits.among !== undefined) return searchThreads(org, text, limits);
-  let hits: Hit[] = [];
+  return searchRuns(plan, limits.count, (shelves, take) =>
+    searchShelves(org, text, limits, { ...plan, shelves, take }),
+  );
+}
+
+/** Looks through one run after the other, in each through more and more of what was found, until as many fit as are wanted. */
+async function searchRuns<Found>(
+  plan: Plan,
+  count: number,
+  search: (shelves: string, take: number) => Promise<{ looked: number; hits: Found[] }>,
+): Promise<Found[]> {
+  let hits: Found[] = [];
   for (const shelves of plan.shelves)
     for (let take = FIRST_TAKE; ; take *= TAKE_MORE) {
-      const found = await searchShelves(org, text, limits, { ...plan, shelves, take });
+      const found = await search(shelves, take);
       hits = found.hits;
-      if (hits.length >= limits.count) return hits;
+      if (hits.length >= count) return hits;
       if (found.looked < take) break;
     }
   return hits;
+}
+
+/** Emails that were written here and have left, by what is looked for in them, newest first: their numbers and ids. */
+export async function searchSent(
+  org: OrgScope,
+  text: SearchText,
+  limits: Pick<SearchLimits, 'conditions' | 'bindings' | 'mailboxes' | 'after' | 'count'>,
+): Promise<SentHit[]> {
+  const { conditions, bindings, after, count } = limits;
+  const plan = await planSearch(org, 'sent_words', text, { ...limits, kind: undefined });
+  if (!plan) return [];
+  const fits = textConditions('w', text, !plan.isNegative, 'recipients').join(' and ');
+  return searchRuns(plan, count, async (shelves, take) => {
+    const rows = await org.sql<{ looked: number; number: number | null; id: string }>(
+      `with found as materialized (
+         select w.number, w.direct_send_id as id from sent_words w
+         where w.organization_id = :org and w.shelves && cast(:shelves as bigint[]) and ${fits} ${after === null ? '' : 'and w.number < :after'}
+       ), newest as materialized (
+         select * from found order by number desc limit :take
+       ), hits as (
+         select f.number, f.id from newest f join direct_sends d on d.id = f.id
+         where d.organization_id = :org ${and(conditions('d'))} order by f.number desc limit :count
+       )
+       select (select count(*) from newest)::int as looked, h.number, h.id from (select 1) one left join hits h on true order by h.number desc`,
+      { ...bindings, ...textBindings(text), shelves, take, count, ...(after === null ? {} : { after }) },
+    );
+    return { looked: rows[0]!.looked, hits: rows.filter((row): row is typeof row & SentHit => row.number !== null) };
+  });
+}
+
+/** An email in which something was found. */
+export interface SentHit {
+  number: number;
+  id: string;
 }
 
 interface Plan {
@@ -74,13 +121,14 @@ interface Plan {
 /** What to look through, from the smallest run to the largest; undefined when nothing can be found. */
 async function planSearch(
   org: OrgScope,
+  table: WordsTable,
   { q, from, subject }: SearchText,
-  { mailboxes, kind, after }: SearchLimits,
+  { mailboxes, kind, after }: Pick<SearchLimits, 'mailboxes' | 'kind' | 'after'>,
 ): Promise<Plan | undefined> {
   const isShort = q === undefined && [from, subject].every((part) => part === undefined || isShortPart(part));
   const [row] = await org.sql<{ newest: number | null; tree: string; shelves: string[] }>(
     `with start as (
-       select coalesce(cast(:after as bigint) - 1, (select max(number) from message_words where organization_id = :org)) as newest
+       select coalesce(cast(:after as bigint) - 1, (select max(number) from ${table} where organization_id = :org)) as newest
      )
      select newest, querytree(websearch_to_tsquery('simple', :q)) as tree, array(
        select array(
@@ -154,11 +202,16 @@ function notShown(fits: string, conditions: readonly string[]): string {
 }
 
 /** @param byIndex whether the index may be asked for the words; else each message is compared */
-function textConditions(alias: string, { q, from, subject }: SearchText, byIndex: boolean): string[] {
+function textConditions(
+  alias: string,
+  { q, from, subject }: SearchText,
+  byIndex: boolean,
+  people: 'sender' | 'recipients' = 'sender',
+): string[] {
   const words = `${alias}.words @@ websearch_to_tsquery('simple', :q)`;
   return [
     ...(q === undefined ? [] : [byIndex ? words : `case when ${words} then true else false end`]),
-    ...(from === undefined ? [] : [`${alias}.sender ilike :from`]),
+    ...(from === undefined ? [] : [`${alias}.${people} ilike :from`]),
     ...(subject === undefined ? [] : [`${alias}.subject ilike :subject`]),
   ];
 }

@@ -1,4 +1,12 @@
-import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  isTimestampText,
+  isWholeNumber,
+  pageOf,
+  type Page,
+  type PageRequest,
+} from '../../lib/cursor.ts';
 import type { Columns } from '../../db/rows.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -131,7 +139,7 @@ async function searchThreads(
   mailboxes: readonly string[] | null,
 ): Promise<Page<ThreadRow>> {
   const bound = [filters, mailboxes];
-  const after = decodeCursor<[number]>('unibox.threads', bound, page.cursor, [isNumber])?.[0] ?? null;
+  const after = decodeCursor<[number]>('unibox.threads', bound, page.cursor, [isWholeNumber])?.[0] ?? null;
   const { q, from, subject } = filters;
   const hits = await searchMessages(
     reader(ctx),
@@ -149,10 +157,6 @@ async function searchThreads(
   const rows = await readThreads(ctx, hits, mailboxes);
   const found = pageOf(rows, page.limit, (last) => encodeCursor('unibox.threads', bound, [last.number]));
   return { ...found, rows: found.rows.map(({ number: _number, ...row }) => row) };
-}
-
-function isNumber(value: unknown): value is number {
-  return Number.isSafeInteger(value);
 }
 
 type Narrow = (alias: string) => string;

@@ -1,12 +1,12 @@
 import type { Row } from '../../db/rows.ts';
 import type { MailboxRow } from '../../db/models/mailbox.ts';
-import { MINUTE_MS } from '../../lib/clock.ts';
+import { MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SmtpOutcome, SmtpSender, SmtpTarget } from '../../lib/smtp/index.ts';
 import { countDaily } from '../engine/campaign/counters.ts';
 import { holdMailbox } from '../engine/control/mailbox-hold.ts';
 import { judgeRefusal } from '../engine/sending/refused.ts';
-import { freeFrom, readSeats, utcDay } from '../engine/sending/seats.ts';
+import { freeFrom, readSeats } from '../engine/sending/seats.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { atOnce, transact, type Tx } from '../kernel/transact.ts';
 import { readSignIn } from '../mailboxes/sign-in.ts';

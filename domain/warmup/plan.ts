@@ -1,14 +1,14 @@
 import type { Columns } from '../../db/rows.ts';
-import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { countDaily } from '../engine/campaign/counters.ts';
-import { freeFrom, readSeats, takeSlot, utcDay, type Seat } from '../engine/sending/seats.ts';
+import { freeFrom, readSeats, takeSlot, type Seat } from '../engine/sending/seats.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import type { Span } from '../records/schedule/pattern.ts';
 import { compileSchedule, spansBetween, type CompiledSchedule } from '../records/schedule/windows.ts';
 import { drawPartners, readPool, type Pool } from './pool.ts';
-import { dailyTarget, type HealthState, type Ramp } from './ramp.ts';
+import { targetWithin, type HealthState, type Ramp } from './ramp.ts';
 import { matchedOf } from './routing.ts';
 import { offerAgain } from './standing.ts';
 
@@ -16,8 +16,6 @@ import { offerAgain } from './standing.ts';
 const CHUNK = 250;
 /** Transactions at once: while the database stores one chunk, the next is drawn. */
 const LANES = 2;
-/** Warmup takes at most this share of a mailbox's cap of the day; the rest is left to campaigns. */
-const SHARE = 0.5;
 /** Times that are looked at around a drawn one, so that the gap of the mailbox is kept, grow at random by up to this (ms). */
 const SPREAD_MS = 4 * MINUTE_MS;
 const NO_CAMPAIGN = { id: '00000000-0000-0000-0000-000000000000' };
@@ -123,7 +121,7 @@ export interface PlannedMail {
 }
 
 function planMailbox(tx: Tx, pool: Pool, row: PlanRow, seat: Seat, hours: Hours): PlannedMail[] {
-  const wanted = Math.min(dailyTarget(row, row.health_state, tx.now), Math.floor(seat.cap * SHARE));
+  const wanted = targetWithin(seat.cap, row, row.health_state, tx.now);
   const { spans, openMs, share } = hours;
   if (wanted === 0 || openMs === 0) return [];
   const partners = drawPartners(pool, { id: row.id, matched: matchedOf(row) }, Math.max(1, Math.round(wanted * share)));

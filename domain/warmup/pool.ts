@@ -24,7 +24,7 @@ interface Partners {
 }
 
 /** Emails that a mailbox sends one other on a day at most. */
-const PER_PARTNER = 2;
+export const PER_PARTNER = 2;
 /** Up to so many partners are all weighed for each sender; of more some are drawn. */
 const SMALL = 60;
 /** Draws per partner that is wanted, before all are weighed instead. */

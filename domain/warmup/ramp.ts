@@ -18,6 +18,27 @@ export function dailyTarget(ramp: Ramp, health: HealthState, now: Date): number 
   return health === 'throttled' ? Math.floor(full / 2) : full;
 }
 
+/** Warmup takes at most this share of a mailbox's cap of the day; the rest is left to campaigns. */
+export const SHARE_OF_CAP = 0.5;
+
+/** {@link dailyTarget} within the share of a cap of the day. */
+export function targetWithin(cap: number, ramp: Ramp, health: HealthState, now: Date): number {
+  return Math.min(dailyTarget(ramp, health, now), Math.floor(cap * SHARE_OF_CAP));
+}
+
+/**
+ * Warmup emails that a mailbox with this cap is to send on the UTC days from that of `from` on, as its ramp and health stand: one number for each day, the
+ * last for all days after it.
+ */
+export function comingTargets(ramp: Ramp, health: HealthState, cap: number, from: Date): number[] {
+  const targetOf = (day: number) => targetWithin(cap, ramp, health, new Date(from.getTime() + day * DAY_MS));
+  const last = targetOf(366);
+  const targets: number[] = [];
+  // A ramp only rises.
+  for (let day = 0; day < 366 && targets.at(-1) !== last; day += 1) targets.push(targetOf(day));
+  return targets;
+}
+
 /** Whether a mailbox is out of the pool for a while because of where its emails landed. */
 export function isOut(health: HealthState | undefined): boolean {
   return health === 'quarantined' || health === 'blocked';

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Columns } from '../../db/rows.ts';
-import { MINUTE_MS } from '../../lib/clock.ts';
+import { MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { countDaily } from '../engine/campaign/counters.ts';
 import { advanceFolder, type MessageLocation } from '../engine/outcomes/record-inbound.ts';
-import { freeFrom, readSeats, utcDay } from '../engine/sending/seats.ts';
+import { freeFrom, readSeats } from '../engine/sending/seats.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { nextSpan } from '../records/schedule/windows.ts';

@@ -1,9 +1,9 @@
 import type { MailboxRow } from '../../db/models/mailbox.ts';
 import { Mailboxes } from '../../db/models/mailbox.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import type { SmtpSender } from '../../lib/smtp/index.ts';
 import type { WarmupReport } from '../../workflows/warmup/contract.ts';
-import { utcDay } from '../engine/sending/seats.ts';
+
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { claimWarmup, deliverWarmup, type MailRow } from './deliver.ts';

@@ -1,4 +1,4 @@
-import type { Api } from './api.ts';
+import { dataOf, type Heron } from '../../client/src/index.ts';
 import { EVENT, SHOP } from './campaign.ts';
 import type { Diary } from './diary.ts';
 import { awayReply, deliveryReport, replyTo } from './letters.ts';
@@ -7,7 +7,7 @@ import type { Letter, World } from './world.ts';
 /** What an act may use. `draw` gives numbers from 0 to 1 that depend on the person alone. */
 export interface Scene {
   world: World;
-  api: Api;
+  api: Heron;
   diary: Diary;
   draw: (question: string) => number;
 }
@@ -88,10 +88,9 @@ export const acts = {
   buy: act('buys', async (letter, { api, diary, draw }) => {
     // The shop tells Heron. The order number is its own, so repeating the report can't count twice.
     const number = `N-${String(Math.floor(draw('order') * 1e9)).padStart(9, '0')}`;
-    const event = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
-    const { matched_waits: waits } = await api.send<{ matched_waits: number }>('POST', '/events', event, {
-      'Idempotency-Key': number,
-    });
+    const body = { name: EVENT, email: letter.to, data: { number, amount_cents: 4_900 } };
+    const params = { header: { 'Idempotency-Key': number } };
+    const { matched_waits: waits } = await dataOf(api.POST('/v1/events', { body, params }));
     diary.write('bought', letter, number);
     expect(waits === 1, `the event of ${letter.to} matched ${waits} waits`);
   }),

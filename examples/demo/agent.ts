@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { createApi, type Api } from './api.ts';
+import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
 import { signIn, type Browser } from './browser.ts';
+import { createUntil, type Result } from './chapter.ts';
 import type { Prepared } from './setup.ts';
-import type { Result } from './trouble.ts';
 import type { World } from './world.ts';
 
 /** What the agent's key may do: look, and ask for runs. It cannot decide. */
@@ -38,8 +38,9 @@ export async function runAgent(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Result[]> {
+  const until = createUntil(signal, PATIENCE_MS);
   const before = world.letters.length;
-  const agent = await connect(apiUrl, await createKey(createApi(apiUrl, sessionToken)));
+  const agent = await connect(apiUrl, await createKey(createHeron({ baseUrl: apiUrl, key: sessionToken })));
   try {
     const { tools } = await agent.listTools();
     say(`an agent connects through MCP, and is offered ${tools.length} tools`);
@@ -48,7 +49,7 @@ export async function runAgent(
       idempotency_key: 'demo',
     });
     const read = () => use<Run>(agent, 'get_run', { run_id: created.id });
-    const waiting = await until('the approval', signal, async () => {
+    const waiting = await until('the approval', async () => {
       const run = await read();
       return run.state === 'awaiting_approval' && run;
     });
@@ -60,12 +61,12 @@ export async function runAgent(
     const shown = READERS.filter((address) => person.page.includes(address));
     await approve(person);
     say('the owner has signed in, seen what would be sent, and approved it');
-    const launched = await until('the launch', signal, async () => {
+    const launched = await until('the launch', async () => {
       const run = await read();
       return run.state === 'active' && run;
     });
     const arrived = () => world.letters.slice(before).map(({ to }) => to);
-    await until('every letter', signal, async () => arrived().length >= READERS.length);
+    await until('every letter', async () => arrived().length >= READERS.length);
     say(`${arrived().length} letters have arrived; the run is ${launched.state}`);
     return [
       ['nothing left before a person had approved it', early === 0 ? [] : [`${early} letters`]],
@@ -78,16 +79,12 @@ export async function runAgent(
   }
 }
 
-async function createKey(session: Api): Promise<string> {
-  const { permissions } = await session.get<{ permissions: { name: string; value: number }[] }>(
-    '/api-keys/permissions',
-  );
+async function createKey(session: Heron): Promise<string> {
+  const { permissions } = await dataOf(session.GET('/v1/api-keys/permissions'));
   const mask = permissions.filter(({ name }) => RIGHTS.includes(name)).reduce((sum, { value }) => sum + value, 0);
-  const { secret } = await session.send<{ secret: string }>('POST', '/api-keys', {
-    name: 'Agent',
-    permissions: mask,
-    rate_limit_per_minute: 600,
-  });
+  const { secret } = await dataOf(
+    session.POST('/v1/api-keys', { body: { name: 'Agent', permissions: mask, rate_limit_per_minute: 600 } }),
+  );
   return secret;
 }
 
@@ -107,8 +104,8 @@ async function use<T>(agent: Client, name: string, args: Record<string, unknown>
 }
 
 /** A mailbox that may send: one of the others reached its limit in the chapter before. */
-async function chooseSender(api: Api): Promise<string> {
-  const mailboxes = await api.all<{ id: string; hold: unknown }>('/emails?limit=50');
+async function chooseSender(api: Heron): Promise<string> {
+  const mailboxes = await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }));
   return mailboxes.findLast(({ hold }) => !hold)!.id;
 }
 
@@ -142,14 +139,4 @@ function missing(addresses: readonly string[]): string[] {
 
 async function offersDecision(tools: readonly string[]): Promise<string[]> {
   return tools.filter((name) => /approv|decid/.test(name)).map((name) => `it is offered ${name}`);
-}
-
-async function until<T>(what: string, signal: AbortSignal, ask: () => Promise<T | false>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`no sign of ${what} after ${PATIENCE_MS / 1000} seconds`);
-    await sleep(250, undefined, { signal });
-  }
 }

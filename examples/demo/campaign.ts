@@ -4,6 +4,7 @@
  *     hello ──> ask the app ──> offer ──> wait for order.paid ──┬─ event ───> welcome
  *                                                               └─ timeout ─> nudge
  */
+import type { BodyOf } from '../../client/src/index.ts';
 
 /** What every letter of a step says, and no other one does: how a reader, and the demo, knows them apart. */
 export const MARKS = {
@@ -45,10 +46,10 @@ ${MARKS.welcome} {{.App.order.number}}! Your lamps are on their way.`;
 
 const NUDGE_TEXT = `{{.FirstName | default "Hello"}}, just so that it does not get lost: {{.App.offer.offer_code}} ${MARKS.nudge} until the end of the month.`;
 
-const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals', value }];
+const outcome = (value: string) => [{ field: 'node_outcome', operator: 'equals' as const, value }];
 
 /** The body of POST /v1/campaigns. */
-export function campaignBody(appConnectionId: string): object {
+export function campaignBody(appConnectionId: string): BodyOf<'/v1/campaigns', 'post'> {
   return {
     name: 'Lamps for spring',
     sender_strategy: 'explicit',

@@ -1,4 +1,4 @@
-import type { Api } from './api.ts';
+import type { Heron } from '../../client/src/index.ts';
 import type { Diary } from './diary.ts';
 import { draw, type Person } from './people.ts';
 import type { Letter, World } from './world.ts';
@@ -11,7 +11,7 @@ export interface Life {
 }
 
 /** Lets every recipient do with each letter what their role says, when its time has come. */
-export function bringToLife(people: ReadonlyMap<string, Person>, world: World, api: Api, diary: Diary): Life {
+export function bringToLife(people: ReadonlyMap<string, Person>, world: World, api: Heron, diary: Diary): Life {
   const timers = new Set<NodeJS.Timeout>();
   let busy = 0;
 

@@ -1,13 +1,19 @@
+import { allOf, dataOf } from '../../client/src/index.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { DemoApp } from './app.ts';
+import type { Result } from './chapter.ts';
 import { CHECKS, type Facts } from './check.ts';
 import { runAgent } from './agent.ts';
 import { startDiary } from './diary.ts';
+import { runIntegrations, type Tools } from './integrations.ts';
 import { bringToLife } from './life.ts';
 import { cast, ROLES } from './people.ts';
 import { openRecord } from './record.ts';
+import { runOrder } from './orders.ts';
 import { prepare, type Prepared } from './setup.ts';
+import type { Shop } from './shop.ts';
+import { summarize } from './summary.ts';
 import { stepTable } from './tally.ts';
 import { runTrouble } from './trouble.ts';
 import { clock, createScreen, createWatch, follow, isThrough, type View } from './watch.ts';
@@ -21,6 +27,8 @@ export interface RunOptions {
   owner: { email: string; password: string };
   world: World;
   app: DemoApp;
+  tools: Tools;
+  shop: Shop;
   leads: number;
   /** Errors that Heron's processes have logged so far. */
   complaints: readonly string[];
@@ -55,7 +63,7 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
   const record = openRecord(options.databaseUrl);
   try {
     const started = performance.now();
-    await api.send('POST', `/campaigns/${campaignId}/start`, {});
+    await dataOf(api.POST('/v1/campaigns/{id}/start', { params: { path: { id: campaignId } }, body: {} }));
     say('campaign started');
     const watch = createWatch(api, campaignId, record);
     const done = ({ leads }: View): boolean => leads.every(isThrough) && life.pending === 0;
@@ -72,30 +80,40 @@ export async function runDemo(options: RunOptions): Promise<Outcome> {
       job,
       complaints: options.complaints,
       leftSeenAt: watch.leftSeenAt,
-      suppressed: await api.all('/suppressions?limit=200'),
-      events: await api.all('/events?limit=200'),
+      suppressed: await allOf((cursor) => api.GET('/v1/suppressions', { params: { query: { limit: 200, cursor } } })),
+      events: await allOf((cursor) => api.GET('/v1/events', { params: { query: { limit: 200, cursor } } })),
     });
     const facts = await settled(gather, signal);
     report(facts, took);
     const isSound = CHECKS.every(([, differences]) => differences(facts).length === 0);
     const logged = options.complaints.length;
-    write();
-    say('Chapter two: a bad day.');
-    const trouble = await runTrouble(prepared, world, say, signal);
-    write();
-    for (const [name, differences] of trouble) tell(name, differences);
-    write();
-    say('Chapter three: an agent.');
-    const agent = await runAgent(prepared, options, world, say, signal);
-    write();
-    for (const [name, differences] of agent) tell(name, differences);
+    // The next chapters write letters of their own.
+    const written = countLetters(facts);
+    const results: Result[] = [];
+    const chapter = async (title: string, play: () => Promise<Result[]>): Promise<void> => {
+      write();
+      say(title);
+      const found = await play();
+      write();
+      for (const [name, differences] of found) tell(name, differences);
+      results.push(...found);
+    };
+    await chapter('Chapter two: a bad day.', () => runTrouble(prepared, world, say, signal));
+    await chapter('Chapter three: an agent.', () => runAgent(prepared, options, world, say, signal));
+    await chapter('Chapter four: a meeting.', () => runIntegrations(prepared, options.tools, say, signal));
+    await chapter('Chapter five: a mailbox is bought.', () => runOrder(options, world, say, signal));
+    await chapter('What the campaign led to:', () => summarize(options, { campaignId, ...written }, say));
     // An absent mail server may be logged as an error; it is shown, and does not count as a fault.
     for (const complaint of options.complaints.slice(logged)) write(`        logged: ${complaint}`);
-    return { prepared, passed: isSound && [...trouble, ...agent].every(([, differences]) => differences.length === 0) };
+    return { prepared, passed: isSound && results.every(([, differences]) => differences.length === 0) };
   } finally {
     life.stop();
     await record.close();
   }
+}
+
+function countLetters({ letters }: Facts): { letters: number; people: number } {
+  return { letters: letters.length, people: new Set(letters.map(({ to }) => to)).size };
 }
 
 /** Looks until nothing differs any more, or for {@link SETTLE_MS}. */

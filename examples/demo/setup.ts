@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SUPPRESSED_BEFOREHAND } from '../leads.ts';
 import type { DemoApp } from './app.ts';
-import { createApi, type Api } from './api.ts';
+import { allOf, createHeron, dataOf, type Heron } from '../../client/src/index.ts';
 import { campaignBody } from './campaign.ts';
 import type { World } from './world.ts';
 
@@ -27,7 +27,7 @@ export interface ImportJob {
 
 /** Everything that is ready when the campaign may start. */
 export interface Prepared {
-  api: Api;
+  api: Heron;
   apiKey: string;
   campaignId: string;
   job: ImportJob;
@@ -47,15 +47,15 @@ export interface SetupOptions {
 
 /** Prepares a campaign with nothing but the REST API. */
 export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: SetupOptions): Promise<Prepared> {
-  const person = createApi(apiUrl, sessionToken);
+  const person = createHeron({ baseUrl: apiUrl, key: sessionToken });
   const { id: apiKeyId, secret: apiKey } = await createKey(person);
-  const api = createApi(apiUrl, apiKey);
+  const api = createHeron({ baseUrl: apiUrl, key: apiKey });
   const mailboxIds = await connectMailboxes(api, world, say);
   await createPolicy(person, apiKeyId, mailboxIds);
   const appConnectionId = await connectApp(api, app, say);
   await suppressSome(api, say);
   const job = await importLeads(api, say);
-  const contacts = await api.all<{ id: string; email: string }>('/contacts?limit=100');
+  const contacts = await allOf((cursor) => api.GET('/v1/contacts', { params: { query: { limit: 100, cursor } } }));
   const chosen = contacts.sort((a, b) => (a.email < b.email ? -1 : 1)).slice(0, leads);
   const campaignId = await createCampaign(
     api,
@@ -65,45 +65,50 @@ export async function prepare({ apiUrl, sessionToken, world, app, leads, say }: 
   return { api, apiKey, campaignId, job, addresses: chosen.map(({ email }) => email) };
 }
 
-async function createKey(api: Api): Promise<{ id: string; secret: string }> {
-  const { permissions } = await api.get<{ permissions: { value: number }[] }>('/api-keys/permissions');
+async function createKey(api: Heron): Promise<{ id: string; secret: string }> {
+  const { permissions } = await dataOf(api.GET('/v1/api-keys/permissions'));
   // Every permission there is. A key of a real shop would have WRITE_EVENTS and nothing else.
   const everything = permissions.reduce((mask, { value }) => mask + value, 0);
-  return api.send('POST', '/api-keys', {
-    name: 'Demo',
-    permissions: everything,
-    rate_limit_per_minute: REQUESTS_PER_MINUTE,
-  });
+  const body = { name: 'Demo', permissions: everything, rate_limit_per_minute: REQUESTS_PER_MINUTE };
+  return dataOf(api.POST('/v1/api-keys', { body }));
 }
 
 /** Lets the key start campaigns without a person, today and with these mailboxes. */
-async function createPolicy(person: Api, apiKeyId: string, mailboxIds: readonly string[]): Promise<void> {
-  await person.send('POST', '/agent-policies', {
-    api_key_id: apiKeyId,
-    name: 'Demo',
-    capabilities: ['campaign.launch'],
-    mailbox_ids: mailboxIds,
-    max_recipients_per_run: 1000,
-    max_recipients_per_day: 1000,
-    max_actions_per_day: 10,
-    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
-  });
+async function createPolicy(person: Heron, apiKeyId: string, mailboxIds: string[]): Promise<void> {
+  await dataOf(
+    person.POST('/v1/agent-policies', {
+      body: {
+        api_key_id: apiKeyId,
+        name: 'Demo',
+        capabilities: ['campaign.launch'],
+        mailbox_ids: mailboxIds,
+        max_recipients_per_run: 1000,
+        max_recipients_per_day: 1000,
+        max_actions_per_day: 10,
+        expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+      },
+    }),
+  );
 }
 
-async function connectMailboxes(api: Api, world: World, say: SetupOptions['say']): Promise<string[]> {
+async function connectMailboxes(api: Heron, world: World, say: SetupOptions['say']): Promise<string[]> {
   const ids = await Promise.all(
     world.mailboxes.map(async ({ email, password, smtp, imap }) => {
-      const service = { username: email, password, security: 'none' };
+      const service = { username: email, password, security: 'none' as const };
       // Answered when a worker has really signed in to both servers.
-      const { id } = await api.send<{ id: string }>('POST', '/emails', {
-        provider: 'smtp_imap',
-        email,
-        name: nameOf(email),
-        smtp: { ...smtp, ...service },
-        imap: { ...imap, ...service },
-        campaign_limit: EMAILS_A_DAY,
-        min_wait_time: 0,
-      });
+      const { id } = await dataOf(
+        api.POST('/v1/emails', {
+          body: {
+            provider: 'smtp_imap',
+            email,
+            name: nameOf(email),
+            smtp: { ...smtp, ...service },
+            imap: { ...imap, ...service },
+            campaign_limit: EMAILS_A_DAY,
+            min_wait_time: 0,
+          },
+        }),
+      );
       return id;
     }),
   );
@@ -115,48 +120,42 @@ function nameOf(email: string): string {
   return `${email[0]!.toUpperCase()}${email.slice(1, email.indexOf('@'))} of Northlight`;
 }
 
-async function connectApp(api: Api, app: DemoApp, say: SetupOptions['say']): Promise<string> {
-  const { connection, secret } = await api.send<{ connection: { id: string }; secret: string }>(
-    'POST',
-    '/app-connections',
-    {
-      name: 'Northlight shop',
-      base_url: app.url,
-    },
+async function connectApp(api: Heron, app: DemoApp, say: SetupOptions['say']): Promise<string> {
+  const { connection, secret } = await dataOf(
+    api.POST('/v1/app-connections', { body: { name: 'Northlight shop', base_url: app.url } }),
   );
   app.useSecret(secret);
-  const test = await api.send<{ authentication: boolean; error?: { message: string } }>(
-    'POST',
-    `/app-connections/${connection.id}/test`,
-  );
+  const test = await dataOf(api.POST('/v1/app-connections/{id}/test', { params: { path: { id: connection.id } } }));
   if (!test.authentication) throw new Error(`the app did not take the signed ping: ${test.error?.message}`);
   say(`app ${app.url} connected, it believes the signature of a ping`);
   return connection.id;
 }
 
-async function suppressSome(api: Api, say: SetupOptions['say']): Promise<void> {
+async function suppressSome(api: Heron, say: SetupOptions['say']): Promise<void> {
   const values = [SUPPRESSED_BEFOREHAND.domain, ...SUPPRESSED_BEFOREHAND.addresses];
-  const { added } = await api.send<{ added: number }>('POST', '/suppressions', {
-    entries: values.map((value) => ({ value })),
-    reason: 'asked us not to write',
-  });
+  const entries = values.map((value) => ({ value }));
+  const { added } = await dataOf(api.POST('/v1/suppressions', { body: { entries, reason: 'asked us not to write' } }));
   say(`${added} entries suppressed: a domain and ${added - 1} addresses`);
 }
 
-async function importLeads(api: Api, say: SetupOptions['say']): Promise<ImportJob> {
+async function importLeads(api: Heron, say: SetupOptions['say']): Promise<ImportJob> {
   const form = new FormData();
   form.append('file', new Blob([await readFile(LEADS_FILE)], { type: 'text/csv' }), 'leads.csv');
-  let job = await api.send<ImportJob>('POST', '/contacts/import', form);
+  // The types of a form's parts are those of JSON; its files are in the form.
+  let job: ImportJob = await dataOf(api.POST('/v1/contacts/import', { body: {} as never, bodySerializer: () => form }));
   for (let shown = ''; job.status === 'queued' || job.status === 'running';) {
     await sleep(200);
-    job = await api.get<ImportJob>(`/contacts/imports/${job.id}`);
+    job = await dataOf(api.GET('/v1/contacts/imports/{id}', { params: { path: { id: job.id } } }));
     const line = `importing leads.csv: ${Math.round(job.progress * 100)}%, ${job.total} rows`;
     if (job.total > 0 && line !== shown) say(line);
     shown = line;
   }
   if (job.status !== 'completed') throw new Error(`the import ${job.status}: ${job.error}`);
   say(`leads.csv: ${job.total} rows, ${job.imported} contacts`);
-  const problems = await api.all<{ reason: string }>(`/contacts/imports/${job.id}/problems?limit=200`);
+  const path = { id: job.id };
+  const problems = await allOf((cursor) =>
+    api.GET('/v1/contacts/imports/{id}/problems', { params: { path, query: { limit: 200, cursor } } }),
+  );
   const reasons = [...new Set(problems.map(({ reason }) => reason))];
   say(
     `  left out: ${reasons.map((reason) => `${problems.filter((problem) => problem.reason === reason).length} ${reason}`).join(', ')}`,
@@ -171,20 +170,16 @@ interface Parts {
 }
 
 async function createCampaign(
-  api: Api,
+  api: Heron,
   { appConnectionId, mailboxIds, contactIds }: Parts,
   say: SetupOptions['say'],
 ): Promise<string> {
-  const { id, warnings = [] } = await api.send<{ id: string; warnings?: string[] }>(
-    'POST',
-    '/campaigns',
-    campaignBody(appConnectionId),
-  );
+  const { id, warnings = [] } = await dataOf(api.POST('/v1/campaigns', { body: campaignBody(appConnectionId) }));
   if (warnings.length > 0) throw new Error(`the letters have faults: ${warnings.join('; ')}`);
-  await api.send('PUT', `/campaigns/${id}/senders`, {
-    senders: mailboxIds.map((mailbox) => ({ email_account_id: mailbox })),
-  });
-  const { added } = await api.send<{ added: number }>('POST', `/campaigns/${id}/leads`, { contact_ids: contactIds });
+  const here = { params: { path: { id } } };
+  const senders = mailboxIds.map((mailbox) => ({ email_account_id: mailbox }));
+  await dataOf(api.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders } }));
+  const { added } = await dataOf(api.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: contactIds } }));
   say(`campaign created: 6 steps, ${added} leads, ${mailboxIds.length} senders`);
   return id;
 }

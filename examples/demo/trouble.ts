@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api } from './api.ts';
+import { allOf, dataOf, type Heron } from '../../client/src/index.ts';
 import { MARKS } from './campaign.ts';
+import { compare, createUntil, type Result } from './chapter.ts';
 import { replyTo } from './letters.ts';
 import type { Prepared } from './setup.ts';
-import type { Lead } from './watch.ts';
+import { readLeads } from './watch.ts';
 import type { Letter, World } from './world.ts';
 
 /** Recipients of the second campaign; each mailbox has room for some of its hundred emails of the day. */
@@ -11,9 +11,6 @@ const READERS = 12;
 const SENDERS = 3;
 const PATIENCE_MS = 120_000;
 const REPLY = 'Ja tak, det lyder spændende. Ring gerne til mig på torsdag.\n\nVenlig hilsen\nFreja';
-
-/** What was to happen, and what differs from it; nothing when it has. */
-export type Result = readonly [name: string, differences: string[]];
 
 interface Mailbox {
   id: string;
@@ -31,8 +28,11 @@ export async function runTrouble(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Result[]> {
+  const until = createUntil(signal, PATIENCE_MS);
   const readers = await whoStayed(api, first);
-  const mailboxes = (await api.all<Mailbox>('/emails?limit=50')).slice(0, SENDERS);
+  const mailboxes = (
+    await allOf((cursor) => api.GET('/v1/emails', { params: { query: { limit: 50, cursor } } }))
+  ).slice(0, SENDERS);
   const [tired] = mailboxes;
   const suppressedBefore = await suppressed(api);
   const before = world.letters.length;
@@ -41,24 +41,27 @@ export async function runTrouble(
   world.limit(tired!.email);
   const campaignId = await start(api, readers, mailboxes);
   say(`a second campaign to ${readers.length} of them; the mail server is away, and ${tired!.email} is at its limit`);
-  await until('an attempt at the absent server', signal, async () => world.outage.attempts > 0);
+  await until('an attempt at the absent server', async () => world.outage.attempts > 0);
   world.outage.end();
   say(`the mail server is back after ${world.outage.attempts} attempts`);
 
   const arrived = (): readonly Letter[] => world.letters.slice(before);
-  await until('every letter', signal, async () => arrived().length >= readers.length);
+  await until('every letter', async () => arrived().length >= readers.length);
   say(`${arrived().length} letters have arrived`);
   const letter = arrived()[0]!;
   world.answer(letter.from, await replyTo(letter, REPLY));
-  const answered = await until('the Danish answer', signal, async () =>
-    (await leads(api, campaignId)).find(({ contact, status }) => contact.email === letter.to && status === 'replied'),
+  const answered = await until('the Danish answer', async () =>
+    (await readLeads(api, campaignId)).find(
+      ({ contact, status }) => contact.email === letter.to && status === 'replied',
+    ),
   );
-  const threads = await api.get<{ data: { campaign_id: string | null; intent: string | null }[] }>('/unibox?limit=20');
+  const threads = await dataOf(api.GET('/v1/unibox', { params: { query: { limit: 20 } } }));
   const intent = threads.data.find((thread) => thread.campaign_id === campaignId)?.intent ?? 'none';
   say(`${answered.contact.email} has answered in Danish: ${intent}`);
 
-  const held = (await api.get<Mailbox>(`/emails/${tired!.id}`)).hold?.code ?? 'none';
-  const states = await leads(api, campaignId);
+  const { hold } = await dataOf(api.GET('/v1/emails/{id}', { params: { path: { id: tired!.id } } }));
+  const held = hold?.code ?? 'none';
+  const states = await readLeads(api, campaignId);
   return [
     [
       'the mailbox at its limit rests, and sends nothing',
@@ -89,64 +92,45 @@ export async function runTrouble(
   ];
 }
 
-async function start(api: Api, readers: readonly { id: string }[], mailboxes: readonly Mailbox[]): Promise<string> {
-  const { id } = await api.send<{ id: string }>('POST', '/campaigns', {
-    name: 'Lamps for a bad day',
-    sender_strategy: 'explicit',
-    schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
-    daily_limit: 1_000,
-    stop_on_reply: true,
-    steps: [
-      {
-        name: 'hello',
-        subject: 'Once more about {{.Company | default "your company"}}',
-        body_plain: `Hello {{.FirstName | default "again"}}.\n\n${MARKS.hello}?`,
+async function start(api: Heron, readers: readonly { id: string }[], mailboxes: readonly Mailbox[]): Promise<string> {
+  const { id } = await dataOf(
+    api.POST('/v1/campaigns', {
+      body: {
+        name: 'Lamps for a bad day',
+        sender_strategy: 'explicit',
+        schedule_windows: Array.from({ length: 7 }, () => [{ start: 0, end: 1440 }]),
+        daily_limit: 1_000,
+        stop_on_reply: true,
+        steps: [
+          {
+            name: 'hello',
+            subject: 'Once more about {{.Company | default "your company"}}',
+            body_plain: `Hello {{.FirstName | default "again"}}.\n\n${MARKS.hello}?`,
+          },
+          { name: 'later', body_plain: 'Just so that it does not get lost.', wait_after: 3 },
+        ],
       },
-      { name: 'later', body_plain: 'Just so that it does not get lost.', wait_after: 3 },
-    ],
-  });
-  await api.send('PUT', `/campaigns/${id}/senders`, {
-    senders: mailboxes.map((mailbox) => ({ email_account_id: mailbox.id })),
-  });
-  await api.send('POST', `/campaigns/${id}/leads`, { contact_ids: readers.map((reader) => reader.id) });
-  await api.send('POST', `/campaigns/${id}/start`, {});
+    }),
+  );
+  const here = { params: { path: { id } } };
+  const senders = mailboxes.map((mailbox) => ({ email_account_id: mailbox.id }));
+  await dataOf(api.PUT('/v1/campaigns/{id}/senders', { ...here, body: { senders } }));
+  const contactIds = readers.map((reader) => reader.id);
+  await dataOf(api.POST('/v1/campaigns/{id}/leads', { ...here, body: { contact_ids: contactIds } }));
+  await dataOf(api.POST('/v1/campaigns/{id}/start', { ...here, body: {} }));
   return id;
 }
 
 /** Contacts who have come to the end of the first campaign: they neither left nor are away. */
-async function whoStayed(api: Api, campaignId: string): Promise<{ id: string; email: string }[]> {
-  return (await leads(api, campaignId))
+async function whoStayed(api: Heron, campaignId: string): Promise<{ id: string; email: string }[]> {
+  return (await readLeads(api, campaignId))
     .filter(({ status }) => status === 'completed')
     .map(({ contact_id: id, contact }) => ({ id, email: contact.email }))
     .toSorted((one, other) => (one.email < other.email ? -1 : 1))
     .slice(0, READERS);
 }
 
-function leads(api: Api, campaignId: string): Promise<Lead[]> {
-  return api.all<Lead>(`/campaigns/${campaignId}/leads?limit=200`);
-}
-
-async function suppressed(api: Api): Promise<string[]> {
-  return (await api.all<{ email: string }>('/suppressions?limit=200')).map(({ email }) => email);
-}
-
-/** What is in one list and not in the other, a repeated entry as often as it is repeated. */
-function compare(actual: readonly string[], expected: readonly string[]): string[] {
-  const left = [...expected];
-  const surplus = actual.filter((entry) => {
-    const at = left.indexOf(entry);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-  return [...surplus.map((entry) => `too much: ${entry}`), ...left.map((entry) => `missing: ${entry}`)];
-}
-
-async function until<T>(what: string, signal: AbortSignal, ask: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask();
-    if (answer) return answer;
-    if (Date.now() > deadline) throw new Error(`no sign of ${what} after ${PATIENCE_MS / 1000} seconds`);
-    await sleep(250, undefined, { signal });
-  }
+async function suppressed(api: Heron): Promise<string[]> {
+  const entries = await allOf((cursor) => api.GET('/v1/suppressions', { params: { query: { limit: 200, cursor } } }));
+  return entries.map(({ email }) => email);
 }

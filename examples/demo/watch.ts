@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api } from './api.ts';
+import { allOf, type Heron } from '../../client/src/index.ts';
 import type { Diary } from './diary.ts';
 import type { ProductRecord, RecordReader } from './record.ts';
 import { stepTable } from './tally.ts';
@@ -42,12 +42,12 @@ export function isThrough(lead: Lead): boolean {
 }
 
 /** Watches through the API (leads) and the record (numbers per step). */
-export function createWatch(api: Api, campaignId: string, record: RecordReader): Watch {
+export function createWatch(api: Heron, campaignId: string, record: RecordReader): Watch {
   const leftSeenAt = new Map<string, Date>();
   return {
     leftSeenAt,
     async look() {
-      const leads = await api.all<Lead>(`/campaigns/${campaignId}/leads?limit=200`);
+      const leads = await readLeads(api, campaignId);
       const now = new Date();
       for (const lead of leads) {
         if (isThrough(lead) && !leftSeenAt.has(lead.contact.email)) leftSeenAt.set(lead.contact.email, now);
@@ -55,6 +55,15 @@ export function createWatch(api: Api, campaignId: string, record: RecordReader):
       return { leads, record: await record.read(campaignId) };
     },
   };
+}
+
+/** Every lead of a campaign whose contact is there. */
+export async function readLeads(api: Heron, campaignId: string): Promise<Lead[]> {
+  const path = { id: campaignId };
+  const leads = await allOf((cursor) =>
+    api.GET('/v1/campaigns/{id}/leads', { params: { path, query: { limit: 200, cursor } } }),
+  );
+  return leads.flatMap(({ contact, ...lead }) => (contact ? { ...lead, contact } : []));
 }
 
 /** Draws what happens: in place on a terminal, a line now and then elsewhere. */

@@ -1,4 +1,10 @@
-import { startMailWorld, type MailWorldMailbox, type ReceivedMessage } from '../../test/harness/mail.ts';
+import {
+  startMailWorld,
+  type Endpoint,
+  type MailWorld,
+  type MailWorldMailbox,
+  type ReceivedMessage,
+} from '../../test/harness/mail.ts';
 import { LETTERS, MARKS, type LetterName } from './campaign.ts';
 
 /** A letter of the campaign as it arrived at its recipient. */
@@ -22,6 +28,9 @@ export interface Letter {
 /** The outside world of the demo: the senders' mail provider, and the senders' inboxes. */
 export interface World {
   mailboxes: readonly MailWorldMailbox[];
+  smtp: Endpoint;
+  /** A mailbox more, such as one that is bought. */
+  addMailbox: MailWorld['addMailbox'];
   /** Everything the mail server took, oldest first: what the product is measured against. */
   letters: readonly Letter[];
   /** Mail that is none of the campaign's letters; there should be none. */
@@ -67,6 +76,8 @@ export async function startWorld(): Promise<World> {
 
   return {
     mailboxes,
+    smtp: mail.smtp,
+    addMailbox: (user) => mail.addMailbox(user),
     letters,
     strangers,
     onLetter: (listener) => void listeners.push(listener),

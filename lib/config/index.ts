@@ -31,7 +31,17 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   }
   faults.push(...crossFaults(values));
   if (faults.length > 0) throw new ConfigError(faults);
-  return values as Config;
+  const config = values as Config;
+  GIVEN.set(config, new Set(Object.keys(given)));
+  return config;
+}
+
+/** Settings that the environment gave; those of no entry are defaults. */
+const GIVEN = new WeakMap<Config, ReadonlySet<string>>();
+
+/** Whether the environment gave a setting, so that its value is not the default. */
+export function isGiven(config: Config, name: SettingName): boolean {
+  return GIVEN.get(config)?.has(name) ?? false;
 }
 
 function knownSettings(env: Record<string, string | undefined>): Record<string, string> {
@@ -50,6 +60,7 @@ const KNOWN_ROLES = new Set([
   'mail',
   'apps',
   'webhooks',
+  'integrations',
   'batch',
   'interactive',
   'relay',
@@ -63,8 +74,16 @@ function crossFaults(config: Partial<Config>): string[] {
   const faults: string[] = [];
   if (config.MAIL_TRANSPORT === 'smtp' && !config.SMTP_HOST)
     faults.push('SMTP_HOST: needed when MAIL_TRANSPORT is smtp');
+  if (config.MAIL_TRANSPORT === 'ses' && !config.SES_REGION)
+    faults.push('SES_REGION: needed when MAIL_TRANSPORT is ses');
+  if (Boolean(config.SES_ACCESS_KEY_ID) !== Boolean(config.SES_SECRET_ACCESS_KEY))
+    faults.push('SES_SECRET_ACCESS_KEY: SES_ACCESS_KEY_ID and it come together');
+  if (config.EVENTBUS_PROVIDER === 'nats' && !config.NATS_URL)
+    faults.push('NATS_URL: needed when EVENTBUS_PROVIDER is nats');
   if (config.RATE_LIMIT_STORE === 'redis' && !config.REDIS_URL)
     faults.push('REDIS_URL: needed when RATE_LIMIT_STORE is redis');
+  if (config.EMAIL_VERIFICATION === 'zerobounce' && !config.ZEROBOUNCE_API_KEY)
+    faults.push('ZEROBOUNCE_API_KEY: needed when EMAIL_VERIFICATION is zerobounce');
   if (config.PROVISIONING_URL && !config.PROVISIONING_SECRET)
     faults.push('PROVISIONING_SECRET: needed when PROVISIONING_URL is set');
   if (config.STRIPE_SECRET_KEY && !config.STRIPE_WEBHOOK_SECRET)
@@ -78,25 +97,11 @@ function crossFaults(config: Partial<Config>): string[] {
     }
     if (config.MAIL_TRANSPORT === 'log')
       faults.push(
-        'MAIL_TRANSPORT: log writes sign-in codes and links to the log, which APP_ENV=prod refuses; set smtp',
+        'MAIL_TRANSPORT: log writes sign-in codes and links to the log, which APP_ENV=prod refuses; set smtp or ses',
       );
     if (config.ALLOW_UNSAFE_WEBHOOK_URLS) faults.push('ALLOW_UNSAFE_WEBHOOK_URLS: refused when APP_ENV is prod');
   }
   return faults;
-}
-
-/** What an operator should know of a configuration that is accepted, one line each. */
-export function configWarnings(config: Config, env: Record<string, string | undefined> = process.env): string[] {
-  if (config.APP_ENV !== 'prod') return [];
-  const warnings: string[] = [];
-  if (!knownSettings(env).TRUSTED_PROXIES)
-    warnings.push(
-      'TRUSTED_PROXIES is not set: behind a proxy all callers count as one address in limits, key restrictions and the audit log. Name your proxies, or set none',
-    );
-  if (config.MAIL_TRANSPORT === 'log')
-    warnings.push('MAIL_TRANSPORT is log: sign-in codes and links are written to the log');
-  if (config.ALLOW_INSECURE_DEFAULTS) warnings.push('ALLOW_INSECURE_DEFAULTS is set: published secrets may be in use');
-  return warnings;
 }
 
 export interface SettingReport {
@@ -111,8 +116,7 @@ export interface SettingReport {
  * Every setting with its resolved value and source; sensitive ones as a short fingerprint, never a value (GET
  * /admin/instance/config).
  */
-export function describeConfig(config: Config, env: Record<string, string | undefined> = process.env): SettingReport[] {
-  const given = knownSettings(env);
+export function describeConfig(config: Config): SettingReport[] {
   return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {
     const raw = config[name];
     const sensitive = SENSITIVE.has(name);
@@ -124,7 +128,7 @@ export function describeConfig(config: Config, env: Record<string, string | unde
           : sensitive
             ? `sha256:${sha256(typeof raw === 'string' ? raw : JSON.stringify(raw)).slice(0, 8)}`
             : raw,
-      source: name in given ? 'environment' : raw === undefined ? 'unset' : 'default',
+      source: isGiven(config, name) ? 'environment' : raw === undefined ? 'unset' : 'default',
       sensitive,
     };
   });

@@ -33,13 +33,30 @@ const endpoints = z
       .partial(),
   );
 
+/** Addresses of providers of integrations, as JSON. */
+const providerEndpoints = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue('needs JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.strictObject({ api: url, authorize: url, token: url, revoke: url }).partial()));
+
 /** Marks what `heron config` and the instance pages must show only as a fingerprint. */
 export const SENSITIVE = new Set([
   'AUTH_SECRET',
   'CREDENTIALS_ENCRYPTION_KEY',
   'CREDENTIALS_PREVIOUS_KEYS',
   'PRIMARY_DB',
+  'PROSPECT_DB',
+  'PROSPECT_OWNER_DB',
   'REDIS_URL',
+  'NATS_URL',
+  'SES_SECRET_ACCESS_KEY',
   'SMTP_PASSWORD',
   'TEMPORAL_API_KEY',
   'TEMPORAL_TLS_KEY',
@@ -50,6 +67,12 @@ export const SENSITIVE = new Set([
   'AI_API_KEY',
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
+  'ZEROBOUNCE_API_KEY',
+  'HUBSPOT_CLIENT_SECRET',
+  'SALESFORCE_CLIENT_SECRET',
+  'PIPEDRIVE_CLIENT_SECRET',
+  'SLACK_CLIENT_SECRET',
+  'GOOGLE_SHEETS_CLIENT_SECRET',
 ]);
 
 /**
@@ -87,6 +110,27 @@ export const settingsSchema = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
     .default(PUBLISHED_DEFAULTS.PRIMARY_DB!),
+  /** The prospect catalogue: PostgreSQL connection string of a role that may read it (docs/prospect-catalogue.md). Without it there is none. */
+  PROSPECT_DB: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
+    .optional(),
+  /** The same catalogue by the role that owns it, for `heron catalogue load` alone; PROSPECT_DB where it is not set. */
+  PROSPECT_OWNER_DB: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'needs a postgres:// URL')
+    .optional(),
+  /**
+   * What verifies the addresses of contacts that come from the prospect catalogue: `builtin` (form, DNS, lists of disposable services and of functions),
+   * `zerobounce` (a paid service), or `off`.
+   */
+  EMAIL_VERIFICATION: z.enum(['builtin', 'zerobounce', 'off']).default('builtin'),
+  /** Addresses that one worker verifies per minute. */
+  EMAIL_VERIFICATIONS_PER_MINUTE: count.min(1).default(300),
+  /** Key of ZeroBounce, for EMAIL_VERIFICATION=zerobounce. */
+  ZEROBOUNCE_API_KEY: z.string().min(1).optional(),
+  /** Where ZeroBounce answers: its servers in a region, or a double in tests. */
+  ZEROBOUNCE_URL: url.default('https://api.zerobounce.net'),
   /** Connections each process may hold. */
   DB_POOL_MAX: count.min(2).default(20),
   /**
@@ -144,14 +188,27 @@ export const settingsSchema = z.object({
   APP_URL: url.default('http://127.0.0.1:8080'),
   /** Public origin of the tracking service; every tracked link starts with it. */
   TRACKING_DOMAIN: url.default('http://127.0.0.1:3000'),
+  /** Public address of the realtime gateway, which WebSockets are opened to. */
+  REALTIME_PUBLIC_URL: url.default('http://127.0.0.1:4000'),
   /** Opens and clicks this soon (ms) after the send count as a machine's; 0 switches that rule off. */
   TRACKING_INSTANT_MS: count.default(10_000),
+  /** File of countries by address in MaxMind's format (.mmdb), for where opens and clicks come from; only the country is kept. Without one none is known. */
+  GEOIP_DATABASE: z.string().optional(),
   /** Origins a browser may call the API from, comma separated. */
   CORS_ALLOW_ORIGINS: list.default([]),
   /** Proxies whose X-Forwarded-For is believed: addresses or CIDR ranges, comma separated; `none` says that there is none. */
   TRUSTED_PROXIES: list.transform((proxies) => (proxies[0] === 'none' ? [] : proxies)).default([]),
-  /** How system mail (login codes, invitations) leaves: `log` writes it to the log, `smtp` sends it. */
-  MAIL_TRANSPORT: z.enum(['log', 'smtp']).default('log'),
+  /**
+   * Serves the CRM, templates, automations and integrations; `false` answers 404 for them, as installations that offer campaigns alone may want.
+   */
+  EXTENDED_SURFACES: z
+    .enum(['true', 'false', '1', '0', ''])
+    .transform((v) => v !== 'false' && v !== '0')
+    .default(true),
+  /** Integrations and automations are changed only by workspaces on a paid plan. By default every workspace counts as one that pays. */
+  REQUIRE_PAID_PLAN: flag.default(false),
+  /** How system mail (login codes, invitations) leaves: `log` writes it to the log, `smtp` sends it, `ses` hands it to Amazon SES. */
+  MAIL_TRANSPORT: z.enum(['log', 'smtp', 'ses']).default('log'),
   /** Sender of system mail. */
   MAIL_FROM: z.string().default('Heron <no-reply@localhost>'),
   /** SMTP host for system mail. */
@@ -164,6 +221,14 @@ export const settingsSchema = z.object({
   SMTP_PASSWORD: z.string().optional(),
   /** How the SMTP connection for system mail is protected. */
   SMTP_SECURITY: z.enum(['starttls', 'tls', 'none']).default('starttls'),
+  /** AWS region of Amazon SES, for MAIL_TRANSPORT=ses. */
+  SES_REGION: z.string().min(1).optional(),
+  /** Access key of SES; without one that of the machine, pod or profile is used. */
+  SES_ACCESS_KEY_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  SES_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+  /** Where SES answers, if elsewhere: an endpoint of your own network. */
+  SES_ENDPOINT: url.optional(),
   /** Who may sign up: `false` anyone, `invite_only` invited people, `true` no one. */
   DISABLE_REGISTRATION: z.enum(['true', 'false', 'invite_only']).default('false'),
   /** When signing in needs a code by mail. */
@@ -190,10 +255,17 @@ export const settingsSchema = z.object({
   WEBHOOK_DISABLE_AFTER_FAILURES: count.min(1).default(20),
   /** Days events, webhook deliveries and their attempts are kept; a realtime client can resume that far back. */
   EVENT_RETENTION_DAYS: count.min(1).default(30),
+  /**
+   * Days that product events are kept, and people without a contact of whom nothing else is left; what they converted to stays. Longer than
+   * the longest range of a report with its longest window. 0 keeps them.
+   */
+  ENGAGEMENT_RETENTION_DAYS: count.default(750),
   /** Emails about approvals that one person gets in an hour, in one workspace; what is more is in the list alone. 0: nobody is mailed. */
   APPROVAL_MAILS_PER_HOUR: count.default(12),
   /** Days that approvals are kept, with what was shown to those who decided: recipients, senders, the emails. */
   APPROVAL_RETENTION_DAYS: count.min(1).default(365),
+  /** Days that warmup emails are kept: reports of warmup go back as far, and a copy that arrives later still is taken for mail of a stranger. */
+  WARMUP_RETENTION_DAYS: count.min(30).default(180),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
   /** Client of Google's OAuth by which Gmail mailboxes are connected; its redirect URI is APP_URL/mailboxes/consent. Without it they cannot be. */
@@ -208,6 +280,39 @@ export const settingsSchema = z.object({
   MICROSOFT_MAILBOX_CLIENT_SECRET: z.string().min(1).optional(),
   /** Microsoft's addresses where they are others, such as those of a national cloud or of one tenant; as above. */
   MICROSOFT_MAILBOX_ENDPOINTS: endpoints.optional(),
+  /** OAuth client at HubSpot, by which accounts there are connected; its redirect URI is API_PUBLIC_URL/integrations/oauth/callback. Without it they cannot be. */
+  HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
+  /** OAuth client at Salesforce; as above. */
+  SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
+  /** OAuth client at Pipedrive; as above. */
+  PIPEDRIVE_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  PIPEDRIVE_CLIENT_SECRET: z.string().min(1).optional(),
+  /** OAuth client at Slack; as above. */
+  SLACK_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  SLACK_CLIENT_SECRET: z.string().min(1).optional(),
+  /** OAuth client at Google, for Sheets; as above. */
+  GOOGLE_SHEETS_CLIENT_ID: z.string().min(1).optional(),
+  /** Its secret. */
+  GOOGLE_SHEETS_CLIENT_SECRET: z.string().min(1).optional(),
+  /**
+   * Addresses of providers of integrations where they are others, as JSON by provider: `{"hubspot": {"api": …, "authorize": …, "token": …, "revoke": …}}`. They may
+   * be on private addresses only with ALLOW_UNSAFE_WEBHOOK_URLS.
+   */
+  INTEGRATION_ENDPOINTS: providerEndpoints.optional(),
+  /** How long (ms) one request to a provider of integrations may take. */
+  INTEGRATION_TIMEOUT_MS: count.min(1).default(15_000),
+  /** Attempts of what is delivered to a provider before it is given up and kept as a dead letter. Waits that a provider asks for count as none. */
+  INTEGRATION_MAX_ATTEMPTS: count.min(1).default(15),
+  /** Wait (ms) after the first failed attempt; it doubles from attempt to attempt, up to six hours. */
+  INTEGRATION_RETRY_BASE_MS: count.min(1).default(30_000),
+  /** Deliveries to providers that one worker has under way at once, over all connections. */
+  WORKER_INTEGRATIONS_SLOTS: count.min(1).default(100),
   /** Where the provider of managed mailboxes answers (docs/mailbox-orders.md). Without it none can be ordered. */
   PROVISIONING_URL: url.optional(),
   /** Signs every request to that provider; 32 characters or more. */
@@ -245,6 +350,16 @@ export const settingsSchema = z.object({
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'needs a redis:// or rediss:// URL')
+    .optional(),
+  /**
+   * How the realtime gateways hear of new events: `postgres` (a connection of each for notifications) or `nats`, to which the fan-out
+   * passes them on. Events are read from PostgreSQL either way.
+   */
+  EVENTBUS_PROVIDER: z.enum(['postgres', 'nats']).default('postgres'),
+  /** NATS for EVENTBUS_PROVIDER=nats: nats://[user:password@]host:port, or tls://; several, comma separated. */
+  NATS_URL: z
+    .string()
+    .regex(/^(nats|tls):\/\/[^,\s]+(,\s*(nats|tls):\/\/[^,\s]+)*$/, 'needs a nats:// or tls:// URL')
     .optional(),
   /** Requests one signed-in session may make per minute; 0 is unlimited. */
   SESSION_REQUESTS_PER_MINUTE: count.default(600),
@@ -289,7 +404,7 @@ export const settingsSchema = z.object({
   /**
    * What a worker process does. `relay`: outbox. `fanout`: order of events, and webhooks. `reactions`: what follows from
    * events. `sync`: IMAP. Task queues: `workflows` (runs and their short decisions), `mail` (SMTP), `apps` (calls to
-   * customers' apps), `webhooks`, `batch` (launchers, imports, maintenance), `interactive` (a person waits). `temporal`
+   * customers' apps), `webhooks`, `integrations` (calls to their providers), `batch` (launchers, imports, maintenance), `interactive` (a person waits). `temporal`
    * stands for all task queues.
    */
   WORKER_ROLES: list.default(['temporal', 'relay', 'fanout', 'reactions', 'sync']),
@@ -323,6 +438,15 @@ export const settingsSchema = z.object({
    * when APP_ENV is prod: behind a proxy on the same machine everybody comes from loopback.
    */
   METRICS_TOKEN: z.string().optional(),
+  /**
+   * Where the newest release is described, in the form of a forge's `/releases/latest`; asked at most once an hour, when an
+   * administrator looks. Without it nothing is asked.
+   */
+  UPDATE_FEED_URL: url.optional(),
+  /** OpenTelemetry collector that takes traces (OTLP over HTTP), such as http://127.0.0.1:4318. Without it none are recorded. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
+  /** The share of requests that are traced, from 0 to 1; a caller's own decision (traceparent) is kept. */
+  TRACE_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Least level that is logged. */
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** How long (ms) a stopping process waits for requests, emails and activities to finish. */

@@ -2,12 +2,18 @@ import nodemailer, { type PluginFunction } from 'nodemailer';
 import type { Config } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { MailFate } from './fate.ts';
+import { askSes, sesClient, sesFate, sesTransport } from './ses.ts';
+
+export type { MailFate } from './fate.ts';
 
 export interface SystemMessage {
   to: string;
   subject: string;
   text: string;
   html?: string;
+  /** Beside those of every mail of the installation. */
+  headers?: Record<string, string>;
 }
 
 /** Sends the installation's own mail: login codes, invitations, resets, what waits for a decision. */
@@ -17,19 +23,13 @@ export interface SystemMail {
   close(): void;
 }
 
-/**
- * What became of a message whose sending failed: it was not taken and may be sent `later`, its recipient or content is refused for good
- * (`never`), or it may have been taken, because the answer of the server was lost (`unknown`).
- */
-export type MailFate = 'later' | 'never' | 'unknown';
-
 /** The transport did not say that it has taken a message. */
 export class MailFailure extends AppError {
   readonly fate: MailFate;
 
   constructor(fate: MailFate, cause: unknown) {
     super('internal_error', 'The mail transport could not send the email', {
-      fix: 'Check MAIL_TRANSPORT and SMTP_* on the server.',
+      fix: 'Check MAIL_TRANSPORT and SMTP_* or SES_* on the server.',
       cause,
     });
     this.fate = fate;
@@ -57,12 +57,13 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
       close() {},
     };
   }
+  if (config.MAIL_TRANSPORT === 'ses') return createSesMail(config);
   const transport = smtpTransport(config);
   transport.use('stream', noteSignIn);
   return {
-    async send(message) {
+    async send({ headers, ...message }) {
       const progress: Progress = { signedIn: false };
-      const options = { from: config.MAIL_FROM, headers: AUTOMATIC, ...message, progress };
+      const options = { from: config.MAIL_FROM, headers: { ...AUTOMATIC, ...headers }, ...message, progress };
       try {
         await transport.sendMail(options);
       } catch (error) {
@@ -70,6 +71,22 @@ export function createSystemMail(config: Config, log: Logger): SystemMail {
       }
     },
     close: () => transport.close(),
+  };
+}
+
+function createSesMail(config: Config): SystemMail {
+  const client = sesClient(config);
+  const transport = sesTransport(client);
+  return {
+    async send({ headers, ...message }) {
+      const options = { from: config.MAIL_FROM, headers: { ...AUTOMATIC, ...headers }, ...message };
+      try {
+        await transport.sendMail(options);
+      } catch (error) {
+        throw new MailFailure(sesFate(error), error);
+      }
+    },
+    close: () => client.destroy(),
   };
 }
 
@@ -98,10 +115,11 @@ function fateOf(error: unknown, { signedIn }: Progress): MailFate {
 }
 
 /**
- * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, and sends nothing.
+ * Signs in to the SMTP server of MAIL_TRANSPORT=smtp, or asks SES for the account, and sends nothing.
  * @throws Error in the words of the server
  */
 export async function signInToTransport(config: Config): Promise<void> {
+  if (config.MAIL_TRANSPORT === 'ses') return askSes(config);
   const transport = smtpTransport(config);
   try {
     await transport.verify();

@@ -1,3 +1,4 @@
+import { inSpan, noteInSpan } from '../trace.ts';
 import type { Permit, TargetLimits } from '../target-limits.ts';
 import { HostSessions } from './host-sessions.ts';
 import { SmtpFailure, type SmtpFault, type SmtpOutcome, type SmtpTarget } from './outcome.ts';
@@ -98,7 +99,12 @@ export function createSmtpSender(options: SmtpSenderOptions): SmtpSender {
         } catch (error) {
           return faultOf(error);
         }
-        const outcome = await taken.session.send(envelope, raw, until, beforeEnd);
+        const { session } = taken;
+        const outcome = await inSpan('smtp send', { kind: 'client' }, async () => {
+          const found = await session.send(envelope, raw, until, beforeEnd);
+          noteInSpan({ 'heron.outcome': found.kind });
+          return found;
+        });
         void pool.give(taken.session, outcome.kind === 'refused');
         if (taken.kept && isFarewell(outcome) && performance.now() < until) continue;
         return outcome;

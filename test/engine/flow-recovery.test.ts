@@ -1,7 +1,8 @@
+import { utcDay } from '../../lib/clock.ts';
 import test from 'ava';
 import { retryRun } from '../../domain/system/blocked-runs.ts';
 import { reconcile } from '../../domain/system/reconcile.ts';
-import { utcDay } from '../../domain/engine/sending/seats.ts';
+
 import { newId } from '../../lib/ids.ts';
 import { breakWrites } from '../harness/broken-writes.ts';
 import { eventually, startEngine, type Engine } from '../harness/engine.ts';

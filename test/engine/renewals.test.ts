@@ -1,6 +1,8 @@
 import test from 'ava';
+import { chargeCycle } from '../../domain/domain-renewals/charge.ts';
 import { renewalTurn } from '../../domain/domain-renewals/turn.ts';
 import { priceOf } from '../../domain/domain-renewals/states.ts';
+import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
 import { mailboxProvider } from '../../domain/mailbox-orders/http-provider.ts';
 import { refundTurn } from '../../domain/payments/refund.ts';
 import { reconcile } from '../../domain/system/reconcile.ts';
@@ -23,6 +25,9 @@ test.before(async () => {
   clock = new ManualClock();
   sandbox = await startProvisioning({ now: () => clock.now() });
   paying = await createPaymentWorld({ clock, env: { ...sandbox.env, WORKER_ROLES: 'temporal,relay' } });
+});
+test.afterEach('every cent is in one place of the books', async (t) => {
+  for (const books of await readBooks(paying.world.deps.db)) t.true(isBalanced(books), JSON.stringify(books));
 });
 test.after.always(async () => {
   await paying?.close();
@@ -64,6 +69,7 @@ async function managedDomain() {
     domain,
     expiresAt: registered.expiresAt,
     renewed: () => renewals().length,
+    books: await differences(),
     turn: () => renewalTurn(ctx, id),
     row: () => db('managed_domains').where({ id }).first(),
     cycle: () => db('domain_renewals').where({ domain_id: id }).orderBy('expires_at', 'desc').first(),
@@ -79,6 +85,22 @@ async function managedDomain() {
       return call(world, 'POST', `/v1/tasks/dlq/${letter.id}/replay`, { token: apiKey });
     },
   };
+}
+
+/** Says, whenever it is asked, which places of the books have changed since now, and by how much. */
+async function differences(): Promise<() => Promise<Record<string, number>>> {
+  const places = async (): Promise<Record<string, number>> => {
+    const [books] = await readBooks(paying.world.deps.db);
+    const { taken, renewed, refunds, needsPerson, underWay } = books!;
+    return { taken, renewed, refunds, needsPerson, underWay };
+  };
+  const before = await places();
+  return async () =>
+    Object.fromEntries(
+      Object.entries(await places()).flatMap(([place, cents]) =>
+        cents === before[place] ? [] : [[place, cents - before[place]!]],
+      ),
+    );
 }
 
 test.serial(
@@ -104,6 +126,7 @@ test.serial(
     const [payment, ...more] = await desk.payments();
     t.deepEqual(more, []);
     t.like(payment, { state: 'paid', amount_cents: AMOUNT, received_cents: AMOUNT, currency: 'usd' });
+    t.deepEqual(await desk.books(), { taken: AMOUNT, renewed: AMOUNT });
     t.true((await desk.row()).expires_at > desk.expiresAt);
     // The next cycle.
     t.like(await desk.turn(), { kind: 'wait', state: 'scheduled' });
@@ -176,9 +199,11 @@ test.serial(
     const desk = await managedDomain();
     sandbox.behave({ does: 'lost', operation: 'domains/renew' }, { does: 'half', operation: 'domains/renew' });
     t.like(await desk.turn(), { kind: 'wait', state: 'renewing' });
+    t.deepEqual(await desk.books(), { taken: AMOUNT, underWay: AMOUNT });
     clock.advance(4 * DAY_MS);
     t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });
     t.like((await desk.listed()).error, { code: 'renewal_failed' });
+    t.deepEqual(await desk.books(), { taken: AMOUNT, needsPerson: AMOUNT });
     t.deepEqual(await desk.turn(), { kind: 'renewed' });
     t.is(desk.renewed(), 1);
     t.is((await desk.payments()).length, 1);
@@ -209,6 +234,7 @@ test.serial(
     t.like((await desk.listed()).error, { code: 'renewal_refused' });
     const [first] = await desk.payments();
     t.is(first.state, 'refund_due');
+    t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
     t.deepEqual(await refundTurn(desk.ctx, { paymentId: first.id }), { kind: 'done', why: 'refunded' });
     // It does not try again by itself: every try would charge and give back.
     clock.advance(DAY_MS);
@@ -224,6 +250,22 @@ test.serial(
   },
 );
 
+test.serial('a charge that the bank makes after the domain was given back is refunded', async (t) => {
+  const { stripe, world } = paying;
+  const { db } = world.deps;
+  const desk = await managedDomain();
+  stripe.failNext = 10;
+  t.like(await desk.turn(), { kind: 'wait', state: 'charging' });
+  stripe.failNext = 0;
+  const cycle = { domain: await desk.row(), renewal: await desk.cycle() };
+  await db('managed_domains').where({ id: desk.id }).update({ state: 'released' });
+  t.deepEqual(await desk.turn(), { kind: 'done', outcome: 'released' });
+  // An attempt that began before.
+  await chargeCycle(desk.ctx, cycle);
+  t.like((await desk.payments())[0], { state: 'refund_due', refund_reason: 'paid_too_late' });
+  t.deepEqual(await desk.books(), { taken: AMOUNT, refunds: AMOUNT });
+});
+
 test.serial('a domain whose order is not paid for is not renewed, until it is', async (t) => {
   const { stripe } = paying;
   const desk = await managedDomain();
@@ -236,7 +278,7 @@ test.serial('a domain whose order is not paid for is not renewed, until it is', 
 });
 
 test.serial(
-  'a domain that no person pays for lapses with its registration, and money that comes later goes back',
+  'a domain that no person pays for lapses with its registration, is gone a month later, and money that comes then goes back',
   async (t) => {
     const { stripe, world } = paying;
     const desk = await managedDomain();
@@ -245,6 +287,10 @@ test.serial(
     const { checkout_url: link } = await desk.listed();
     stripe.hold = true;
     clock.set(desk.expiresAt);
+    t.like(await desk.turn(), { kind: 'wait', state: 'requires_action' });
+    t.like(await desk.row(), { state: 'lapsed' });
+    t.like(await desk.listed(), { state: 'lapsed', requires_action: true, checkout_url: link });
+    clock.set(new Date(desk.expiresAt.getTime() + 30 * DAY_MS));
     t.deepEqual(await desk.turn(), { kind: 'done', outcome: 'lapsed' });
     await t.throwsAsync(stripe.pay(link.split('/').at(-1)), { message: /expired/ });
     t.like(await desk.row(), { state: 'lapsed' });

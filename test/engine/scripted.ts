@@ -1,18 +1,20 @@
 import { newId } from '../../lib/ids.ts';
 import { approvalMailWorkflow } from '../../workflows/approval-mail/contract.ts';
+import { weeklyReportWorkflow } from '../../workflows/weekly-report/contract.ts';
+import { automationWorkflow, type AutomationDecision } from '../../workflows/automation/contract.ts';
 import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
-import { mailboxOrderWorkflow, type OrderDecision } from '../../workflows/mailbox-order/contract.ts';
-import { domainRenewalWorkflow, type RenewalReport } from '../../workflows/domain-renewal/contract.ts';
-import { orderRefundWorkflow, type RefundReport } from '../../workflows/order-refund/contract.ts';
+import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
+import { integrationDeliveryWorkflow, type DeliveryReport } from '../../workflows/integration-delivery/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
+import { ORDERS } from './scripted-orders.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
@@ -325,6 +327,17 @@ const approvalMails: Scripted[] = [
   ),
 ];
 
+const reported: Answer = { activity: 'mailWeeklyReport', gives: { kind: 'done', why: 'mailed 3' } };
+const weeklyReports: Scripted[] = [
+  weeklyReport('mailed', [reported]),
+  weeklyReport('retried-at-the-end', [{ ...reported, meanwhile: mailRetried }, reported]),
+  weeklyReport(
+    'blocked',
+    [{ activity: 'mailWeeklyReport', fails: gaveUp }, reported],
+    [{ ...mailRetried, events: GAVE_UP, times: 1 }],
+  ),
+];
+
 /** An answer to "what comes next?" of a test run. */
 const then = (gives: TestDecision, more: Partial<Answer> = {}): Answer => ({
   activity: 'advanceTestRun',
@@ -386,85 +399,97 @@ const tests: Scripted[] = [
   ),
 ];
 
-const refunding = (gives: RefundReport, more: Partial<Answer> = {}): Answer => ({
-  activity: 'refundTurn',
+const replaying = (gives: ReplayTurn, more: Partial<Answer> = {}): Answer => ({
+  activity: 'replayPage',
   gives,
   ...more,
 });
-const underWay = (ms: number): RefundReport => ({ kind: 'wait', wakeAt: inMs(ms), why: 'the refund is under way' });
-const refunded: RefundReport = { kind: 'done', why: 'refunded' };
-const refunds: Scripted[] = [
-  refund(
-    'confirmed-while-waiting',
-    [refunding(underWay(3_600_000)), refunding(refunded)],
-    [{ signal: 'changed', says: [{ cause: 'provider' }], events: TIMER, times: 1 }],
-  ),
-  refund('asked-again', [refunding(underWay(3_000)), refunding(underWay(6_000)), refunding(refunded)]),
-  refund('failed-and-retried', [
-    refunding({ kind: 'done', why: 'needs_person' }, { meanwhile: tried }),
-    refunding(refunded),
-  ]),
-  refund(
+const page: ReplayTurn = { kind: 'more', why: '5000 events so far' };
+const replays: Scripted[] = [
+  replay('pages', [replaying(page), replaying(page), replaying({ kind: 'done', why: 'completed' })]),
+  replay('goal-changed', [replaying(page), replaying({ kind: 'done', why: 'goal_changed' })]),
+  replay(
     'blocked',
-    [{ activity: 'refundTurn', fails: gaveUp }, refunding(refunded)],
+    [replaying(page), { activity: 'replayPage', fails: gaveUp }, replaying({ kind: 'done', why: 'completed' })],
     [{ ...tried, events: GAVE_UP, times: 1 }],
   ),
 ];
 
-const ordering = (gives: OrderDecision, more = {}): Answer => ({ activity: 'advanceMailboxOrder', gives, ...more });
-const orderState = (state: string) => ({ state, where: state });
-const toPay = (until: number): OrderDecision => ({ kind: 'wait', until, ...orderState('awaiting_payment') });
-const ordered = (state: string): OrderDecision => ({ kind: 'done', ...orderState(state) });
-const orderStep = (step: string): OrderDecision => ({ kind: 'step', step, ...orderState('provisioning') });
-const orderUndo = (step: string): OrderDecision => ({ kind: 'undo', step, ...orderState('cancelled') });
-const performed: Answer = { activity: 'performOrderStep', gives: { outcome: 'done' } };
-const undone: Answer = { activity: 'undoOrderStep', gives: { outcome: 'done' } };
-const orderEnded: Sent = { signal: 'ended', says: [{ cause: 'cancelled' }] };
-const mailboxOrders: Scripted[] = [
-  mailboxOrder(
-    'paid-and-ready',
+const flow = (gives: AutomationDecision, more: Partial<Answer> = {}): Answer => ({
+  activity: 'advanceAutomation',
+  gives,
+  ...more,
+});
+const flowWaits = (until: number | null): AutomationDecision => ({
+  kind: 'wait',
+  state: 'waiting',
+  until,
+  where: 'waiting (later)',
+});
+const flowCalls = flow({ kind: 'call', nodeId: 'app', where: 'calling (app)' });
+const flowDone: AutomationDecision = { kind: 'done', outcome: 'success' };
+const flowCalled: Answer = { activity: 'callAutomationApp', gives: { outcome: 'success' } };
+const flowTried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+const automations: Scripted[] = [
+  automation('waits-and-calls', [
+    flow(flowWaits(inMs(2_000))),
+    flowCalls,
+    { activity: 'callAutomationApp', gives: { outcome: 'retry' } },
+    flow(flowWaits(inMs(4_000))),
+    flowCalls,
+    flowCalled,
+    flow(flowDone),
+  ]),
+  automation(
+    'provider-answers',
+    [flow(flowWaits(null)), flow(flowWaits(inMs(3_600_000))), flow(flowDone)],
     [
-      ordering({ kind: 'checkout', ...orderState('awaiting_payment') }),
-      { activity: 'openCheckout' },
-      ordering(toPay(hour())),
-      ordering(orderStep('domain:0')),
-      performed,
-      ordering(orderStep('mailbox:0')),
-      performed,
-      ordering(ordered('ready')),
+      { signal: 'changed', says: [{ cause: 'settled' }], events: SHOWN, times: 1 },
+      { signal: 'changed', says: [{ cause: 'ended' }], events: TIMER, times: 1 },
     ],
-    [{ signal: 'paid', says: [{ paymentId: newId() }], events: TIMER, times: 1 }],
   ),
-  mailboxOrder('not-paid', [
-    ordering(toPay(inMs(8_000))),
-    ordering({ kind: 'close', ...orderState('awaiting_payment') }),
-    { activity: 'closeCheckout' },
-    ordering(ordered('failed')),
+  automation('signal-while-asking', [
+    flow(flowWaits(inMs(3_600_000)), {
+      meanwhile: { signal: 'changed', says: [{ cause: 'settled' }] },
+      takesMs: LONG_MS,
+    }),
+    flow(flowDone),
   ]),
-  mailboxOrder('cancelled-during-a-step', [
-    ordering(orderStep('mailbox:0')),
-    { ...performed, meanwhile: orderEnded },
-    ordering(orderUndo('mailbox:0')),
-    undone,
-    ordering(orderUndo('domain:0')),
-    undone,
-    ordering(ordered('cancelled')),
-  ]),
-  mailboxOrder('cancelled-at-the-end', [
-    ordering(ordered('ready'), { meanwhile: orderEnded, takesMs: LONG_MS }),
-    ordering(orderUndo('mailbox:0')),
-    undone,
-    ordering(ordered('cancelled')),
-  ]),
-  mailboxOrder(
+  automation(
     'blocked',
     [
-      ordering(orderStep('mailbox:0')),
-      { activity: 'performOrderStep', fails: gaveUp },
-      { activity: 'advanceMailboxOrder', patient: true, fails: gaveUp },
-      ordering(ordered('ready')),
+      flowCalls,
+      { activity: 'callAutomationApp', fails: gaveUp },
+      { activity: 'advanceAutomation', patient: true, fails: gaveUp },
+      flow(flowDone, { patient: true }),
     ],
-    [1, 2].map((times) => ({ ...tried, events: GAVE_UP, times })),
+    [
+      { ...flowTried, events: SHOWN, times: 1 },
+      { ...flowTried, events: GAVE_UP, times: 2 },
+    ],
+  ),
+];
+
+const delivering = (gives: DeliveryReport): Answer => ({ activity: 'deliverToProvider', gives });
+const later: DeliveryReport = { kind: 'wait', wakeAt: inMs(3_000), why: "the provider's limit" };
+const allMade: DeliveryReport = { kind: 'done', why: '3 made, none is left' };
+const added: Sent = { signal: 'more', says: [{ cause: 'event' }] };
+const providers: Scripted[] = [
+  provided('made', [delivering({ kind: 'more', why: '2 made' }), delivering(allMade)]),
+  provided('waited', [delivering(later), delivering(allMade)]),
+  provided(
+    'woken',
+    [delivering({ ...later, wakeAt: null }), delivering(allMade)],
+    [{ ...added, events: 'EVENT_TYPE_ACTIVITY_TASK_COMPLETED', times: 1 }],
+  ),
+  provided('added-meanwhile', [
+    { ...delivering(allMade), meanwhile: added, takesMs: 500 },
+    delivering({ kind: 'done', why: '1 made, none is left' }),
+  ]),
+  provided(
+    'blocked',
+    [{ activity: 'deliverToProvider', fails: gaveUp }, delivering(allMade)],
+    [{ signal: 'retry', says: [{ cause: 'operator' }], events: GAVE_UP, times: 1 }],
   ),
 ];
 
@@ -490,34 +515,6 @@ const verifications: Scripted[] = [
   ),
 ];
 
-const renewing = (gives: RenewalReport, more: Partial<Answer> = {}): Answer => ({
-  activity: 'renewalTurn',
-  gives,
-  ...more,
-});
-const cycle = (state: 'scheduled' | 'charging' | 'renewing' | 'requires_action', ms: number): RenewalReport => ({
-  kind: 'wait',
-  state,
-  until: inMs(ms),
-  where: 'waits',
-});
-const released: RenewalReport = { kind: 'done', outcome: 'released' };
-const paidFor: Sent = { signal: 'changed', says: [{ cause: 'payment' }] };
-const renewals: Scripted[] = [
-  renewal(
-    'paid-while-waiting',
-    [renewing(cycle('requires_action', 3_600_000)), renewing(cycle('renewing', 12_000)), renewing(released)],
-    [{ ...paidFor, events: TIMER, times: 1 }],
-  ),
-  renewal('next-cycle', [renewing({ kind: 'renewed' }), renewing(cycle('scheduled', 10_000)), renewing(released)]),
-  renewal('signal-at-the-end', [renewing(released, { meanwhile: paidFor }), renewing(released)]),
-  renewal(
-    'blocked',
-    [{ activity: 'renewalTurn', fails: gaveUp }, renewing(released)],
-    [{ ...tried, events: GAVE_UP, times: 1 }],
-  ),
-];
-
 /** Every scripted run. Times count from when this file is read. */
 export const SCRIPTED: readonly Scripted[] = [
   ...enrollments,
@@ -527,9 +524,11 @@ export const SCRIPTED: readonly Scripted[] = [
   ...launchers,
   ...runs,
   ...approvalMails,
-  ...refunds,
-  ...mailboxOrders,
-  ...renewals,
+  ...weeklyReports,
+  ...replays,
+  ...automations,
+  ...providers,
+  ...ORDERS,
   ...tests,
   ...verifications,
 ];
@@ -577,14 +576,20 @@ function approvalMail(name: string, answers: Answer[], later: Scripted['later'] 
   return scripted(approvalMailWorkflow, args, 'approval-mail', name, answers, later);
 }
 
-function renewal(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(domainRenewalWorkflow, { organizationId, domainId: newId() }, 'domain-renewal', name, answers, later);
+function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, reportId: newId() };
+  return scripted(weeklyReportWorkflow, args, 'weekly-report', name, answers, later);
 }
 
-function refund(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(orderRefundWorkflow, { organizationId, paymentId: newId() }, 'order-refund', name, answers, later);
+function provided(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  const args = { organizationId, connectionId: newId() };
+  return scripted(integrationDeliveryWorkflow, args, 'integration-delivery', name, answers, later);
 }
 
-function mailboxOrder(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(mailboxOrderWorkflow, { organizationId, orderId: newId() }, 'mailbox-order', name, answers, later);
+function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
+}
+
+function automation(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(automationWorkflow, { organizationId, runId: newId() }, 'automation', name, answers, later);
 }

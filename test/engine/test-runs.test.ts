@@ -183,9 +183,9 @@ test.serial(
     t.deepEqual(await world.deps.db('sends').where({ campaign_id: campaignId }), []);
     t.deepEqual(await world.deps.db('sends').whereNotNull('contact_id').where({ organization_id: org }), []);
     t.deepEqual(await world.deps.db('daily_counters').where({ scope_id: campaignId }), []);
-    t.like(await world.deps.db('daily_counters').where({ scope: 'mailbox', scope_id: given.mailboxId }).first(), {
-      count: 3,
-    });
+    // Over all days: the test may run at midnight.
+    const ofMailbox = { scope: 'mailbox', scope_id: given.mailboxId };
+    t.is(Number((await world.deps.db('daily_counters').where(ofMailbox).sum({ sum: 'count' }))[0]!.sum), 3);
     const events = await world.deps.db('domain_events').where({ organization_id: org }).pluck('type');
     t.deepEqual(
       events.filter((type: string) => type.startsWith('campaign.')),

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { atOnce, transact } from '../../domain/kernel/transact.ts';
-import { readSeats, utcDay } from '../../domain/engine/sending/seats.ts';
+import { readSeats } from '../../domain/engine/sending/seats.ts';
 import { claimWarmup, deliverWarmup, handOver } from '../../domain/warmup/deliver.ts';
 import { evaluateHealth, healthOf } from '../../domain/warmup/health.ts';
 import { planDay } from '../../domain/warmup/plan.ts';
 import { recordWarmup } from '../../domain/warmup/record.ts';
 import { RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import { warmupTurn } from '../../domain/warmup/turn.ts';
-import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
+import { DAY_MS, MINUTE_MS, utcDay } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { createSmtpSender, type SmtpSender } from '../../lib/smtp/index.ts';
 import { startSync } from '../../workers/sync.ts';

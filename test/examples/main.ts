@@ -13,6 +13,7 @@ import { EXAMPLES, EXAMPLES_FILE } from '../../api/http/examples.ts';
 import { routes } from '../../api/routes.ts';
 import { RECORD_SETTING, type RecordedCall } from '../harness/recorded-calls.ts';
 import { chooseExamples, hasJsonAnswer, hasJsonBody } from './choose.ts';
+import { TYPESCRIPT } from '../../local/typescript.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SUITES = ['api/**/*.test.ts', 'test/suites/walk-access.test.ts', 'test/examples/*.test.ts'];
@@ -23,7 +24,7 @@ const folder = await mkdtemp(join(tmpdir(), 'heron-calls-'));
 try {
   const run = spawn(
     process.execPath,
-    ['--import', 'tsx', join(ROOT, 'test', 'run.ts'), ...(suites.length > 0 ? suites : SUITES)],
+    [...TYPESCRIPT, join(ROOT, 'test', 'run.ts'), ...(suites.length > 0 ? suites : SUITES)],
     { cwd: ROOT, env: { ...process.env, [RECORD_SETTING]: folder }, stdio: 'inherit' },
   );
   await once(run, 'exit');

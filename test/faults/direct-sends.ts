@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble } from '../../deploy/assemble.ts';
 import { acceptDirectSend } from '../../domain/direct-sends/create.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
-import { loadConfig } from '../../lib/config/index.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { eventually } from '../harness/engine.ts';
-import { withRawDb, type RawDb } from '../harness/database.ts';
+import type { RawDb, TestDeps } from '../harness/database.ts';
 import { createMailbox, createTenant } from '../harness/factories.ts';
 import { startMailWorld, type MailWorld, type ReceivedMessage } from '../harness/mail.ts';
 import { messageIdOf } from './mail-record.ts';
-import { startParts, type Parts } from './parts.ts';
+import { onInstallation, type Kept } from './installation.ts';
+import type { Part } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
@@ -33,58 +31,49 @@ const SETTINGS: Record<string, string> = {
 const MAILBOXES = 4;
 
 /** Kills the worker with SIGKILL while it sends direct sends, lets them end, and compares what was claimed, handed over and received. */
-export async function runDirectFaults(options: DirectFaults): Promise<{ checks: Check[]; folder: string | undefined }> {
-  const random = seeded(options.seed);
+export async function runDirectFaults(options: DirectFaults): Promise<{ checks: Check[] } & Kept> {
   const mail = await startMailWorld();
-  let parts: Parts | undefined;
-  let assembly: ReturnType<typeof withRawDb> | undefined;
-  let isClean = false;
   try {
-    parts = await startParts({ workers: 1, env: SETTINGS, log: options.log });
-    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
-    const { deps } = assembly;
-    const { organizationId } = await createTenant(deps, 'Direct faults');
-    const mailboxIds = await makeMailboxes(deps, mail, organizationId);
-    const ctx = systemCtx(deps, organizationId, 'faults');
-    const [worker] = parts.workers;
-    const killing = (async () => {
-      for (let n = 0; n < options.kills; n += 1) {
-        await sleep(random.between(1_500, 3_500));
-        await worker!.kill();
-        options.log(`kill ${n + 1} of the worker`);
-        await sleep(random.between(100, 1_000));
-        await worker!.restart();
-      }
-    })();
-    for (let index = 0; index < options.emails; index += 1) {
-      const to = `p${index}@people.example.org`;
-      scriptMail(mail, to, random);
-      await acceptDirectSend(ctx, 'compose', {
-        email_account_id: mailboxIds[index % MAILBOXES]!,
-        to: [to],
-        subject: `Mail ${index}`,
-        body_plain: 'Hello',
-      });
-      await sleep(random.between(50, 350));
-    }
-    await killing;
-    const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
-    await eventually(async () => !(await open()), options.settleMs, 250).catch(() => {});
-    const checks = await compare(deps.db, mail.messages);
-    isClean = checks.every(({ faults }) => faults.length === 0);
-    return { checks, folder: isClean ? undefined : parts.folder };
+    return await onInstallation({ workers: 1, env: SETTINGS, log: options.log }, async ({ workers }, { deps }) => {
+      await play(options, mail, workers[0]!, deps);
+      return { checks: await compare(deps.db, mail.messages) };
+    });
   } finally {
-    await assembly?.close();
-    await parts?.stop({ keepFolder: !isClean });
     await mail.stop();
   }
 }
 
-async function makeMailboxes(
-  deps: Parameters<typeof createMailbox>[0],
-  mail: MailWorld,
-  organizationId: string,
-): Promise<string[]> {
+async function play(options: DirectFaults, mail: MailWorld, worker: Part, deps: TestDeps): Promise<void> {
+  const random = seeded(options.seed);
+  const { organizationId } = await createTenant(deps, 'Direct faults');
+  const mailboxIds = await makeMailboxes(deps, mail, organizationId);
+  const ctx = systemCtx(deps, organizationId, 'faults');
+  const killing = (async () => {
+    for (let n = 0; n < options.kills; n += 1) {
+      await sleep(random.between(1_500, 3_500));
+      await worker.kill();
+      options.log(`kill ${n + 1} of the worker`);
+      await sleep(random.between(100, 1_000));
+      await worker.restart();
+    }
+  })();
+  for (let index = 0; index < options.emails; index += 1) {
+    const to = `p${index}@people.example.org`;
+    scriptMail(mail, to, random);
+    await acceptDirectSend(ctx, 'compose', {
+      email_account_id: mailboxIds[index % MAILBOXES]!,
+      to: [to],
+      subject: `Mail ${index}`,
+      body_plain: 'Hello',
+    });
+    await sleep(random.between(50, 350));
+  }
+  await killing;
+  const open = () => deps.db('direct_sends').whereIn('state', ['awaiting_approval', 'queued']).first('id');
+  await eventually(async () => !(await open()), options.settleMs, 250).catch(() => {});
+}
+
+async function makeMailboxes(deps: TestDeps, mail: MailWorld, organizationId: string): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < MAILBOXES; index += 1) {
     const box = await mail.addMailbox({ email: `writer${index}@faults.example.com`, password: 'secret' });

@@ -2,17 +2,24 @@
  * Kills processes of a running campaign with SIGKILL and compares what the database says with what the mail server and
  * the customer's app have on record. Meanwhile open runs are terminated, and looks for missing runs begin at the same moment. `npm run test:faults -- --seed N` repeats a run. With `--webhooks` workers are killed
  * while events are delivered, and the database is compared with the receiver; with `--direct` while people's own emails leave. With `--flows` every
- * process is killed at states of runs, approvals, direct sends, test runs and warmups; `--rounds N` plays N rounds of the seed's plan.
+ * process is killed at states of runs, approvals, direct sends, test runs, warmups, orders, refunds and renewals; `--rounds N` plays N rounds of the seed's plan,
+ * `--only order,renewal` flows of these kinds alone.
  * With `--orders` orders of mailboxes are played under faults of their provider and of Stripe, and the books compared with both; `--rounds N` plays N seeds.
+ * With `--restore` an installation is backed up and restored in the middle of a campaign, twice. With
+ * `--rolling` every process of every role is replaced under load. These two are not part of `npm test`.
  */
 import { parseArgs } from 'node:util';
 import { startBacking } from '../../local/backing.ts';
 import { runDirectFaults } from './direct-sends.ts';
 import type { FlowKill } from './flows/kills.ts';
+import { STATES, type Kind } from './flows/plan.ts';
 import { runFlowFaults } from './flows/run.ts';
+import { isClean } from './installation.ts';
 import { runOrderFaults } from './orders.ts';
 import type { Check } from './reconcile.ts';
-import { isClean, runFaults, type FaultReport } from './run.ts';
+import { runRestoreDrill } from './restore.ts';
+import { runRollingRestart } from './rolling.ts';
+import { runFaults, type FaultReport } from './run.ts';
 import { runWebhookFaults } from './webhooks.ts';
 
 const { values } = parseArgs({
@@ -21,6 +28,9 @@ const { values } = parseArgs({
     direct: { type: 'boolean', default: false },
     flows: { type: 'boolean', default: false },
     orders: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    restore: { type: 'boolean', default: false },
+    rolling: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '3' },
     seed: { type: 'string' },
     kills: { type: 'string' },
@@ -67,6 +77,7 @@ if (values.direct) {
 
 if (values.flows) {
   const rounds = count('rounds', values.rounds);
+  const kinds = kindsOf(values.only);
   const {
     checks,
     kills: done,
@@ -76,7 +87,8 @@ if (values.flows) {
     seed,
     rounds,
     kills,
-    others: { run: 6, direct: 6, test: 4, warmup: 1 },
+    states: { kinds },
+    others: othersOf(kinds, { run: 6, direct: 6, test: 4, warmup: 1, order: 3, renewal: 1 }),
     workers: 2,
     spreadMs: 25_000,
     expiresMs: 15_000,
@@ -88,7 +100,30 @@ if (values.flows) {
   console.log(`\n${done.length} kills in ${rounds} rounds, ${seconds(tookMs)}\n`);
   printChecks(checks);
   if (folder) console.log(`\nData and logs of all processes: ${folder}`);
-  console.log(`\nTo repeat: npm run test:faults -- --flows --seed ${seed} --rounds ${rounds} --kills ${kills}`);
+  console.log(
+    `\nTo repeat: npm run test:faults -- --flows --seed ${seed} --rounds ${rounds} --kills ${kills}${values.only ? ` --only ${values.only}` : ''}`,
+  );
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.restore) {
+  const { checks, folder } = await runRestoreDrill({ seed, contacts, runsOnMs: 3_000, log });
+  printChecks(checks);
+  if (folder) console.log(`\nData and logs of all processes: ${folder}`);
+  console.log(`\nTo repeat: npm run test:faults -- --restore --seed ${seed} --contacts ${contacts}`);
+  process.exit(isClean(checks) ? 0 : 1);
+}
+
+if (values.rolling) {
+  const backing = process.env.HERON_TEST_PG
+    ? undefined
+    : await startBacking({ persistent: false, headless: true, log });
+  if (backing)
+    Object.assign(process.env, { HERON_TEST_PG: backing.databaseUrl, HERON_TEST_TEMPORAL: backing.temporalAddress });
+  const { checks, folder } = await runRollingRestart({ contacts, mailboxes: 5, replicas: 2, log });
+  await backing?.stop();
+  printChecks(checks);
+  if (folder) console.log(`\nLogs of all processes: ${folder}`);
   process.exit(isClean(checks) ? 0 : 1);
 }
 
@@ -164,6 +199,21 @@ function printChecks(checks: readonly Check[]): void {
     for (const fault of faults.slice(0, 20)) console.log(`        ${fault}`);
     if (faults.length > 20) console.log(`        and ${faults.length - 20} more`);
   }
+}
+
+/** @returns the kinds that `--only` names, or all */
+function kindsOf(only: string | undefined): Kind[] {
+  const all = Object.keys(STATES) as Kind[];
+  const kinds = only === undefined ? all : all.filter((kind) => only.split(',').includes(kind));
+  if (kinds.length > 0) return kinds;
+  console.error(`--only must name some of ${all.join(', ')}`);
+  process.exit(2);
+}
+
+function othersOf(kinds: readonly Kind[], others: Record<Kind, number>): Record<Kind, number> {
+  return Object.fromEntries(
+    Object.entries(others).map(([kind, n]) => [kind, kinds.includes(kind as Kind) ? n : 0]),
+  ) as Record<Kind, number>;
 }
 
 function count(name: string, text: string): number {

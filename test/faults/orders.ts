@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
 import { advanceMailboxOrder } from '../../domain/mailbox-orders/advance.ts';
-import { isBalanced, readBooks } from '../../domain/mailbox-orders/books.ts';
 import { closeOrderCheckout, openOrderCheckout } from '../../domain/mailbox-orders/checkout.ts';
 import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
 import { performOrderStep } from '../../domain/mailbox-orders/perform.ts';
@@ -15,6 +14,7 @@ import {
   type OrderDesk,
   type OrderWorld,
 } from '../harness/mailbox-orders.ts';
+import { compareOrderBooks } from './order-books.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
@@ -203,72 +203,8 @@ async function letPeopleSettle(orders: OrderWorld, all: readonly Played[]): Prom
   await orders.sandbox.idle();
 }
 
-/** The books against what a person counts who sees the provider and Stripe alone. */
-async function compare(orders: OrderWorld, all: readonly Played[], when: string): Promise<Check[]> {
-  const { stripe, sandbox, world } = orders;
-  const { db } = world.deps;
-  const faults: Record<'money' | 'orders' | 'effects' | 'books', string[]> = {
-    money: [],
-    orders: [],
-    effects: [],
-    books: [],
-  };
-  const alive = sandbox.alive();
-  const counted = { ready: 0, refunds: 0, needsPerson: 0, taken: 0 };
-  for (const { id, desk, price, taken } of all) {
-    const row = await desk.row(id);
-    const payment = await db('payments').where({ id: row.payment_id }).first();
-    const back = stripe.refunds.filter((one) => one.metadata?.payment_id === payment.id && one.status === 'succeeded');
-    const returned = back.reduce((sum, { amount }) => sum + amount, 0);
-    const emails: string[] = await db('order_mailboxes').where({ order_id: id }).pluck('email');
-    const living = emails.filter((email) => alive.mailboxes.includes(email)).length;
-    const open = await db('order_steps').where({ order_id: id, state: 'needs_person' }).pluck('step');
-    const said = `${id} (${row.state}, payment ${payment.state}, took ${taken}, returned ${returned}, ${living} of ${emails.length} mailboxes)`;
-    counted.taken += taken;
-    counted.refunds += returned;
-    if (back.length > 1 || returned > taken) faults.money.push(`${said}: given back twice`);
-    if (taken > returned && row.state === 'ready') counted.ready += taken;
-    else if (taken > returned && payment.state === 'needs_person') counted.needsPerson += taken;
-    else if (taken > returned) faults.money.push(`${said}: money is kept for nothing`);
-    if (row.state === 'ready' && (living < emails.length || taken !== price || returned > 0))
-      faults.orders.push(`${said}: ready, and not all there or not paid`);
-    if (row.state !== 'ready' && living > open.filter((step: string) => step.startsWith('mailbox')).length)
-      faults.orders.push(`${said}: mailboxes live on that nobody pays`);
-    if (row.under_way) faults.orders.push(`${said}: it has not come to an end`);
-    const ended = `DELETE /v1/subscriptions/${payment.provider_subscription_id}`;
-    if (returned > 0 && payment.provider_subscription_id && !stripe.requests.includes(ended))
-      faults.money.push(`${said}: its subscription goes on`);
-  }
-  const owned = await ownedBy(db, all);
-  const left = alive.domains.filter((domain) => !owned.has(domain));
-  faults.effects.push(...sandbox.violations, ...left.map((domain) => `${domain} is registered for nobody`));
-  const keys = sandbox.effects.map(({ operation, key }) => `${operation} ${key}`);
-  faults.effects.push(...keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} twice`));
-  const [books = { currency: 'usd', taken: 0, ready: 0, refunds: 0, needsPerson: 0, underWay: 0, unexplained: [] }] =
-    await readBooks(db);
-  if (!isBalanced(books)) faults.books.push(`not balanced: ${JSON.stringify(books)}`);
-  for (const key of ['taken', 'ready', 'refunds', 'needsPerson'] as const)
-    if (books[key] !== counted[key]) faults.books.push(`${key}: the books say ${books[key]}, counted ${counted[key]}`);
-  if (books.underWay !== 0) faults.books.push(`${books.underWay} are under way at the end`);
-  if (stripe.balance !== books.ready + books.needsPerson)
-    faults.books.push(`Stripe holds ${stripe.balance}, the books ${books.ready + books.needsPerson}`);
-  return [
-    { name: `money, ${when}`, seen: `${counted.taken} cents of ${all.length} orders`, faults: faults.money },
-    { name: `orders, ${when}`, seen: `${counted.ready} cents ready`, faults: faults.orders },
-    { name: `effects, ${when}`, seen: `${sandbox.effects.length} at the provider`, faults: faults.effects },
-    { name: `books, ${when}`, seen: `${counted.refunds} back, ${counted.needsPerson} open`, faults: faults.books },
-  ];
-}
-
-/** Domains of orders that are ready, and those whose giving back needs a person. */
-async function ownedBy(db: OrderWorld['world']['deps']['db'], all: readonly Played[]): Promise<Set<string>> {
-  const owned = new Set<string>();
-  for (const { id, desk } of all) {
-    const { state, domains } = await desk.row(id);
-    const open = await db('order_steps').where({ order_id: id, state: 'needs_person' }).whereLike('step', 'domain%');
-    if (state === 'ready' || open.length > 0) for (const { domain } of domains) owned.add(domain);
-  }
-  return owned;
+function compare({ stripe, sandbox, world }: OrderWorld, orders: readonly Played[], when: string): Promise<Check[]> {
+  return compareOrderBooks({ db: world.deps.db, sandbox, stripe, orders }, when);
 }
 
 async function readyDomain({ id, desk }: Played): Promise<string | undefined> {

@@ -1,13 +1,12 @@
-import { withRawDb, type TestAssembly } from '../harness/database.ts';
+import type { TestAssembly } from '../harness/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble } from '../../deploy/assemble.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { loadConfig } from '../../lib/config/index.ts';
-import { silentLogger } from '../../lib/log.ts';
+import { verifyFacts } from '../../domain/facts/verify.ts';
 import { startMailWorld, type MailWorld } from '../harness/mail.ts';
+import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from './installation.ts';
 import { startOutside, type Outside } from './outside.ts';
-import { startParts, type Part, type Parts } from './parts.ts';
+import type { Part, Parts } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import { reconcile as reconcileRuns } from '../../domain/system/reconcile.ts';
 import { reconcile, type Check, type Reconciliation } from './reconcile.ts';
@@ -39,50 +38,29 @@ export interface Kill {
   downMs: number;
 }
 
-export interface FaultReport extends Reconciliation {
+export interface FaultReport extends Reconciliation, Kept {
   kills: Kill[];
   /** How long (ms) the campaign took. */
   tookMs: number;
-  /** Where the data and the logs are, when something differs. */
-  folder: string | undefined;
 }
-
-const SETTINGS: Record<string, string> = {
-  NODE_ENV: 'test',
-  LOG_LEVEL: 'info',
-  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  ORG_WRITES_PER_MINUTE: '0',
-  // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
-  SEND_CLAIM_MS: '5000',
-  LAUNCH_HORIZON_MS: '20000',
-  IMAP_POLL_MS: '1000',
-};
 
 /** Runs a campaign on real processes, kills them at the seed's moments, lets it settle, and compares both sides. */
 export async function runFaults(options: FaultOptions): Promise<FaultReport> {
-  const { log } = options;
+  const { log, workers } = options;
   const random = seeded(options.seed);
   const mail = await startMailWorld();
   const outside = await startOutside(mail);
-  let parts: Parts | undefined;
-  let assembly: TestAssembly | undefined;
-  let clean = false;
   try {
-    parts = await startParts({ workers: options.workers, env: SETTINGS, log });
-    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
-    log(
-      `up: ${everyPart(parts)
-        .map(({ name, pid }) => `${name} ${pid}`)
-        .join(', ')}`,
-    );
-    const report = await runCampaign({ options, random, mail, outside, parts, assembly });
-    clean = report.checks.every(({ faults }) => faults.length === 0);
-    return { ...report, folder: clean ? undefined : parts.folder };
+    return await onInstallation({ workers, env: CAMPAIGN_SETTINGS, log }, async (parts, assembly) => {
+      log(
+        `up: ${everyPart(parts)
+          .map(({ name, pid }) => `${name} ${pid}`)
+          .join(', ')}`,
+      );
+      return runCampaign({ options, random, mail, outside, parts, assembly });
+    });
   } finally {
     await outside.stop();
-    await assembly?.close();
-    await parts?.stop({ keepFolder: !clean });
     await mail.stop();
   }
 }
@@ -134,10 +112,31 @@ async function runCampaign(stage: Stage): Promise<Omit<FaultReport, 'folder'>> {
       seen: `${openRuns.length} open`,
       faults: openRuns.map((id) => `${id} is still open`),
     },
+    await checkFacts(assembly),
     { name: 'no process ended by itself', seen: `${parts.deaths.length} ends`, faults: parts.deaths },
     { name: 'kills fell into the running campaign', seen: `${kills.length} kills`, faults },
   );
   return { checks, uncertain, kills, tookMs };
+}
+
+/** Counts what reports read anew, when the reaction that keeps it has applied every event. */
+async function checkFacts({ deps }: TestAssembly): Promise<Check> {
+  for (let turn = 1; ; turn += 1) {
+    const reports = await verifyFacts(deps);
+    const wrong = reports.filter(({ total, behind }) => total > 0 || behind > 0);
+    if (wrong.length > 0 && turn < 30) {
+      await sleep(1000);
+      continue;
+    }
+    return {
+      name: 'the facts that reports read are those of the rows',
+      seen: `${reports.reduce((sum, { emails }) => sum + emails, 0)} emails`,
+      faults: wrong.flatMap(({ behind, differences }) => [
+        ...(behind > 0 ? [`${behind} events are not applied`] : []),
+        ...differences.map(({ table, key }) => `${table} ${JSON.stringify(key)}`),
+      ]),
+    };
+  }
 }
 
 function everyPart({ api, workers, temporal, postgres }: Parts): Part[] {
@@ -278,9 +277,4 @@ async function openWorkflows({ temporal }: TestAssembly): Promise<string[]> {
   const ids: string[] = [];
   for await (const run of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` })) ids.push(run.workflowId);
   return ids;
-}
-
-/** Whether nothing differs. */
-export function isClean(checks: readonly Check[]): boolean {
-  return checks.every(({ faults }) => faults.length === 0);
 }

@@ -106,7 +106,10 @@ export async function prepare(
 }
 
 /** Wakes the campaign's launcher. */
-export async function launch({ deps }: TestAssembly, { tenant, campaignId }: Scenario): Promise<void> {
+export async function launch(
+  { deps }: TestAssembly,
+  { tenant, campaignId }: Pick<Scenario, 'tenant' | 'campaignId'>,
+): Promise<void> {
   await transact(systemCtx(deps, tenant.organizationId, 'faults'), async (tx) =>
     signalLauncher(tx, campaignId, 'started'),
   );

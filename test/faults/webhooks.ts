@@ -1,13 +1,11 @@
-import { withRawDb, type TestAssembly } from '../harness/database.ts';
+import type { TestAssembly } from '../harness/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble } from '../../deploy/assemble.ts';
-import { loadConfig } from '../../lib/config/index.ts';
-import { silentLogger } from '../../lib/log.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { createTenant } from '../harness/factories.ts';
 import { startReceiver, type Receiver } from '../harness/receiver.ts';
 import { createEndpoint, emitEvents } from '../harness/webhooks.ts';
-import { startParts, type Parts } from './parts.ts';
+import { onInstallation, type Kept } from './installation.ts';
+import type { Parts } from './parts.ts';
 import { seeded, type Random } from './random.ts';
 import type { Check } from './reconcile.ts';
 
@@ -25,15 +23,13 @@ export interface WebhookFaultOptions {
   log: (line: string) => void;
 }
 
-export interface WebhookFaultReport {
+export interface WebhookFaultReport extends Kept {
   checks: Check[];
   kills: number;
   events: number;
   /** Receipts beyond the first of an event: of what was in flight when a worker died, or had failed. */
   repeats: number;
   tookMs: number;
-  /** Where the data and the logs are, when something differs. */
-  folder: string | undefined;
 }
 
 const ENDPOINTS = 6;
@@ -62,27 +58,23 @@ interface Stage {
 export async function runWebhookFaults(options: WebhookFaultOptions): Promise<WebhookFaultReport> {
   const random = seeded(options.seed);
   const receiver = await startReceiver({ respond: answers(random.fork('receiver')) });
-  let parts: Parts | undefined;
-  let assembly: TestAssembly | undefined;
-  let clean = false;
   try {
-    parts = await startParts({ workers: options.workers, env: SETTINGS, log: options.log });
-    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
-    const stage: Stage = { options, random, parts, assembly, receiver, endpoints: [], emitted: new Map() };
-    const startedAt = performance.now();
-    await play(stage);
-    const report = await compare(stage);
-    clean = report.checks.every(({ faults }) => faults.length === 0);
-    return {
-      ...report,
-      kills: options.kills,
-      events: stage.emitted.size,
-      tookMs: performance.now() - startedAt,
-      folder: clean ? undefined : parts.folder,
-    };
+    return await onInstallation(
+      { workers: options.workers, env: SETTINGS, log: options.log },
+      async (parts, assembly) => {
+        const stage: Stage = { options, random, parts, assembly, receiver, endpoints: [], emitted: new Map() };
+        const startedAt = performance.now();
+        await play(stage);
+        const report = await compare(stage);
+        return {
+          ...report,
+          kills: options.kills,
+          events: stage.emitted.size,
+          tookMs: performance.now() - startedAt,
+        };
+      },
+    );
   } finally {
-    await assembly?.close();
-    await parts?.stop({ keepFolder: !clean });
     await receiver.stop();
   }
 }

@@ -1,15 +1,17 @@
+import { setPlatformAdmin } from '../../domain/instance/admins.ts';
 import type { AnyRoute } from '../../api/http/route.ts';
 import { newSecret } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { createApiKey, createMember, type Tenant } from '../harness/factories.ts';
+import { createTestCatalogue } from '../harness/catalogue.ts';
 import { createAccessToken } from '../harness/oauth.ts';
 import { startProvisioning } from '../../local/provisioning.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createWorld, noWorkflows, type World } from '../harness/world.ts';
 import { makeRows, parametersOf, ROWS } from '../suites/foreign-ids.ts';
 import { makeGround, type Ground, type Reaching } from './ground.ts';
-import { reachingRequest } from './reach.ts';
+import { PROSPECT, reachingRequest } from './reach.ts';
 
 /** Mailbox checks come out well, and workers are there: the verbs behind them are what is looked at. */
 const workflows: WorkflowGateway = {
@@ -19,13 +21,16 @@ const workflows: WorkflowGateway = {
 };
 
 /**
- * A world in which no limit keeps a request out, and mailboxes can be ordered from a sandbox. Each source address that `X-Forwarded-For` names is
+ * A world in which no limit keeps a request out, mailboxes can be ordered from a sandbox, and the prospect catalogue has a person. Each source address that `X-Forwarded-For` names is
  * believed.
  */
 export async function createReachableWorld(): Promise<World> {
   const sandbox = await startProvisioning();
+  const catalogue = await createTestCatalogue();
+  await catalogue.load([PROSPECT]);
   const world = await createWorld({
     workflows,
+    catalogue: catalogue.reader,
     limiter: { take: async () => 0, close: async () => {} },
     env: {
       TRUSTED_PROXIES: 'loopback',
@@ -33,6 +38,8 @@ export async function createReachableWorld(): Promise<World> {
       APP_URL: 'http://127.0.0.1:8080',
       GOOGLE_MAILBOX_CLIENT_ID: 'client',
       GOOGLE_MAILBOX_CLIENT_SECRET: 'secret',
+      HUBSPOT_CLIENT_ID: 'client',
+      HUBSPOT_CLIENT_SECRET: 'secret',
       ...sandbox.env,
       STRIPE_SECRET_KEY: 'sk_test_nowhere',
       STRIPE_WEBHOOK_SECRET: newSecret('whsec_'),
@@ -44,6 +51,7 @@ export async function createReachableWorld(): Promise<World> {
     async close() {
       await world.close();
       await sandbox.close();
+      await catalogue.drop();
     },
   };
 }
@@ -76,6 +84,7 @@ export async function prepareAttempt(world: World, spec: AnyRoute): Promise<Atte
     return { params: reaching.params ?? {}, reaching, own: async () => undefined, other: async () => undefined };
   }
   const tenant = await world.tenant();
+  if (spec.platformAdmin) await setPlatformAdmin(world.deps, tenant.email, true);
   const made = await createParams(spec, world, tenant);
   if (PREPARES_CAMPAIGN.test(spec.operationId) && made.id)
     await world.deps.db('campaigns').where({ id: made.id }).update({ status: 'draft' });

@@ -1,6 +1,4 @@
-import { cookieNames } from '../../api/oauth/pages/cookies.ts';
-import { browserSession } from '../../domain/identity/browser-session.ts';
-import type { Tenant } from '../harness/factories.ts';
+import { createBrowserCookie, type Tenant } from '../harness/factories.ts';
 import type { World } from '../harness/world.ts';
 
 /** What a browser keeps of Heron's pages: its cookies, and what the forms of the page it shows must carry. */
@@ -23,12 +21,7 @@ export function openBrowser(world: World): Promise<Browser> {
 
 /** A browser in which the owner of a tenant has signed in, with a form of ours open. */
 export async function openSignedIn(world: World, tenant: Tenant): Promise<Browser> {
-  const { id } = await world.deps.db('sessions').where('user_id', tenant.userId).first('id');
-  const { value } = await browserSession(world.deps, {
-    sessionId: id,
-    userId: tenant.userId,
-  } as Parameters<typeof browserSession>[1]);
-  return show(world, OWN_FORM, { cookie: `${cookieNames(world.deps.config).session}=${value}` });
+  return show(world, OWN_FORM, { cookie: await createBrowserCookie(world.deps, tenant.userId) });
 }
 
 /** Sends a form from a page that the browser shows, and gives the browser with the next page. */

@@ -1,5 +1,6 @@
 import { json } from '../../db/connection.ts';
 import { ensureSetupLink } from '../../domain/auth/setup.ts';
+import { trackingToken } from '../../domain/mail/messages/tracking-token.ts';
 import { maskOf } from '../../lib/permissions.ts';
 import { newSecret, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
@@ -57,6 +58,11 @@ export const REACHING_PAGES: Record<string, Make> = {
     params: { token: await approvalId(ground) },
     status: SEE_OTHER,
   }),
+  'pages.weeklyReport': async (ground) => ({ params: { token: await weeklyReportToken(ground) } }),
+  'pages.setWeeklyReport': async (ground) => ({
+    params: { token: await weeklyReportToken(ground) },
+    body: { 'List-Unsubscribe': 'One-Click' },
+  }),
   'pages.askReset': async ({ world, tenant }) => form(world, await openBrowser(world), { email: tenant.email }),
   'pages.confirmReset': async ({ world, tenant }) => {
     await post(world, '/v1/auth/reset-password', { email: tenant.email });
@@ -76,6 +82,11 @@ export const REACHING_PAGES: Record<string, Make> = {
     return { ...form(world, browser, { code: mailedCode(world, email) }), status: SEE_OTHER };
   },
   'pages.restartSignIn': async ({ world }) => ({ ...form(world, await openBrowser(world), {}), status: SEE_OTHER }),
+  'pages.showSignIn': async () => ({ query: { to: '/campaigns' } }),
+  'pages.renewSession': async ({ world, tenant }) => {
+    const browser = await openSignedIn(world, tenant);
+    return { headers: formHeaders(world, browser) };
+  },
   'pages.signOut': async ({ world, tenant }) => ({
     ...form(world, await openSignedIn(world, tenant), {}),
     status: SEE_OTHER,
@@ -198,4 +209,33 @@ function form(world: World, browser: Browser, fields: Record<string, string>): R
 
 async function approvalId({ world, tenant }: Ground): Promise<string> {
   return (await createApproval(world.system(tenant.organizationId), tenant)).id;
+}
+
+/** The token in a weekly report that was mailed to the tenant's owner. */
+async function weeklyReportToken({ world: { deps }, tenant }: Ground): Promise<string> {
+  const [reportId, id, at] = [newId(), newId(), deps.clock.now()];
+  const own = { organization_id: tenant.organizationId };
+  await deps
+    .db('weekly_reports')
+    .insert({
+      ...own,
+      id: reportId,
+      week: '2026-03-02',
+      from_at: at,
+      to_at: at,
+      created_at: at,
+    })
+    .onConflict(['organization_id', 'week'])
+    .ignore();
+  const report = await deps
+    .db('weekly_reports')
+    .where({ ...own, week: '2026-03-02' })
+    .first('id');
+  await deps
+    .db('weekly_report_mails')
+    .insert({ ...own, id, report_id: report.id, user_id: tenant.userId, state: 'sent', claimed_at: at })
+    .onConflict(['report_id', 'user_id'])
+    .ignore();
+  const mail = await deps.db('weekly_report_mails').where({ report_id: report.id, user_id: tenant.userId }).first('id');
+  return trackingToken(deps.keyring.tracking.current, 'weekly-report', mail.id);
 }

@@ -4,14 +4,19 @@ import { hashPassword } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { createCampaign, enroll } from '../harness/factories.ts';
 import { createSend, replyTo } from '../harness/inbound.ts';
+import { catalogueIdOf } from '../harness/catalogue.ts';
 import { policyBody } from '../harness/approvals.ts';
 import { CALLBACK, createCode, createPublicClient, createAccessToken } from '../harness/oauth.ts';
 import { mailedCode, mailedToken, freshEmail, PASSWORD, post } from '../harness/people.ts';
 import { QUERIES, sampleBody } from '../suites/bodies.ts';
-import { ROWS } from '../suites/foreign-ids.ts';
+import { ROWS, stage } from '../suites/foreign-ids.ts';
 import type { Ground, Make, Reaching } from './ground.ts';
+import { REACHING_INTEGRATIONS } from './reach-integrations.ts';
 import { REACHING_ORDERS } from './reach-orders.ts';
 import { invitationToken, REACHING_PAGES, setupToken } from './reach-pages.ts';
+
+/** The person in the prospect catalogue. */
+export const PROSPECT = { id: catalogueIdOf('p', 1), first_name: 'Ana', email: 'ana@prospect.example' };
 
 const mail = (host = 'smtp.example.com') => ({ host, port: 587, username: 'u', password: 'p', security: 'starttls' });
 const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
@@ -20,6 +25,7 @@ const findRole = async ({ world, tenant }: Ground, name = 'Viewer') =>
 /** Requests the schema alone does not lead to; by operation. */
 const REACHING: Record<string, Make> = {
   ...REACHING_PAGES,
+  ...REACHING_INTEGRATIONS,
   ...REACHING_ORDERS,
   'auth.setup': async ({ world }) => ({
     body: {
@@ -160,12 +166,51 @@ const REACHING: Record<string, Make> = {
   'templates.reorder': async ({ world, tenant }) => ({
     body: { ids: [await ROWS['/templates/:id']!({ world, tenant, parents: {} })] },
   }),
+  'analytics.explain': () => ({ query: QUERIES['analytics.explain']! }),
+  'acquisition.explain': () => ({ query: QUERIES['acquisition.explain']! }),
+  'acquisition.correctAttribution': () => ({ body: { send_id: null, reason: 'They came by themselves' } }),
+  'acquisition.eventTrends': () => ({ body: { name: 'order.paid', interval: 'week' } }),
+  'acquisition.funnel': () => ({
+    body: { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid', predicates: [] }] },
+  }),
+  'acquisition.setCampaignSpend': () => ({ body: { amount_minor: 120_000, currency: 'EUR' } }),
+  'acquisition.changeAttributionSettings': () => ({ body: { window_days: 45 } }),
   'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),
   'analytics.campaignDaily': () => ({ query: QUERIES['analytics.campaignDaily']! }),
   'analytics.compareCampaigns': async ({ world, tenant }) => {
     const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }]);
     return { query: { ids: campaignId, ...QUERIES['analytics.warmup'] } };
   },
+  'crm.createPipeline': () => ({ body: { name: 'Sales', stages: [{ name: 'New', color: '#0ea5e9' }] } }),
+  'crm.createStage': () => ({ body: { name: 'Won', color: '#16a34a' } }),
+  'crm.updateStage': () => ({ body: { name: 'Won', color: '#16a34a', position: 1 } }),
+  'crm.createDeal': async ({ world, tenant, contactId, mailboxId }) => ({
+    body: {
+      ...(await stage({ world, tenant, parents: {} })),
+      name: 'Deal',
+      value: 19.99,
+      currency: 'EUR',
+      contact_id: contactId,
+      assigned_to: tenant.userId,
+      source_mailbox_id: mailboxId,
+    },
+  }),
+  'crm.updateDeal': ({ contactId }) => ({ body: { status: 'won', value: 5, contact_id: contactId } }),
+  'crm.createTaskType': () => ({ body: { name: newId(), color: '#0ea5e9' } }),
+  'crm.updateTaskType': () => ({ body: { name: newId(), color: '#16a34a', position: 1 } }),
+  'crm.createTask': ({ tenant, contactId }) => ({
+    body: { title: 'Call', contact_id: contactId, assigned_to: tenant.userId, type: 'Call', priority: 'high' },
+  }),
+  'crm.updateTask': () => ({ body: { status: 'completed', title: 'Called', type: 'Email' } }),
+  'crm.updateTasks': async ({ world, tenant }) => ({
+    body: { tasks: [await ROWS['/crm/tasks/:id']!({ world, tenant, parents: {} })], status: 'completed' },
+  }),
+  'crm.deleteTasks': async ({ world, tenant }) => ({
+    body: { tasks: [await ROWS['/crm/tasks/:id']!({ world, tenant, parents: {} })] },
+  }),
+  'teams.create': () => ({ body: { name: 'Sales' } }),
+  'teams.update': () => ({ body: { name: 'Support', color: '#16a34a' } }),
+  'teams.addMember': ({ tenant }) => ({ body: { user_id: tenant.userId } }),
   'contacts.bulkDelete': ({ contactId }) => ({ body: { contacts: [contactId] } }),
   'contacts.bulkUpdate': ({ contactId }) => ({
     body: { contacts: [contactId], fields: [{ type: 'ADD', key: 'plan', value: 'pro' }], subscribe: true },
@@ -232,6 +277,7 @@ const REACHING: Record<string, Make> = {
   'agentTools.call': () => ({ body: { arguments: {} } }),
   'mcp.message': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
   'mcp.messageV1': () => ({ body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } }),
+  'prospect-catalogue.import': () => ({ body: { person_ids: [PROSPECT.id] } }),
   'outreachSettings.replace': () => ({ body: { settings: { preflight: { enabled: true } } } }),
 };
 

@@ -1,5 +1,7 @@
 import type { RawDb } from './database.ts';
 import { json } from '../../db/connection.ts';
+import { cookieNames } from '../../api/oauth/pages/cookies.ts';
+import { browserSession } from '../../domain/identity/browser-session.ts';
 import { signSessionToken } from '../../domain/identity/session-token.ts';
 import type { TestDeps } from './database.ts';
 import { newSecret, SECRET_PREFIX, sha256 } from '../../lib/crypto.ts';
@@ -105,6 +107,13 @@ export async function createSession(deps: TestDeps, userId: string, organization
     expires_at: new Date(now.getTime() + 30 * 86400_000),
   });
   return (await signSessionToken(deps.config, deps.clock, { id, userId })).token;
+}
+
+/** What the browser of a person who has signed in sends: the cookie of their first session. */
+export async function createBrowserCookie(deps: TestDeps, userId: string): Promise<string> {
+  const session = await deps.db('sessions').where('user_id', userId).orderBy('id').first('id');
+  const { value } = await browserSession(deps, { sessionId: session.id });
+  return `${cookieNames(deps.config).session}=${value}`;
 }
 
 export interface KeyOptions {

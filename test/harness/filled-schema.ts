@@ -13,14 +13,23 @@ interface Column {
   check: string | null;
   /** The table a foreign key of this column alone leads to. */
   target: string | null;
+  /** The column that this one leads to as part of a foreign key of several. */
+  part: string | null;
 }
 
-/** Columns of which a table takes only one at a time: the other stays null. */
-const EITHER_OR = new Set([
+/** Columns that another one of their table decides: they stay null, or as they are by default. */
+const DEPENDENT = new Set([
   'agent_policies.oauth_grant_id',
   'approvals.oauth_grant_id',
+  'crm_deals.lost_at',
+  'crm_deals.status',
+  'crm_deals.won_at',
+  'crm_tasks.completed_at',
+  'crm_tasks.status',
   'webhook_secrets.application_id',
 ]);
+/** Columns whose value is the same in every row, where an index over several columns allows no other. */
+const CONSTANT = new Map([['goals.is_primary', 'false']]);
 const ORGANIZATIONS = 10;
 
 /**
@@ -31,18 +40,23 @@ const ORGANIZATIONS = 10;
  */
 export async function fillSchema(db: RawDb, rows: number, only?: readonly string[]): Promise<string[]> {
   const tables = new Map<string, Column[]>();
-  for (const column of await readColumns(db)) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
+  const columns = await readColumns(db);
+  const named = new Map(columns.map((column) => [`${column.table}.${column.column}`, column]));
+  for (const column of columns) tables.set(column.table, [...(tables.get(column.table) ?? []), column]);
   const filled = [...tables.keys()].filter((table) => !only || only.includes(table));
   for (const table of filled) {
     await db.transaction(async (trx) => {
       await trx.raw('set local session_replication_role = replica');
       const rebuild = await dropIndexes(trx, table);
-      const columns = tables.get(table)!.filter((column) => isWritten(column));
-      const perOrganization = columns.some(({ unique, target }) => unique && target === 'organizations');
+      const written = tables.get(table)!.filter((column) => isWritten(column));
+      const perOrganization = written.some(({ unique, target }) => unique && target === 'organizations');
       const count = table === 'organizations' || perOrganization ? Math.min(rows, ORGANIZATIONS) : rows;
       await trx.raw(
-        `insert into ${table} (${columns.map(({ column }) => `"${column}"`).join(', ')})
-         select ${columns.map(valueOf).join(', ')} from generate_series(0, ${count - 1}) n`.replaceAll('?', '\\?'),
+        `insert into ${table} (${written.map(({ column }) => `"${column}"`).join(', ')})
+         select ${written.map((column) => valueOf(referenced(column, named))).join(', ')} from generate_series(0, ${count - 1}) n`.replaceAll(
+          '?',
+          '\\?',
+        ),
       );
       await rebuild();
     });
@@ -65,12 +79,19 @@ async function dropIndexes(trx: RawDb, table: string): Promise<() => Promise<voi
   };
 }
 
+/** The column whose value another one has, where it is part of a foreign key of several columns and has none of its own. */
+function referenced(column: Column, named: ReadonlyMap<string, Column>): Column {
+  return (column.target === null && column.part !== null && named.get(column.part)) || column;
+}
+
 function isWritten({ table, column, made, check, target }: Column): boolean {
-  return !EITHER_OR.has(`${table}.${column}`) && (!made || check !== null || target !== null);
+  return !DEPENDENT.has(`${table}.${column}`) && (!made || check !== null || target !== null);
 }
 
 /** SQL for a column's value in row n. */
 function valueOf({ table, column, type, nullable, unique, primary, check, target }: Column): string {
+  const constant = CONSTANT.get(`${table}.${column}`);
+  if (constant) return constant;
   const oneOf = check?.match(/'[^']*'(?=::text)/g);
   if (oneOf) return `(array[${oneOf.join(', ')}])[1 + n % ${oneOf.length}]`;
   if (target !== null) return keyOf(target, target === 'organizations' ? `n % ${ORGANIZATIONS}` : 'n', type);
@@ -101,7 +122,8 @@ function valueOf({ table, column, type, nullable, unique, primary, check, target
     case 'bool':
       return 'n % 2 = 0';
     default:
-      return `n % 1000`;
+      // Within the bounds of days and counts that checks set.
+      return `1 + n % 365`;
   }
 }
 
@@ -119,7 +141,10 @@ async function readColumns(db: RawDb): Promise<Column[]> {
        (select pg_get_constraintdef(k.oid) from pg_constraint k
         where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum] and pg_get_constraintdef(k.oid) like '%ANY%' limit 1) as check,
        (select k.confrelid::regclass::text from pg_constraint k
-        where k.conrelid = c.oid and k.contype = 'f' and k.conkey = array[a.attnum] limit 1) as target
+        where k.conrelid = c.oid and k.contype = 'f' and k.conkey = array[a.attnum] limit 1) as target,
+       (select k.confrelid::regclass::text || '.' || f.attname from pg_constraint k
+        join pg_attribute f on f.attrelid = k.confrelid and f.attnum = k.confkey[array_position(k.conkey, a.attnum)]
+        where k.conrelid = c.oid and k.contype = 'f' and cardinality(k.conkey) > 1 and a.attnum = any(k.conkey) limit 1) as part
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped join pg_type t on t.oid = a.atttypid
      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname not like 'heron\\_migrations%'
        and a.attgenerated = '' and a.attidentity = ''

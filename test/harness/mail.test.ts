@@ -4,6 +4,7 @@ import test from 'ava';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
 import nodemailer from 'nodemailer';
 import { startMailWorld, type MailWorld, type MailWorldMailbox } from './mail.ts';
+import { TYPESCRIPT } from '../../local/typescript.ts';
 
 const RAW = Buffer.from(
   'From: Zoë <zoe@lead.test>\r\nTo: ann@ours.test\r\nSubject: Re: héllo {3}\r\n' +
@@ -236,7 +237,7 @@ test('a world with a client cut off in the middle of IDLE lets its process end',
     client.close();
     await world.stop();
     process.stdout.write('stopped');`;
-  const args = ['--no-deprecation', '--import=tsx', '--input-type=module', '--eval', script];
+  const args = [...TYPESCRIPT, '--input-type=module', '--eval', script];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   t.is(stdout, 'stopped');
 });

@@ -23,7 +23,8 @@ export interface OrderWorld {
 
 /** Brings a world with a sandbox of a provider and a double of Stripe up. */
 export async function createOrderWorld(options: WorldOptions = {}): Promise<OrderWorld> {
-  const sandbox = await startProvisioning();
+  const { clock } = options;
+  const sandbox = await startProvisioning(clock ? { now: () => clock.now() } : {});
   const { world, stripe, close } = await createPaymentWorld({ ...options, env: { ...sandbox.env, ...options.env } });
   return {
     world,

@@ -22,9 +22,7 @@ export async function createPaymentWorld(options: WorldOptions = {}): Promise<Pa
   const world = await createWorld({
     ...options,
     env: {
-      STRIPE_SECRET_KEY: stripe.secretKey,
-      STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
-      STRIPE_API_BASE: stripe.url,
+      ...stripe.env,
       ...options.env,
     },
   });

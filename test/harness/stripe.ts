@@ -18,14 +18,20 @@ export interface StripeDouble {
   url: string;
   secretKey: string;
   webhookSecret: string;
+  /** Settings under which Heron is paid here. */
+  readonly env: { STRIPE_SECRET_KEY: string; STRIPE_WEBHOOK_SECRET: string; STRIPE_API_BASE: string };
   /** Requests that were answered, as `METHOD /path`. */
   requests: string[];
   /** Money that is here: what was taken, less what was given back, in cents. */
   readonly balance: number;
   /** Refunds that were made, one for each that moved money. */
   readonly refunds: readonly Stripe.Refund[];
+  /** Everything that was paid or charged. */
+  readonly intents: readonly Stripe.PaymentIntent[];
   refundMode: RefundMode;
   chargeMode: ChargeMode;
+  /** Where it answers, what becomes of a charge with this metadata; else `chargeMode` says it. */
+  chargeModeOf?: (metadata: Record<string, string>) => ChargeMode | undefined;
   /** Requests that are answered with 500 from now on. */
   failNext: number;
   /** Requests that are done and whose answer is lost: the connection is closed. */
@@ -44,12 +50,14 @@ export interface StripeDouble {
   settleCharge(paymentId: string, came: boolean): Promise<void>;
   /** The time of a session is over. */
   expire(sessionId: string): Promise<void>;
-  /** A month of a subscription is charged. */
-  chargeMonth(subscriptionId: string, paid: boolean): Promise<void>;
+  /** The next month of a subscription is charged, or its invoice once more; the invoice's id. */
+  chargeMonth(subscriptionId: string, paid: boolean, invoiceId?: string): Promise<string>;
   /** A subscription ends: a person cancelled it at the provider, or months were not paid. */
   endSubscription(subscriptionId: string): Promise<void>;
   /** A person gives the money of a payment back in the dashboard. */
   refundByHand(paymentId: string): Promise<void>;
+  /** The payment of an invoice that was paid. */
+  intentOf(invoiceId: string): string;
   /** What becomes of a refund that is pending. */
   finishRefund(refundId: string, status: 'succeeded' | 'failed'): Promise<void>;
   /** Sends an event, once or as often as it is given, and answers the status of each. */
@@ -141,10 +149,10 @@ export async function startStripe(
   };
 
   const charge = async (fields: Fields): Promise<Kept> => {
-    if (double.chargeMode === 'decline')
-      throw new Answer(402, 'card_error', 'card_declined', 'Your card was declined.');
+    const mode = double.chargeModeOf?.((fields.metadata ?? {}) as Record<string, string>) ?? double.chargeMode;
+    if (mode === 'decline') throw new Answer(402, 'card_error', 'card_declined', 'Your card was declined.');
     const more = { customer: fields.customer, payment_method: fields.payment_method, metadata: fields.metadata ?? {} };
-    const processing = double.chargeMode === 'processing';
+    const processing = mode === 'processing';
     const intent = takeMoney(Number(fields.amount), String(fields.currency), more);
     if (processing) Object.assign(intent, { status: 'processing', amount_received: 0 });
     else await emit('payment_intent.succeeded', intent);
@@ -194,6 +202,14 @@ export async function startStripe(
     }
   };
 
+  const payInvoice = (invoice: Kept, intent: Kept): void => {
+    make('inpay', 'invoice_payment', {
+      invoice: invoice.id,
+      status: 'paid',
+      payment: { type: 'payment_intent', payment_intent: intent.id },
+    });
+  };
+
   const complete = (session: Kept, cents: number, currency: string): void => {
     const customer = session.customer ?? make('cus', 'customer', { invoice_settings: {} }).id;
     const method = make('pm', 'payment_method', { type: 'card' }).id;
@@ -206,17 +222,16 @@ export async function startStripe(
     if (session.mode === 'payment') session.payment_intent = intent.id;
     else {
       const invoice = make('in', 'invoice', { billing_reason: 'subscription_create' });
-      make('inpay', 'invoice_payment', {
-        invoice: invoice.id,
-        status: 'paid',
-        payment: { type: 'payment_intent', payment_intent: intent.id },
-      });
+      payInvoice(invoice, intent);
       session.invoice = invoice.id;
       session.subscription = make('sub', 'subscription', {
         status: 'active',
         customer,
         default_payment_method: method,
         metadata: session.metadata,
+        monthly: session.monthly,
+        currency,
+        period_end: Math.floor((options.now?.() ?? new Date()).getTime() / 1000) + 30 * 86_400,
       }).id;
     }
   };
@@ -225,6 +240,13 @@ export async function startStripe(
     url: '',
     secretKey: `sk_test_${randomBytes(12).toString('hex')}`,
     webhookSecret,
+    get env() {
+      return {
+        STRIPE_SECRET_KEY: double.secretKey,
+        STRIPE_WEBHOOK_SECRET: double.webhookSecret,
+        STRIPE_API_BASE: double.url,
+      };
+    },
     requests,
     get balance() {
       const taken = all('payment_intent').reduce((sum, one) => sum + Number(one.amount_received), 0);
@@ -233,6 +255,9 @@ export async function startStripe(
     },
     get refunds() {
       return all('refund') as unknown as Stripe.Refund[];
+    },
+    get intents() {
+      return all('payment_intent') as unknown as Stripe.PaymentIntent[];
     },
     refundMode: 'succeed',
     chargeMode: 'succeed',
@@ -265,13 +290,17 @@ export async function startStripe(
       session.status = 'expired';
       await emit('checkout.session.expired', session);
     },
-    async chargeMonth(subscriptionId, paid) {
-      const { metadata } = get(subscriptionId, 'subscription');
-      const invoice = make('in', 'invoice', {
-        billing_reason: 'subscription_cycle',
-        parent: { type: 'subscription_details', subscription_details: { subscription: subscriptionId, metadata } },
-      });
+    async chargeMonth(subscriptionId, paid, invoiceId) {
+      const subscription = get(subscriptionId, 'subscription');
+      const { customer, monthly, currency } = subscription;
+      const invoice = invoiceId ? get(invoiceId, 'invoice') : openMonth(make, subscription);
+      if (paid) {
+        const intent = takeMoney(Number(monthly), String(currency), { customer, metadata: {} });
+        invoice.amount_paid = monthly;
+        payInvoice(invoice, intent);
+      }
       await emit(paid ? 'invoice.paid' : 'invoice.payment_failed', invoice);
+      return invoice.id;
     },
     async endSubscription(subscriptionId) {
       const subscription = get(subscriptionId, 'subscription');
@@ -283,6 +312,8 @@ export async function startStripe(
       const ofInvoice = all('invoice_payment').find((one) => one.invoice === session?.invoice);
       await refund({ payment_intent: session?.payment_intent ?? ofInvoice?.payment.payment_intent });
     },
+    intentOf: (invoiceId) =>
+      all('invoice_payment').find(({ invoice }) => invoice === invoiceId)!.payment.payment_intent,
     async finishRefund(refundId, status) {
       const made = get(refundId, 'refund');
       Object.assign(made, { status, failure_reason: status === 'failed' ? 'expired_or_canceled_card' : null });
@@ -387,7 +418,8 @@ function openSession(
     client_reference_id: fields.client_reference_id,
     metadata: fields.metadata ?? {},
     success_url: fields.success_url,
-    amount_total: lines.reduce((sum, line) => sum + Number(line.quantity) * Number(line.price_data.unit_amount), 0),
+    amount_total: sumOf(lines),
+    monthly: sumOf(lines.filter(({ price_data: price }) => price.recurring)),
     currency: lines[0]?.price_data.currency,
     customer: fields.customer ?? null,
     payment_intent: null,
@@ -397,6 +429,25 @@ function openSession(
   });
   session.url = `${url}/c/pay/${session.id}`;
   return session;
+}
+
+function sumOf(lines: readonly any[]): number {
+  return lines.reduce((sum, line) => sum + Number(line.quantity) * Number(line.price_data.unit_amount), 0);
+}
+
+/** The invoice of the next month of a subscription, which nobody has paid yet. */
+function openMonth(make: (prefix: string, object: string, fields: Fields) => Kept, subscription: Kept): Kept {
+  const start = Number(subscription.period_end);
+  const end = start + 30 * 86_400;
+  subscription.period_end = end;
+  const { id, metadata, currency } = subscription;
+  return make('in', 'invoice', {
+    billing_reason: 'subscription_cycle',
+    amount_paid: 0,
+    currency,
+    lines: { object: 'list', data: [{ id: 'il_1', period: { start, end } }] },
+    parent: { type: 'subscription_details', subscription_details: { subscription: id, metadata } },
+  });
 }
 
 function chargeOf(intent: Kept): Kept {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { startApi } from '../../api/servers/api.ts';
 import { createActorResolver, type ActorResolver } from '../../domain/identity/resolve-actor.ts';
 import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.ts';
+import type { CatalogueReader } from '../../db/catalogue/reader.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
@@ -40,6 +41,8 @@ export interface WorldOptions {
   /** What answers verbs that ask Temporal; a world without workers has none. */
   workflows?: WorkflowGateway;
   limiter?: RateLimiter;
+  /** The prospect catalogue; a world has none unless said. */
+  catalogue?: CatalogueReader;
   /** What DNS says; no name has any record unless said. */
   dns?: DnsRecords;
   /** The settings name the server's real address, for clients that find their way by it and for browsers. */
@@ -97,6 +100,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     dns: options.dns ?? noRecords,
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
+    ...(options.catalogue ? { catalogue: options.catalogue } : {}),
     workflows: options.workflows ?? noWorkflows,
     strictEvents: true,
   };

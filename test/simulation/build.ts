@@ -59,6 +59,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
         : { hold_code: 'sender_refused', hold_reason: 'too many', hold_until: new Date(mailbox.restsUntil) }),
     })),
   );
+  const app = await connectApp(deps, spec, common);
   await insertEarlier(deps, spec, { organizationId, mailboxes });
   await db('campaigns').insert(
     spec.campaigns.map((campaign, index) => ({
@@ -77,7 +78,7 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   );
   for (const [index, campaign] of spec.campaigns.entries()) {
     const { id, tag } = campaigns[index]!;
-    await db('campaign_steps').insert(stepRows(campaign, campaigns[index]!, common));
+    await db('campaign_steps').insert(stepRows(campaign, campaigns[index]!, common, app));
     if (campaign.pool && campaign.poolBy === 'tags') {
       await db('labels').insert({
         ...common,
@@ -135,6 +136,14 @@ export async function buildWorld(deps: TestDeps, spec: WorldSpec): Promise<Built
   return { organizationId, mailboxes, campaigns, leads };
 }
 
+/** The app that steps ask, where any does. */
+async function connectApp(deps: TestDeps, { seed }: WorldSpec, common: Record<string, unknown>): Promise<string> {
+  const id = drawId(seeded(seed).fork('app'));
+  const secret = deps.keyring.seal('a secret of the app', `app_connections/${id}`);
+  await deps.db('app_connections').insert({ ...common, id, name: 'App', base_url: 'https://app.example.com/', secret });
+  return id;
+}
+
 /** What mailboxes sent before the world began, with their counts. */
 async function insertEarlier(
   { db }: TestDeps,
@@ -184,6 +193,8 @@ function campaignColumns(campaign: CampaignSpec, index: number): Record<string, 
     daily_limit: campaign.dailyLimit,
     max_new_leads_per_day: campaign.maxNewPerDay,
     esp_match_mode: campaign.espMatch,
+    // A reply that the way goes on from does not end it.
+    stop_on_reply: !campaign.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied'),
     entry_delay_minutes: campaign.entryDelayMinutes,
     prioritize_new_leads: campaign.prioritizeNew,
     sender_strategy: campaign.pool && campaign.poolBy === 'senders' ? 'explicit' : 'tags',
@@ -213,19 +224,19 @@ function stepRows(
   { steps, begin }: CampaignSpec,
   { id, first, steps: ids }: Built['campaigns'][number],
   common: Record<string, unknown>,
+  app: string,
 ): Record<string, unknown>[] {
-  const plain = (to: string | undefined) => json({ branches: to ? [{ to }] : [] });
+  /** An app that fails blocks its lead where there is no way on from that. */
+  const plainAfter = (step: StepSpec | null | undefined, to: string | undefined) => {
+    const success = { when: [{ field: 'node_outcome', operator: 'equals', value: 'success' }] };
+    return json({ branches: to ? [{ to, ...(step?.kind === 'app' && step.onError === 'block' ? success : {}) }] : [] });
+  };
   /** The way to the step after the one in place `index`. */
   const onward = (index: number) => {
     const next = steps[index];
-    return next?.kind === 'email' && next.ifOpened
-      ? json({
-          branches: [
-            { to: ids[index + 1]!, when: [{ field: 'opened', operator: 'equals', value: true }] },
-            { to: null },
-          ],
-        })
-      : plain(ids[index + 1]);
+    if (next?.kind !== 'email' || !next.onlyIf) return plainAfter(steps[index - 1], ids[index + 1]);
+    const when = [{ field: next.onlyIf, operator: 'equals', value: true }];
+    return json({ branches: [{ to: ids[index + 1]!, when }, { to: null }] });
   };
   const row = (step: string, position: number, conditions: unknown, fields: Record<string, unknown>) => ({
     ...common,
@@ -240,14 +251,19 @@ function stepRows(
     ...fields,
   });
   return [
-    ...(begin ? [row(first!, 0, plain(ids[0]), fieldsOf(begin))] : []),
+    ...(begin ? [row(first!, 0, plainAfter(begin, ids[0]), fieldsOf(begin, app))] : []),
     row(ids[0]!, 1, onward(0), { kind: 'email', subject: 'Hello', thread_reply: false }),
-    ...steps.map((step, place) => row(ids[place + 1]!, place + 2, onward(place + 1), fieldsOf(step))),
+    ...steps.map((step, place) => row(ids[place + 1]!, place + 2, onward(place + 1), fieldsOf(step, app))),
   ];
 }
 
-function fieldsOf(step: StepSpec): Record<string, unknown> {
+function fieldsOf(step: StepSpec, app: string): Record<string, unknown> {
   switch (step.kind) {
+    case 'app':
+      return {
+        kind: 'action',
+        action: json({ type: 'app_action', app_connection_id: app, path: 'ask', output_key: 'answer', inputs: {} }),
+      };
     case 'email':
       return {
         kind: 'email',

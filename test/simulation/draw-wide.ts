@@ -1,5 +1,5 @@
 import { seeded } from '../faults/random.ts';
-import type { CampaignSpec, Happening, LeadSpec, MailboxSpec, WorldSpec } from './draw.ts';
+import type { AppAnswer, CampaignSpec, Happening, LeadSpec, MailboxSpec, StepSpec, WorldSpec } from './draw.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 
 /**
  * Adds to a drawn world what fewer worlds have: many mailboxes, mailboxes that have sent before or rest, several windows a
- * day, pools by tag, campaigns that begin with a wait or an event, branches, weekends left out. To a busy one
+ * day, pools by tag, campaigns that begin with a wait or an event, branches, apps, weekends left out. To a busy one
  * also edits of campaigns and mailboxes, mailboxes that are switched off or removed, addresses that do not exist, opens, away notices,
  * replies to emails that others have followed.
  */
@@ -55,8 +55,8 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
       steps:
         follow?.kind === 'email' && campaign.steps.length === 1 && chance(0.3)
           ? [
-              { ...follow, ifOpened: busy },
-              { kind: 'email', waitDays: whole(0, 1), thread: chance(0.5), ifOpened: false },
+              { ...follow, onlyIf: busy ? ('opened' as const) : null },
+              { kind: 'email', waitDays: whole(0, 1), thread: chance(0.5), onlyIf: null },
             ]
           : campaign.steps,
     };
@@ -107,5 +107,51 @@ export function widenWorld(world: WorldSpec, busy: boolean): WorldSpec {
       else if (!held.has(lead)) happenings.push({ at, kind: 'away', lead, returns });
     }
   }
-  return { ...world, mailboxes, campaigns, leads, happenings: happenings.sort((a, b) => a.at - b.at) };
+  return addReactions({ ...world, mailboxes, campaigns, leads, happenings }, busy);
+}
+
+/** Branches on clicks and replies beside those on opens, and apps that are asked between emails or before the first. */
+function addReactions(world: WorldSpec, busy: boolean): WorldSpec {
+  const random = seeded(world.seed).fork('reactions');
+  const whole = (from: number, to: number): number => Math.floor(random.between(from, to + 1));
+  const chance = (share: number): boolean => random.next() < share;
+  const onError = (): 'continue' | 'block' => (chance(0.5) ? 'continue' : 'block');
+  const campaigns = world.campaigns.map((campaign): CampaignSpec => {
+    const steps = campaign.steps.map((step): StepSpec =>
+      step.kind === 'email' && step.onlyIf ? { ...step, onlyIf: random.pick(['opened', 'clicked', 'replied']) } : step,
+    );
+    const asks = steps.length > 0 && !isBranched(steps) && chance(0.25);
+    const begins = !campaign.begin && !campaign.ramp && chance(0.06);
+    return {
+      ...campaign,
+      steps: asks ? [{ kind: 'app', onError: onError() }, ...steps] : steps,
+      begin: begins ? { kind: 'app', onError: onError() } : campaign.begin,
+    };
+  });
+  const leads = world.leads.map((lead): LeadSpec => ({
+    ...lead,
+    app: random.pick<() => AppAnswer>([
+      () => ({ kind: 'ok' }),
+      () => ({ kind: 'ok' }),
+      () => ({ kind: 'refuses' }),
+      () => ({ kind: random.pick(['fails', 'hangs']), times: whole(1, 6) }),
+      () => ({ kind: 'late', ms: whole(1, 20) * 1000 }),
+    ])(),
+  }));
+  const replies = (lead: number): boolean =>
+    campaigns[leads[lead]!.campaign]!.steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
+  // Whether a reply ends what an away notice asked for is no question of time alone.
+  const happenings = world.happenings.filter((one) => one.kind !== 'away' || !replies(one.lead));
+  if (busy)
+    for (let n = Math.ceil(leads.length / 2); n > 0; n -= 1) {
+      const lead = whole(0, leads.length - 1);
+      const at = Math.floor(random.between(world.from + HOUR, world.until - HOUR));
+      if (replies(lead)) happenings.push({ at, kind: 'reply', lead });
+      else happenings.push({ at, kind: 'click', lead });
+    }
+  return { ...world, campaigns, leads, happenings: happenings.sort((a, b) => a.at - b.at) };
+}
+
+function isBranched(steps: readonly StepSpec[]): boolean {
+  return steps.some((step) => step.kind === 'email' && step.onlyIf !== null);
 }

@@ -19,10 +19,24 @@ export interface MailboxSpec {
   restsUntil: number | null;
 }
 
+/** What a recipient may do with an email. */
+export type Reaction = 'opened' | 'clicked' | 'replied';
+
+/**
+ * How an app answers a lead: at once, with 400, first with 503 or not at all for so many times, or after so long (ms).
+ * More failures than attempts are an answer of none.
+ */
+export type AppAnswer =
+  | { kind: 'ok' | 'refuses' }
+  | { kind: 'fails' | 'hangs'; times: number }
+  | { kind: 'late'; ms: number };
+
 /** A step after the first email. */
 export type StepSpec =
-  /** `ifOpened`: who has not opened the email before until it is due has come to the end. */
-  | { kind: 'email'; waitDays: number; thread: boolean; ifOpened: boolean }
+  /** `onlyIf`: who has not done this with the email before until it is due has come to the end. */
+  | { kind: 'email'; waitDays: number; thread: boolean; onlyIf: Reaction | null }
+  /** An app is asked; when it fails, the lead goes on all the same or is blocked. */
+  | { kind: 'app'; onError: 'continue' | 'block' }
   | { kind: 'wait'; minutes: number }
   | { kind: 'event'; name: string; timeoutMinutes: number };
 
@@ -67,6 +81,8 @@ export interface LeadSpec {
   provider: '' | 'gmail' | 'outlook' | 'other';
   /** The address does not exist. */
   gone: boolean;
+  /** At once, unless said. */
+  app?: AppAnswer;
 }
 
 /** Something that happens to a world while it runs, at a moment in epoch ms. */
@@ -84,7 +100,7 @@ export type Happening = { at: number } & (
   | { kind: 'away'; lead: number; returns: string }
   /** `replyToFirst` answers the first email, whatever has come since. */
   | {
-      kind: 'open' | 'reply' | 'replyToFirst' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead';
+      kind: 'open' | 'click' | 'reply' | 'replyToFirst' | 'unsubscribe' | 'suppress' | 'remove' | 'event' | 'holdLead';
       lead: number;
     }
 );
@@ -228,7 +244,7 @@ function drawCampaign(
   if (chance(0.5)) {
     if (busy && chance(0.3)) steps.push({ kind: 'wait', minutes: whole(1, 2000) });
     if (busy && chance(0.3)) steps.push({ kind: 'event', name: 'signed-up', timeoutMinutes: whole(60, 1440) });
-    steps.push({ kind: 'email', waitDays: whole(0, 1), thread: chance(0.7), ifOpened: false });
+    steps.push({ kind: 'email', waitDays: whole(0, 1), thread: chance(0.7), onlyIf: null });
   }
   const pool = chance(0.3) ? mailboxes.map((_, index) => index).filter(() => chance(0.6)) : null;
   return {

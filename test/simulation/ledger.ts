@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { Built } from './build.ts';
-import type { CampaignSpec, WorldSpec } from './draw.ts';
+import type { CampaignSpec, Reaction, WorldSpec } from './draw.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -53,7 +53,7 @@ export class Ledger {
   readonly #rules: Change<CampaignSpec>[][];
   readonly #active: Change<boolean>[][];
   readonly #mailboxes: Change<MailboxState>[][];
-  readonly #opened = new Map<number, number>();
+  readonly #reactions = new Map<string, number>();
   readonly #away = new Map<number, { from: number; until: number }[]>();
   readonly #ramps = new Map<string, number>();
 
@@ -140,11 +140,11 @@ export class Ledger {
     return due;
   }
 
-  /** When a lead's first email falls due (epoch ms), where no event comes before it. */
+  /** When a lead's first email falls due (epoch ms), where neither an event nor an app comes before it. */
   firstDue(lead: number): number | null {
     const { at, campaign } = this.spec.leads[lead]!;
     const rules = this.spec.campaigns[campaign]!;
-    return rules.begin?.kind === 'event' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
+    return rules.begin && rules.begin.kind !== 'wait' ? null : at + rules.entryDelayMinutes * MINUTE + firstWait(rules);
   }
 
   /** A person says when they are back: nobody writes until the working day after that day begins where they are. */
@@ -158,12 +158,21 @@ export class Ledger {
     return (this.#away.get(lead) ?? []).some(({ from, until }) => at >= from && at < until);
   }
 
-  open(lead: number, at: number): void {
-    if (!this.#opened.has(lead)) this.#opened.set(lead, at);
+  /** A person does something with their latest email. */
+  react(lead: number, what: Reaction, at: number): void {
+    const key = `${lead}/${what}`;
+    if (!this.#reactions.has(key)) this.#reactions.set(key, at);
   }
 
-  openedAt(lead: number): number {
-    return this.#opened.get(lead) ?? Infinity;
+  /** When a person did so first (epoch ms; Infinity for never). */
+  reactedAt(lead: number, what: Reaction): number {
+    return this.#reactions.get(`${lead}/${what}`) ?? Infinity;
+  }
+
+  /** Whether a reply ends a lead's way through its campaign. */
+  stopsOnReply(lead: number): boolean {
+    const { steps } = this.spec.campaigns[this.spec.leads[lead]!.campaign]!;
+    return !steps.some((step) => step.kind === 'email' && step.onlyIf === 'replied');
   }
 
   setActive(campaign: number, value: boolean, at: number): void {
@@ -268,7 +277,7 @@ export class Ledger {
     }
     const waits = this.#rules[campaign]!.map(({ value }) => value.steps[step - 1] as typeof spec);
     if (at < before.at + Math.min(...waits.map(({ waitDays }) => waitDays)) * DAY) broken('before its day');
-    if (spec.ifOpened && !this.#opened.has(lead)) broken('an email for who has opened one');
+    if (spec.onlyIf && this.reactedAt(lead, spec.onlyIf) > at) broken(`an email for who has ${spec.onlyIf} one`);
   }
 
   /** The email a conversation's present thread began with: the latest that stood alone. */

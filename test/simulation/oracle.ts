@@ -1,10 +1,13 @@
 import { HOLD_LEAD_MS, type CampaignSpec, type StepSpec, type WorldSpec } from './draw.ts';
 import { dayOf, isOpenAt, isPreferred, local, matches, type Ledger, type Letter } from './ledger.ts';
+import { appTakes } from './app.ts';
 import type { Outcome } from './run.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
+/** Places at which the list of mailboxes begins, at most: beginnings and both directions are all orders of three. */
+const MOST_BEGINNINGS = 4;
 
 /** An email that a lead waits for. */
 interface Job {
@@ -26,7 +29,8 @@ export type Placed = Pick<Letter, 'at' | 'mailbox' | 'lead' | 'campaign' | 'step
  * from minute to minute through its own course of the world, and a mailbox that is free gives the minute to the email
  * with the fewest mailboxes to choose from. It knows what has happened until then and nothing of what is to come. What
  * campaigns prescribe binds it too: the mailbox that has sent least, providers that match, new leads before or after
- * follow-ups. No rule says which of two campaigns comes first, so there is only as much room as every order finds.
+ * follow-ups. No rule says which of two campaigns comes first, nor which of two mailboxes that have sent equally much: there is only as
+ * much room as every order finds.
  */
 export function couldHaveSent({ spec, ledger }: Pick<Outcome, 'spec' | 'ledger'>, order: Order): Placed[] {
   const course = new Course(spec, ledger, order);
@@ -44,26 +48,37 @@ export interface Order {
   campaigns: readonly number[];
   /** An email with fewer mailboxes to choose from comes before one with more, whatever their campaigns; else only within a campaign. */
   acrossCampaigns: boolean;
+  /** Where the world's list of mailboxes begins when several have sent equally much. */
+  fromMailbox: number;
+  /** Of mailboxes that have sent equally much, and of leads that are due alike, the last in the lists comes first. */
+  lastFirst: boolean;
 }
 
 /**
- * As many emails as the order of campaigns sends that sends least. Orders beyond the first are tried only where less than a share
- * of its emails was sent, as they decide nothing elsewhere, and while there is time.
+ * As many emails as the order sends that sends least: of campaigns, and of mailboxes and leads that are alike. Orders beyond the first
+ * are tried only where less than a share of its emails was sent, as they decide nothing elsewhere, and while there is time.
  */
 export function roomOf(outcome: Outcome, share: number, isTimeLeft = (): boolean => true): number {
   let least = Infinity;
-  // Campaigns know nothing of each other: one may take a mailbox of three that another has only two of.
-  for (const acrossCampaigns of [true, false])
-    for (const campaigns of ordersOf([...outcome.spec.campaigns.keys()])) {
-      least = Math.min(least, couldHaveSent(outcome, { campaigns, acrossCampaigns }).length);
-      if (outcome.letters.length >= Math.floor(least * share) || !isTimeLeft()) return least;
-    }
+  for (const order of ordersOf(outcome.spec)) {
+    least = Math.min(least, couldHaveSent(outcome, order).length);
+    if (outcome.letters.length >= Math.floor(least * share) || !isTimeLeft()) break;
+  }
   return least;
 }
 
-function ordersOf(list: readonly number[]): number[][] {
+function* ordersOf({ mailboxes, campaigns }: WorldSpec): Generator<Order> {
+  const listed = permutationsOf([...campaigns.keys()]);
+  for (let fromMailbox = 0; fromMailbox < Math.min(mailboxes.length, MOST_BEGINNINGS); fromMailbox += 1)
+    for (const lastFirst of [false, true])
+      // Campaigns know nothing of each other: one may take a mailbox of three that another has only two of.
+      for (const acrossCampaigns of [true, false])
+        for (const order of listed) yield { campaigns: order, acrossCampaigns, fromMailbox, lastFirst };
+}
+
+function permutationsOf(list: readonly number[]): number[][] {
   if (list.length <= 1) return [[...list]];
-  return list.flatMap((first) => ordersOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
+  return list.flatMap((first) => permutationsOf(list.filter((one) => one !== first)).map((rest) => [first, ...rest]));
 }
 
 /** Emails that failed to leave are tried again later: a minute's outage costs a few. */
@@ -77,6 +92,9 @@ class Course {
   readonly #ledger: Ledger;
   readonly #order: number[];
   readonly #acrossCampaigns: boolean;
+  readonly #lastFirst: boolean;
+  /** By mailbox, its turn among those that have sent equally much. */
+  readonly #turns: number[];
   /** Emails that are due, or will be; the next of every lead only. */
   readonly #open = new Set<Job>();
   readonly #free: number[];
@@ -89,11 +107,15 @@ class Course {
   /** By lead, when a person holds it. */
   readonly #held = new Map<number, number[]>();
 
-  constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns }: Order) {
+  constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns, fromMailbox, lastFirst }: Order) {
     this.#spec = spec;
     this.#ledger = ledger;
     this.#order = spec.campaigns.map((_, index) => campaigns.indexOf(index));
     this.#acrossCampaigns = acrossCampaigns;
+    this.#lastFirst = lastFirst;
+    this.#turns = spec.mailboxes.map(
+      (_, index, { length }) => ((index + length - fromMailbox) % length) * (lastFirst ? -1 : 1),
+    );
     this.#changes = [
       ...spec.happenings.flatMap((one) => [
         one.at,
@@ -167,7 +189,7 @@ class Course {
         .filter(
           (one) => this.#isFree(one, at) && this.#fits(job, one, rules, at) && this.#hasShare(job, one, rules, at),
         )
-        .sort((a, b) => rank(a) - rank(b));
+        .sort((a, b) => rank(a) - rank(b) || this.#turns[a]! - this.#turns[b]!);
       if (mailbox !== undefined) this.#place(job, mailbox, rules, at);
     }
   }
@@ -208,7 +230,7 @@ class Course {
       const fitting = [...this.#spec.mailboxes.keys()].filter((mailbox) => this.#fits(job, mailbox, rules, at)).length;
       chances.set(job, fitting + (rules.hours ? 0 : 0.5));
     }
-    const sorted = ready.toSorted((a, b) => {
+    const sorted = (this.#lastFirst ? ready.toReversed() : ready).toSorted((a, b) => {
       const choice = chances.get(a)! - chances.get(b)!;
       const turn = this.#order[a.campaign]! - this.#order[b.campaign]!;
       return this.#acrossCampaigns ? choice || turn : turn || choice;
@@ -275,7 +297,7 @@ class Course {
           ? this.#ledger.dueAfter(this.#spec.leads[lead]!.campaign, place, from)
           : this.#after(next, lead, from);
       if (next.kind !== 'email') continue;
-      return next.ifOpened && this.#ledger.openedAt(lead) > from ? undefined : { step: place + 1, from };
+      return next.onlyIf && this.#ledger.reactedAt(lead, next.onlyIf) > from ? undefined : { step: place + 1, from };
     }
     return undefined;
   }
@@ -287,6 +309,8 @@ class Course {
         return at;
       case 'wait':
         return at + step.minutes * MINUTE;
+      case 'app':
+        return at + appTakes(step, this.#spec.leads[lead]!.app);
       case 'event': {
         const event = this.#spec.happenings.find((one) => one.kind === 'event' && one.lead === lead && one.at >= at);
         return Math.min(event?.at ?? Infinity, at + step.timeoutMinutes * MINUTE);

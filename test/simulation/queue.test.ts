@@ -2,6 +2,7 @@ import test from 'ava';
 import { createWorld, type World } from '../harness/world.ts';
 import type { CampaignSpec, Happening, WorldSpec } from './draw.ts';
 import { playWorld } from './run.ts';
+import { plainWorld } from './spec.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,48 +31,22 @@ interface Particulars {
 
 /** Two weeks of a campaign of two emails, a day apart. */
 function world14(seed: number, { happenings, mailboxes = 3, campaign = {} }: Particulars): WorldSpec {
-  return {
+  return plainWorld({
     seed,
     from: FROM,
-    until: FROM + 14 * DAY,
-    mailboxes: Array.from({ length: mailboxes }, () => ({
-      cap: LEADS,
-      gapSeconds: 60,
-      provider: 'smtp_imap' as const,
-      before: [],
-      restsUntil: null,
-    })),
+    days: 14,
+    mailboxes: Array.from({ length: mailboxes }, () => ({ cap: LEADS, gapSeconds: 60 })),
     campaigns: [
       {
-        timezone: 'UTC',
-        days: 127,
         windows: [['09:00', '17:00']],
-        startsAt: null,
-        endsAt: null,
         dailyLimit: LEADS,
-        maxNewPerDay: 0,
-        ramp: null,
-        espMatch: 'off',
-        hours: null,
-        weekends: true,
-        entryDelayMinutes: 0,
-        prioritizeNew: false,
-        pool: null,
-        poolBy: 'senders',
-        begin: null,
-        steps: [{ kind: 'email', waitDays: 1, thread: true, ifOpened: false }],
+        steps: [{ kind: 'email', waitDays: 1, thread: true, onlyIf: null }],
         ...campaign,
       },
     ],
-    leads: Array.from({ length: LEADS }, () => ({
-      campaign: 0,
-      at: FROM,
-      timezone: 'UTC',
-      provider: '' as const,
-      gone: false,
-    })),
-    happenings: happenings.toSorted((a, b) => a.at - b.at),
-  };
+    leads: Array.from({ length: LEADS }, () => ({})),
+    happenings,
+  });
 }
 
 /** Emails of each day after the first. */

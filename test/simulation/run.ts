@@ -2,11 +2,11 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { runStatement } from '../../db/statement.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { SmtpOutcome, SmtpSender } from '../../lib/smtp/index.ts';
+import { callApp, type AppBusy, type CallResult } from '../../domain/app-connections/call.ts';
+import { TargetLimits } from '../../lib/target-limits.ts';
 import { startCampaign, stopCampaign } from '../../domain/campaigns/start.ts';
-import { replaceSenders } from '../../domain/campaigns/senders.ts';
-import { updateStep } from '../../domain/campaigns/steps.ts';
 import { updateCampaign } from '../../domain/campaigns/update.ts';
-import { clearHold, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
+import { holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
 import { signalLauncher } from '../../domain/engine/control/signals.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { launchTurn } from '../../domain/engine/enrollment/launch.ts';
@@ -16,13 +16,15 @@ import { deliverSend } from '../../domain/engine/sending/deliver.ts';
 import { systemCtx, type Ctx } from '../../domain/kernel/context.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { pauseLead, removeLead } from '../../domain/leads/hold.ts';
-import { removeMailbox, updateMailbox } from '../../domain/mailboxes/update.ts';
+import { updateMailbox } from '../../domain/mailboxes/update.ts';
 import { publishEvent } from '../../domain/product-events/publish.ts';
 import { recordOpen } from '../../domain/tracking/opens.ts';
 import { addSuppressions } from '../../domain/suppressions/entries.ts';
 import type { TestDeps } from '../harness/database.ts';
 import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
+import { retryAfter, ScriptedApp } from './app.ts';
 import { buildWorld, type Built } from './build.ts';
+import { editCampaign, editMailbox, type Stage } from './edits.ts';
 import { HOLD_LEAD_MS, type Happening, type WorldSpec } from './draw.ts';
 import { checkHour, checkLeads } from './invariants.ts';
 import { Ledger, type Fault, type Letter, type MailboxState } from './ledger.ts';
@@ -31,6 +33,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** An open so soon (ms) after its email is taken for a machine's. */
 const OPENED_MS = 60_000;
+/** What a person reads with. */
+const READER = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 /** Turns of one actor at one moment after which it is taken to spin. */
 const SPIN = 300;
 
@@ -54,6 +58,8 @@ interface Actor {
   at: number | null;
   /** The email it delivers when it wakes. */
   sendId: string | null;
+  /** The app it asks meanwhile: failed attempts so far, and what lets a late answer come. */
+  call: { stepRunId: string; failures: number; finish: (() => Promise<CallResult | AppBusy>) | null } | null;
   spins: number;
   spunAt: number;
 }
@@ -93,10 +99,15 @@ export async function playWorld(
   company?: Company,
 ): Promise<Outcome> {
   const clock = new ManualClock(new Date(spec.from));
-  const deps: TestDeps = { ...base, clock };
-  const built = await buildWorld(deps, spec);
+  const built = await buildWorld({ ...base, clock }, spec);
+  const app = new ScriptedApp(
+    base.egress,
+    spec.leads,
+    new Map(built.leads.map(({ contact }, lead) => [contact, lead])),
+  );
+  const deps: TestDeps = { ...base, clock, egress: app.port };
   await look?.(systemCtx(deps, built.organizationId, 'simulation'), built);
-  const simulation = new Simulation(deps, clock, spec, built, company);
+  const simulation = new Simulation(deps, clock, spec, built, app, company);
   await simulation.play(progress);
   return simulation.outcome();
 }
@@ -111,6 +122,10 @@ class Simulation {
   readonly #ledger: Ledger;
   readonly #company: Company | undefined;
   readonly #smtp: SmtpSender;
+  readonly #app: ScriptedApp;
+  readonly #stage: Stage;
+  /** The passwords that the servers of mailboxes take at present. */
+  readonly #passwords: string[];
   readonly #turns = { launcher: 0, run: 0 };
   /** Arrivals and happenings that are still to come, soonest first. */
   readonly #script: { at: number; act: () => Promise<void> }[] = [];
@@ -121,7 +136,15 @@ class Simulation {
   #uid = 0;
   #until: number;
 
-  constructor(deps: TestDeps, clock: ManualClock, spec: WorldSpec, built: Built, company: Company | undefined) {
+  constructor(
+    deps: TestDeps,
+    clock: ManualClock,
+    spec: WorldSpec,
+    built: Built,
+    app: ScriptedApp,
+    company: Company | undefined,
+  ) {
+    this.#app = app;
     this.#company = company;
     this.#deps = deps;
     this.#clock = clock;
@@ -130,12 +153,14 @@ class Simulation {
     this.#built = built;
     this.#ctx = systemCtx(deps, built.organizationId, 'simulation');
     this.#ledger = new Ledger(spec, built);
+    this.#stage = { ctx: this.#ctx, ledger: this.#ledger, built };
+    this.#passwords = spec.mailboxes.map(() => 'secret');
     this.#smtp = {
       acquireNow: () => ({ release: () => {} }),
       acquire: () => Promise.resolve({ release: () => {} }),
       verify: () => Promise.resolve({ kind: 'ok' }),
-      send: (pool, _target, envelope, raw) =>
-        Promise.resolve(this.#handOver(pool.split('/')[0]!, envelope.to[0]!, raw)),
+      send: (pool, { password }, envelope, raw) =>
+        Promise.resolve(this.#handOver(pool.split('/')[0]!, password, envelope.to[0]!, raw)),
       close: () => Promise.resolve(),
     };
     const arrivals = new Map<number, number[]>();
@@ -232,7 +257,10 @@ class Simulation {
   }
 
   #wake(key: string, at: number): void {
-    this.#actors.set(key, { spins: 0, spunAt: 0, ...this.#actors.get(key), at, sendId: null });
+    const known = this.#actors.get(key);
+    // A run that asks an app asks again when it has the answer.
+    if (known?.call) return;
+    this.#actors.set(key, { spins: 0, spunAt: 0, ...known, at, sendId: null, call: null });
   }
 
   async #turn(key: string, actor: Actor): Promise<void> {
@@ -272,6 +300,7 @@ class Simulation {
       else actor.sendId = null;
       return;
     }
+    if (actor.call) return this.#ask(actor, actor.call);
     const decision = await advanceEnrollment(this.#ctx, run);
     switch (decision.kind) {
       case 'done':
@@ -288,7 +317,27 @@ class Simulation {
         actor.sendId = decision.sendId;
         return;
       case 'call':
-        throw new Error('no step of a simulation asks an app');
+        actor.call = { stepRunId: decision.stepRunId, failures: 0, finish: null };
+        actor.at = this.#now();
+    }
+  }
+
+  /** Asks the app, waits for a late answer, or for the next attempt; then the run decides again. */
+  async #ask(actor: Actor, call: NonNullable<Actor['call']>): Promise<void> {
+    const { stepRunId, finish } = call;
+    const asked = finish
+      ? { result: await finish() }
+      : await this.#app.call(() => callApp(this.#ctx, stepRunId, new TargetLimits({ total: 1, perTarget: 1 })));
+    call.finish = null;
+    if ('lateMs' in asked) {
+      call.finish = asked.finish;
+      actor.at = this.#now() + asked.lateMs;
+    } else if (asked.result.outcome === 'retry') {
+      call.failures += 1;
+      actor.at = this.#now() + retryAfter(call.failures);
+    } else {
+      actor.call = null;
+      actor.at = this.#now();
     }
   }
 
@@ -314,15 +363,14 @@ class Simulation {
     }
   }
 
-  #handOver(mailboxId: string, to: string, raw: Buffer): SmtpOutcome {
+  #handOver(mailboxId: string, password: string, to: string, raw: Buffer): SmtpOutcome {
     const mailbox = this.#built.mailboxes.indexOf(mailboxId);
     const now = this.#now();
-    const during = (kind: 'outage' | 'password'): boolean =>
-      this.#spec.happenings.some(
-        (one) => one.kind === kind && one.mailbox === mailbox && one.at <= now && now < one.until,
-      );
-    if (during('outage')) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
-    if (during('password'))
+    const isAway = this.#spec.happenings.some(
+      (one) => one.kind === 'outage' && one.mailbox === mailbox && one.at <= now && now < one.until,
+    );
+    if (isAway) return { kind: 'unreachable', stage: 'connect', detail: 'The server could not be reached' };
+    if (password !== this.#passwords[mailbox])
       return { kind: 'refused', stage: 'auth', code: 535, response: '535 bad password', permanent: true };
     if (this.#company?.takes(mailbox, to, raw, now)) return { kind: 'accepted', response: '250 taken', rejected: [] };
     const lead = this.#ledger.record(now, mailbox, to, raw);
@@ -375,10 +423,8 @@ class Simulation {
         );
       case 'password':
         // A person enters the new one at the end.
-        this.#later(happening.until, () =>
-          transact(ctx, (tx) => clearHold(tx, mailboxes[happening.mailbox]!)).then(() => undefined),
-        );
-        return;
+        this.#passwords[happening.mailbox] = `secret of ${happening.at}`;
+        return this.#later(happening.until, () => this.#enterPassword(happening.mailbox));
       case 'outage':
         return;
       case 'pause':
@@ -393,13 +439,13 @@ class Simulation {
       case 'window':
       case 'wait':
       case 'pool':
-        return this.#edit(happening);
+        return editCampaign(this.#stage, happening);
       case 'cap':
       case 'gap':
       case 'off':
       case 'on':
       case 'removeMailbox':
-        return this.#editMailbox(happening);
+        return editMailbox(this.#stage, happening);
       case 'holdReading':
         return transact(ctx, (tx) =>
           holdMailbox(tx, mailboxes[happening.mailbox]!, {
@@ -410,11 +456,21 @@ class Simulation {
         );
       case 'open': {
         const letter = this.#letterTo(happening.lead);
-        if (!letter) return;
+        if (!letter || this.#spec.leads[happening.lead]!.gone) return;
         const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
         if (!send || happening.at - letter.at < OPENED_MS) return;
-        this.#ledger.open(happening.lead, happening.at);
-        return recordOpen(ctx, send.id, { method: 'GET', userAgent: 'Mozilla/5.0 (Macintosh)', purpose: '' }, 'open');
+        this.#ledger.react(happening.lead, 'opened', happening.at);
+        await recordOpen(ctx, send.id, { method: 'GET', userAgent: READER, purpose: '' }, 'open');
+        const { opened_at: opened } = await this.#deps.db('sends').where({ id: send.id }).first('opened_at');
+        if (!opened) this.#ledger.fault(happening.at, "a person's open that does not count", letter.messageId);
+        return;
+      }
+      case 'click': {
+        const letter = this.#letterTo(happening.lead);
+        if (!letter || this.#spec.leads[happening.lead]!.gone || happening.at - letter.at < OPENED_MS) return;
+        this.#ledger.react(happening.lead, 'clicked', happening.at);
+        // What a click becomes once it is known to be a person's; the worker that says so goes through all worlds at one time.
+        return this.#deps.db('sends').where({ message_id: letter.messageId }).update({ clicked_at: this.#clock.now() });
       }
       case 'suppress': {
         const lead = leads[happening.lead]!;
@@ -449,70 +505,11 @@ class Simulation {
     }
   }
 
-  async #edit(happening: Extract<Happening, { kind: 'window' | 'wait' | 'pool' }>): Promise<void> {
-    const ctx = this.#ctx;
-    const { at, campaign } = happening;
-    const { id, tag, steps } = this.#built.campaigns[campaign]!;
-    const rules = this.#ledger.rulesAt(campaign, at);
-    switch (happening.kind) {
-      case 'window': {
-        if (rules.hours) return;
-        const [start, end] = happening.window;
-        await updateCampaign(ctx, id, { start_time: start, end_time: end, schedule_windows: [] });
-        return this.#ledger.setRules(campaign, { windows: [happening.window] }, at);
-      }
-      case 'wait': {
-        const place = rules.steps.findIndex(({ kind }) => kind === 'email');
-        if (place < 0) return;
-        await updateStep(ctx, id, steps[place + 1]!, { wait_after: happening.waitDays });
-        const changed = rules.steps.map((step, index) =>
-          index === place && step.kind === 'email' ? { ...step, waitDays: happening.waitDays } : step,
-        );
-        return this.#ledger.setRules(campaign, { steps: changed }, at);
-      }
-      case 'pool': {
-        const there = happening.pool.filter((place) => this.#ledger.mailboxAt(place, at).state !== 'removed');
-        if (rules.pool && rules.poolBy === 'tags') {
-          for (const [place, mailbox] of this.#built.mailboxes.entries())
-            if (this.#ledger.mailboxAt(place, at).state !== 'removed')
-              await updateMailbox(ctx, mailbox, { tags: there.includes(place) ? [tag] : [] });
-        } else {
-          // A campaign that sends from all has no pool to empty.
-          if (!rules.pool && there.length === 0) return;
-          await replaceSenders(
-            ctx,
-            id,
-            there.map((place) => ({ email_account_id: this.#built.mailboxes[place]!, weight: 1, enabled: true })),
-          );
-        }
-        return this.#ledger.setRules(campaign, { pool: there }, at);
-      }
-    }
-  }
-
-  async #editMailbox(
-    happening: Extract<Happening, { kind: 'cap' | 'gap' | 'off' | 'on' | 'removeMailbox' }>,
-  ): Promise<void> {
-    const { at, mailbox } = happening;
-    if (this.#ledger.mailboxAt(mailbox, at).state === 'removed') return;
-    const id = this.#built.mailboxes[mailbox]!;
-    switch (happening.kind) {
-      case 'cap':
-        await updateMailbox(this.#ctx, id, { campaign_limit: happening.cap });
-        return this.#ledger.setMailbox(mailbox, { cap: happening.cap }, at);
-      case 'gap':
-        await updateMailbox(this.#ctx, id, { min_wait_time: happening.gapSeconds });
-        return this.#ledger.setMailbox(mailbox, { gapSeconds: happening.gapSeconds }, at);
-      case 'off':
-        await updateMailbox(this.#ctx, id, { status: 'inactive' });
-        return this.#ledger.setMailbox(mailbox, { state: 'off' }, at);
-      case 'on':
-        await updateMailbox(this.#ctx, id, { status: 'active' });
-        return this.#ledger.setMailbox(mailbox, { state: 'on' }, at);
-      case 'removeMailbox':
-        await removeMailbox(this.#ctx, id);
-        return this.#ledger.setMailbox(mailbox, { state: 'removed' }, at);
-    }
+  /** A person enters the password that the server takes by now. */
+  async #enterPassword(mailbox: number): Promise<void> {
+    if (this.#isRemoved(mailbox)) return;
+    const smtp = { host: '127.0.0.1', port: 1, username: 'm', security: 'none', password: this.#passwords[mailbox]! };
+    await updateMailbox(this.#ctx, this.#built.mailboxes[mailbox]!, { smtp: smtp as never });
   }
 
   /** The latest email a lead got. */
@@ -526,7 +523,8 @@ class Simulation {
     const letter =
       kind === 'replyToFirst' ? this.#ledger.letters.find((other) => other.lead === index) : this.#letterTo(index);
     if (!letter || this.#spec.leads[index]!.gone || (kind !== 'unsubscribe' && this.#isRemoved(letter.mailbox))) return;
-    this.#ledger.leave(index, this.#now());
+    if (kind === 'unsubscribe' || this.#ledger.stopsOnReply(index)) this.#ledger.leave(index, this.#now());
+    else if (letter === this.#letterTo(index)) this.#ledger.react(index, 'replied', this.#now());
     if (kind === 'unsubscribe') {
       const send = await this.#deps.db('sends').where({ message_id: letter.messageId }).first();
       await transact(this.#ctx, (tx) => recordSendUnsubscribe(tx, { sendId: send.id, email: lead.email }, 'link'));

@@ -30,13 +30,43 @@ const POLICY = {
   max_actions_per_day: 1,
   expires_at: '2999-01-01T00:00:00Z',
 };
+const SIGN_UP = { event_name: 'signed.up', predicates: [{ path: 'plan', op: 'eq', value: 'pro' }] };
+const MARCH = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
+const AUTOMATION = {
+  name: 'Tell us',
+  trigger_event: 'email.replied',
+  graph: {
+    nodes: [
+      { id: 'trigger', type: 'trigger', x: 0, y: 0 },
+      { id: 'tell', type: 'action', action: 'sendsets.notify', config: { message: 'An answer' }, x: 0, y: 100 },
+    ],
+    edges: [{ id: 'e1', source: 'trigger', target: 'tell' }],
+  },
+};
 /** Bodies the generator below cannot guess, because a rule beyond types decides; by operation. */
 const BY_HAND: Record<string, unknown> = {
   'agent-policies.create': POLICY,
   'agent-policies.replace': POLICY,
+  'acquisition.eventTrends': { name: 'order.paid' },
+  'acquisition.funnel': { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }] },
+  'acquisition.setCampaignSpend': { amount_minor: 1, currency: 'EUR' },
+  'automations.create': AUTOMATION,
+  'automations.replace': AUTOMATION,
   'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  'integrations.connect': { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
+  'integrations.startOAuth': { provider: 'hubspot' },
+  'integrations.addEvent': { event_type: 'contact.created', action: 'n8n.send_webhook' },
+  'integrations.replaceFieldMappings': { mappings: [{ external_field: 'company', sendsets_field: 'company' }] },
+  'crm.createStage': { name: 'New', color: '#0ea5e9' },
+  'crm.updateTasks': { tasks: ['01890a5d-ac96-774b-bcce-b302099a8057'], status: 'completed' },
+  'crm.deleteTasks': { tasks: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  'teams.update': { name: 'Another name' },
   'oauth.createApplication': { name: 'App', redirect_uris: ['https://app.example.com/callback'] },
   'oauth.register': { redirect_uris: ['https://app.example.com/callback'] },
+  'goals.create': { name: 'Signed up', kind: 'signup', is_primary: true, definition: SIGN_UP },
+  'goals.preview': { definition: SIGN_UP },
+  'goals.previewReplay': MARCH,
+  'goals.replay': MARCH,
   'runs.create': {
     name: 'Walk',
     senders: { mode: 'auto' },
@@ -60,6 +90,8 @@ const DAYS = { from: '2026-01-01', to: '2026-01-31' };
 export const QUERIES: Record<string, Record<string, string>> = {
   'analytics.warmup': DAYS,
   'analytics.campaignDaily': DAYS,
+  'analytics.explain': { figure: 'sent' },
+  'acquisition.explain': { figure: 'prospects' },
 };
 
 /**

@@ -1,9 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { connectRaw } from '../../db/connection.ts';
+import { cancelOrder } from '../../domain/mailbox-orders/end.ts';
 import { newId } from '../../lib/ids.ts';
 import { createTestDatabase, testPostgresUrl } from '../harness/database.ts';
 import { heron } from '../harness/heron.ts';
 import { startMailWorld } from '../harness/mail.ts';
+import { createOrderToPay, createPaymentWorld } from '../harness/payments.ts';
 
 interface Finding {
   part: string;
@@ -124,4 +126,37 @@ test('doctor names every fault at once, each with its fix, and exits with 1', as
   t.regex(text, /^FAULT +temporal +Temporal at 127\.0\.0\.1:1 cannot be reached/m);
   t.regex(text, /^ +fix: Check PRIMARY_DB/m);
   t.notRegex(text, /s3cr3t|\n\s+at /);
+});
+
+test('doctor shows the books of orders and renewals, and names an order whose money is nowhere', async (t) => {
+  const paying = await createPaymentWorld();
+  t.teardown(() => paying.close());
+  const { deps } = paying.world;
+  const [ready, given] = [await createOrderToPay(paying), await createOrderToPay(paying)];
+  for (const desk of [ready, given]) await paying.stripe.pay(await desk.checkout());
+  await deps.db('mailbox_orders').where({ id: ready.orderId }).update({ state: 'ready', ready_at: deps.clock.now() });
+  const { provider_subscription_id: subscription } = await ready.payment();
+  await paying.stripe.chargeMonth(subscription!, true);
+  await cancelOrder(paying.world.system(given.tenant.organizationId), given.orderId);
+  const look = async () => {
+    const { code, findings } = await doctor(
+      { ...SECRETS, ...(await temporalEnv(t)), PRIMARY_DB: deps.config.PRIMARY_DB },
+      '--json',
+    );
+    return { code, books: findings.filter(({ part }) => part === 'orders') };
+  };
+  t.deepEqual((await look()).books, [
+    {
+      part: 'orders',
+      state: 'ok',
+      detail: 'usd: 45.00 taken = 26.00 ready + 0.00 renewed + 19.00 refunds + 0.00 for a person + 0.00 under way',
+    },
+  ]);
+
+  // An order that never became ready, has ended, and keeps its money.
+  await deps.db('payments').where({ id: given.paymentId }).update({ state: 'paid' });
+  const { code, books } = await look();
+  t.is(code, 1);
+  t.like(books, [{ state: 'fault' }]);
+  t.true(books[0]!.detail.includes(`not explained: ${given.orderId}`), books[0]!.detail);
 });

@@ -7,6 +7,7 @@ import { completeCampaign } from '../../domain/engine/control/status.ts';
 import { advanceEnrollment } from '../../domain/engine/enrollment/advance.ts';
 import { runImport } from '../../domain/imports/run.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
+import { recordMeeting, type MeetingNews } from '../../domain/meetings/record.ts';
 import { EVENT_PAYLOADS } from '../../domain/kernel/event-payloads.ts';
 import { EVENT_SCOPES, EVENT_TYPES, permissionsOf, scopeOf, type EventType } from '../../domain/kernel/events.ts';
 import { transact } from '../../domain/kernel/transact.ts';
@@ -86,6 +87,29 @@ async function stage(): Promise<Stage> {
       return answer.body;
     },
   };
+}
+
+/** Has an automation do something about a contact that is added. */
+async function automate({ desk, ok }: Stage, node: { action: string; config: object }): Promise<void> {
+  const at = { x: 0, y: 0 };
+  await ok(
+    'POST',
+    '/automations',
+    {
+      name: 'Greet',
+      trigger_event: 'contact.created',
+      graph: {
+        nodes: [
+          { id: 'trigger', type: 'trigger', ...at },
+          { id: 'do', type: 'action', ...node, ...at },
+        ],
+        edges: [{ id: 'only', source: 'trigger', target: 'do', when: '' }],
+      },
+    },
+    desk.tenant.sessionToken,
+  );
+  await ok('POST', '/contacts', [{ email: `lea-${newId()}@lead.test` }]);
+  await react(world.deps, SUBSCRIBERS);
 }
 
 /** Leads whose first email has left. */
@@ -168,6 +192,21 @@ const importFile = async (s: Stage) => {
 
 /** How each event comes about. */
 const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
+  'automation.notified': (s) => automate(s, { action: 'sendsets.notify', config: { message: 'A contact' } }),
+  // A contact that was added is about no conversation.
+  'automation.run_failed': async (s) => {
+    const { id } = await s.ok('POST', '/categories', { title: 'Warm' });
+    await automate(s, { action: 'sendsets.label_email', config: { category_id: id } });
+  },
+  'meeting.booked': (s) => meet(s, {}),
+  'meeting.rescheduled': async (s) => {
+    await meet(s, {});
+    await meet(s, { kind: 'rescheduled', occurredAt: new Date(Date.now() + 1), scheduledFor: new Date(0) });
+  },
+  'meeting.canceled': async (s) => {
+    await meet(s, {});
+    await meet(s, { kind: 'canceled', occurredAt: new Date(Date.now() + 1), canceledReason: 'ill' });
+  },
   'campaign.created': (s) => s.desk.campaign(),
   'campaign.updated': async (s) => s.ok('PATCH', `/campaigns/${(await s.desk.campaign()).id}`, { name: 'Autumn' }),
   'campaign.deleted': async (s) => s.ok('DELETE', `/campaigns/${(await s.desk.campaign()).id}`),
@@ -380,6 +419,33 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
     await s.ok('PATCH', '/outreach/settings', { settings: { reply_intent: { enabled: false } } });
   },
 };
+
+/** News of one meeting. */
+function meet(s: Stage, news: Partial<MeetingNews>) {
+  return transact(s.ctx, (tx) =>
+    recordMeeting(
+      tx,
+      { source: 'cal_com', connectionId: null },
+      {
+        externalEventId: 'meeting-1',
+        kind: 'booked',
+        occurredAt: new Date(),
+        inviteeEmail: 'lea@lead.test',
+        inviteeName: 'Lea',
+        eventName: 'Call',
+        eventType: '30min',
+        scheduledFor: new Date(),
+        endTime: null,
+        joinUrl: '',
+        location: '',
+        cancelUrl: '',
+        rescheduleUrl: '',
+        canceledReason: '',
+        ...news,
+      },
+    ),
+  );
+}
 
 async function ownPolicy(s: Stage) {
   const { apiKeyId, sessionToken } = s.desk.tenant;

@@ -40,7 +40,11 @@ const SUSPECTS: readonly unknown[] = [
 ];
 
 /** Fields that are not looked at beside another one, as the description of the operation says. */
-const IGNORED = new Set(['contacts.update.add_categories']);
+const IGNORED = new Set([
+  'contacts.update.add_categories',
+  'integrations.connect.config',
+  'integrations.addEvent.config',
+]);
 
 const pathsOf = ({ status, body }: Answer): string[] =>
   status < 400 || status >= 500 ? [] : (body?.problems ?? []).map(({ path }: { path: string }) => path);

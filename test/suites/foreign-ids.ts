@@ -13,10 +13,12 @@ import {
   enroll,
   type Tenant,
 } from '../harness/factories.ts';
+import { createCustomer } from '../harness/acquisition.ts';
 import { createApproval, createPolicy } from '../harness/approvals.ts';
 import { createDelivery } from '../harness/webhook-rows.ts';
 import { createEndpoint } from '../harness/webhooks.ts';
 import { createDirectSend } from '../harness/direct-sends.ts';
+import { createConnectionRow, createSubscriptionRow } from '../harness/integrations.ts';
 import { createApplication } from '../harness/oauth.ts';
 import type { World } from '../harness/world.ts';
 
@@ -58,6 +60,23 @@ type Factory = (place: Place) => Promise<string>;
  * with a parameter that is not here fails the suite; a new area adds its lines.
  */
 export const ROWS: Record<string, Factory> = {
+  '/integrations/connections/:id': async ({ world, tenant }) => createConnectionRow(world, tenant),
+  '/integrations/connections/:id/events/:eventId': async ({ world, tenant, parents }) =>
+    createSubscriptionRow(world, tenant, parents.id!),
+  '/integrations/inbound/:token': async ({ world, tenant }) => {
+    const token = newSecret();
+    const id = await createConnectionRow(world, tenant);
+    await world.deps
+      .db('integration_connections')
+      .where({ id })
+      .update({ inbound_hash: sha256(token) });
+    return token;
+  },
+  '/acquisition/prospects/:contactId': async ({ world, tenant }) =>
+    createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId),
+  '/acquisition/campaign-spend/:campaignId': async ({ world, tenant }) =>
+    (await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hello' }])).campaignId,
+  '/acquisition/attributions/:personId': async ({ world, tenant }) => createCustomer(world, tenant.organizationId),
   '/ai/tools/:name': async () => 'list_mailboxes',
   '/auth/sessions/:id': async ({ world, tenant }) => {
     await createSession(world.deps, tenant.userId, tenant.organizationId);
@@ -212,6 +231,20 @@ export const ROWS: Record<string, Factory> = {
       'occurred_at',
       'received_at',
     ]),
+  '/people/:id': async (place) => insert(place, 'people', {}, ['created_at']),
+  '/identity-conflicts/:id': async (place) =>
+    insert(
+      place,
+      'identity_conflicts',
+      {
+        person_id: await insert(place, 'people', {}, ['created_at']),
+        other_person_id: await insert(place, 'people', {}, ['created_at']),
+        kind: 'user_id',
+        value: newId(),
+        state: 'open',
+      },
+      ['created_at'],
+    ),
   '/contacts/:id': async (place) => contact(place),
   '/contacts/imports/:id': async (place) =>
     insert(place, 'contact_imports', {
@@ -219,9 +252,61 @@ export const ROWS: Record<string, Factory> = {
       filename: 'leads.csv',
       options: json(IMPORT_OPTIONS),
     }),
+  '/crm/pipelines/:id': async (place) => insert(place, 'crm_pipelines', { name: 'Sales', position: 1 }),
+  '/crm/pipelines/:id/stages/:stageId': async (place) =>
+    insert(place, 'crm_stages', { pipeline_id: place.parents.id, name: 'New', color: '#0ea5e9', position: 1 }),
+  '/crm/deals/:id': async (place) =>
+    insert(place, 'crm_deals', { ...(await stage(place)), name: 'Deal', currency: 'USD' }),
+  '/crm/task-types/:id': async (place) => {
+    const organization_id = place.tenant.organizationId;
+    await place.world.deps
+      .db('crm_seeds')
+      .insert({ organization_id, created_at: place.world.deps.clock.now() })
+      .onConflict()
+      .ignore();
+    return insert(place, 'crm_task_types', { name: newId(), color: '#0ea5e9', position: 1 });
+  },
+  '/crm/tasks/:id': async (place) => insert(place, 'crm_tasks', { title: 'Call', priority: 'medium', type: 'Call' }),
+  '/teams/:id': async (place) => insert(place, 'teams', { name: 'Sales', color: '#94a3b8' }),
+  '/teams/:id/members/:userId': async ({ world, tenant, parents }) => {
+    const { userId } = await createMember(world.deps, tenant, 'Viewer');
+    await world.deps.db('team_members').insert({
+      organization_id: tenant.organizationId,
+      team_id: parents.id,
+      user_id: userId,
+      added_at: world.deps.clock.now(),
+    });
+    return userId;
+  },
   '/folders/:id': async (place) => label(place, 'folder'),
   '/tags/:id': async (place) => label(place, 'tag'),
   '/categories/:id': async (place) => label(place, 'category'),
+  '/automations/:id': async (place) =>
+    insert(place, 'automations', {
+      name: newId(),
+      enabled: false,
+      trigger_event: 'email.replied',
+      filter: '{}',
+      graph: json({ nodes: [{ id: 'trigger', type: 'trigger', x: 0, y: 0 }], edges: [] }),
+    }),
+  '/goals/:id': async (place) => {
+    const goalId = await insert(place, 'goals', { name: newId(), kind: 'signup', is_primary: false, revision: 1 });
+    const definition = { event_name: 'signed.up', predicates: [], value_path: null, value_unit: 'minor' };
+    await place.world.deps.db('goal_revisions').insert({
+      organization_id: place.tenant.organizationId,
+      goal_id: goalId,
+      revision: 1,
+      definition: json({ ...definition, currency_path: null, default_currency: null }),
+      created_at: place.world.deps.clock.now(),
+    });
+    return goalId;
+  },
+  '/goals/:id/replays/:replayId': async (place) =>
+    insert(place, 'goal_replays', { goal_id: place.parents.id, goal_revision: 1, state: 'completed' }, [
+      'from_at',
+      'to_at',
+      'created_at',
+    ]),
   '/segments/:id': async (place) => insert(place, 'segments', { name: newId() }),
   '/webhooks/:id': async ({ world, tenant }) =>
     (await createEndpoint(world.deps, tenant.organizationId, 'http://127.0.0.1:1')).id,
@@ -275,6 +360,15 @@ async function insert(
 
 function contact({ world, tenant }: Place): Promise<string> {
   return createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
+}
+
+/** A stage of a pipeline of its own, as a deal names it. */
+export async function stage(place: Place): Promise<{ pipeline_id: string; stage_id: string }> {
+  const pipeline_id = await insert(place, 'crm_pipelines', { name: 'Sales', position: 1 });
+  return {
+    pipeline_id,
+    stage_id: await insert(place, 'crm_stages', { pipeline_id, name: 'New', color: '#0ea5e9', position: 1 }),
+  };
 }
 
 async function lead(place: Place): Promise<{ contactId: string; enrollmentId: string }> {

@@ -4,6 +4,12 @@ import type {
   ApprovalMailArgs,
   ApprovalMailSignals,
 } from '../../workflows/approval-mail/contract.ts';
+import type {
+  WeeklyReportActivities,
+  WeeklyReportArgs,
+  WeeklyReportSignals,
+} from '../../workflows/weekly-report/contract.ts';
+import type * as Flow from '../../workflows/automation/contract.ts';
 import type { CampaignActivities, CampaignArgs } from '../../workflows/campaign/contract.ts';
 import type { ContactImportActivities, ContactImportArgs } from '../../workflows/contact-import/contract.ts';
 import type * as Direct from '../../workflows/direct-send/contract.ts';
@@ -12,6 +18,8 @@ import type { MailboxCheckActivities, MailboxCheckArgs } from '../../workflows/m
 import type * as Order from '../../workflows/mailbox-order/contract.ts';
 import type { MaintenanceActivities } from '../../workflows/maintenance/contract.ts';
 import type * as Renewal from '../../workflows/domain-renewal/contract.ts';
+import type * as Replay from '../../workflows/goal-replay/contract.ts';
+import type * as Provided from '../../workflows/integration-delivery/contract.ts';
 import type * as Refund from '../../workflows/order-refund/contract.ts';
 import type { RunActivities, RunArgs, RunReport, RunSignals } from '../../workflows/run/contract.ts';
 import type { WarmupActivities, WarmupArgs, WarmupSignals } from '../../workflows/warmup/contract.ts';
@@ -24,6 +32,7 @@ import type {
   WebhookVerifyArgs,
   WebhookVerifySignals,
 } from '../../workflows/webhook-verify/contract.ts';
+import { activity, today, type FamilyPayloads } from './payload-schemas.ts';
 
 /*
  * What stands in histories: arguments, signals, inputs and results of activities. Replay compares kinds and order of
@@ -34,40 +43,6 @@ import type {
  * here, and a schema that is changed to please it no longer fits the recordings. What only earlier releases wrote, and
  * today's code does not read, is listed as `earlier`, without a type.
  */
-
-type Inputs<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: infer Args) => unknown
-  ? Args
-  : never;
-type Result<Activities, Name extends keyof Activities> = Activities[Name] extends (...args: never[]) => infer Answer
-  ? Awaited<Answer>
-  : never;
-
-interface ActivityPayloads {
-  input: z.ZodType;
-  result: z.ZodType;
-}
-
-/** The payloads of one family. */
-export interface FamilyPayloads {
-  args: z.ZodType;
-  signals: Readonly<Record<string, z.ZodType>>;
-  activities: Readonly<Record<string, ActivityPayloads>>;
-}
-
-/** Ties a schema to a type of today. */
-const today =
-  <Type>() =>
-  <Schema extends z.ZodType<Type>>(schema: Schema): Schema =>
-    schema;
-
-/** Ties the input and the result of an activity to its signature. */
-const activity =
-  <Activities>() =>
-  <Name extends keyof Activities>(
-    _name: Name,
-    input: z.ZodType<Inputs<Activities, Name>>,
-    result: z.ZodType<Result<Activities, Name>>,
-  ): ActivityPayloads => ({ input, result });
 
 const id = z.uuid();
 const time = z.number().min(1_000_000_000_000);
@@ -83,6 +58,7 @@ const enrollmentArgs = today<Enrolled.EnrollmentArgs>()(
   z.strictObject({ organizationId: id, campaignId: id, contactId: id }),
 );
 const approvalMailArgs = today<ApprovalMailArgs>()(z.strictObject({ organizationId: id, approvalId: id }));
+const weeklyReportArgs = today<WeeklyReportArgs>()(z.strictObject({ organizationId: id, reportId: id }));
 const warmupArgs = today<WarmupArgs>()(z.strictObject({ organizationId: id, mailboxId: id }));
 const checkArgs = today<MailboxCheckArgs>()(z.strictObject({ organizationId: id, checkId: id }));
 const side = z.union([
@@ -175,6 +151,18 @@ const testDecision = today<Test.TestDecision>()(
 );
 
 const renewalArgs = today<Renewal.DomainRenewalArgs>()(z.strictObject({ organizationId: id, domainId: id }));
+const replayArgs = today<Replay.GoalReplayArgs>()(z.strictObject({ organizationId: id, replayId: id }));
+const flowArgs = today<Flow.AutomationArgs>()(z.strictObject({ organizationId: id, runId: id }));
+const flowDecision = today<Flow.AutomationDecision>()(
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('wait'), state: z.literal('waiting'), until: time.nullable(), where: why }),
+    z.strictObject({ kind: z.literal('call'), nodeId: why, where: why }),
+    z.strictObject({ kind: z.literal('done'), outcome: why }),
+  ]),
+);
+const providedArgs = today<Provided.IntegrationDeliveryArgs>()(
+  z.strictObject({ organizationId: id, connectionId: id }),
+);
 const refundArgs = today<Refund.OrderRefundArgs>()(z.strictObject({ organizationId: id, paymentId: id }));
 const importActivity = activity<ContactImportActivities>();
 const outcome = z.strictObject({ outcome: why });
@@ -211,6 +199,19 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       mailApprovers: activity<ApprovalMailActivities>()(
         'mailApprovers',
         z.tuple([approvalMailArgs]),
+        z.strictObject({ kind: z.literal('done'), why }),
+      ),
+    },
+  },
+  'weekly-report': {
+    args: z.tuple([weeklyReportArgs]),
+    signals: {
+      retry: z.tuple([today<WeeklyReportSignals['retry']>()(z.strictObject({ cause: z.enum(['operator', 'sweep']) }))]),
+    },
+    activities: {
+      mailWeeklyReport: activity<WeeklyReportActivities>()(
+        'mailWeeklyReport',
+        z.tuple([weeklyReportArgs]),
         z.strictObject({ kind: z.literal('done'), why }),
       ),
     },
@@ -411,6 +412,56 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
       ),
     },
   },
+  automation: {
+    args: z.tuple([flowArgs]),
+    signals: {
+      changed: z.tuple([
+        today<Flow.AutomationSignals['changed']>()(z.strictObject({ cause: z.enum(['ended', 'settled']) })),
+      ]),
+      retry: retried,
+    },
+    activities: {
+      // A local activity: the history has its result, never its input.
+      advanceAutomation: { input: z.tuple([flowArgs]), result: flowDecision },
+      callAutomationApp: activity<Flow.AutomationActivities>()(
+        'callAutomationApp',
+        z.tuple([z.strictObject({ organizationId: id, runId: id, nodeId: why })]),
+        outcome,
+      ),
+    },
+  },
+  'goal-replay': {
+    args: z.tuple([replayArgs]),
+    signals: { retry: retried },
+    activities: {
+      replayPage: activity<Replay.GoalReplayActivities>()(
+        'replayPage',
+        z.tuple([replayArgs]),
+        z.strictObject({ kind: z.enum(['more', 'done']), why }),
+      ),
+    },
+  },
+  'integration-delivery': {
+    args: z.tuple([providedArgs]),
+    signals: {
+      more: z.tuple([
+        today<Provided.IntegrationDeliverySignals['more']>()(
+          z.strictObject({ cause: z.enum(['event', 'action', 'reconnect', 'replay', 'sweep']) }),
+        ),
+      ]),
+      retry: retried,
+    },
+    activities: {
+      deliverToProvider: activity<Provided.IntegrationDeliveryActivities>()(
+        'deliverToProvider',
+        z.tuple([providedArgs]),
+        z.union([
+          z.strictObject({ kind: z.enum(['more', 'done']), why }),
+          z.strictObject({ kind: z.literal('wait'), wakeAt: z.number().nullable(), why }),
+        ]),
+      ),
+    },
+  },
   'order-refund': {
     args: z.tuple([refundArgs]),
     signals: {
@@ -534,64 +585,3 @@ export const PAYLOADS: Readonly<Record<string, FamilyPayloads>> = {
     },
   },
 };
-
-/** Every payload of a recorded history that does not fit, and where it stands; empty when all do. */
-export function misfits(family: string, history: RecordedHistory): string[] {
-  const payloads = PAYLOADS[family];
-  if (!payloads) return [`${family} has no entry in recorded-payloads.ts`];
-  const found: string[] = [];
-  const check = (place: string, schema: z.ZodType | undefined, value: unknown) => {
-    if (!schema) found.push(`${place}: no schema`);
-    else {
-      const { success, error } = schema.safeParse(value);
-      if (!success) found.push(`${place}: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
-    }
-  };
-  const scheduled = new Map<string, string>();
-  for (const event of history.events) {
-    const started = event.workflowExecutionStartedEventAttributes;
-    if (started) check('arguments', payloads.args, decode(started.input));
-    const signal = event.workflowExecutionSignaledEventAttributes;
-    if (signal) check(`signal ${signal.signalName}`, payloads.signals[signal.signalName], decode(signal.input));
-    const activityTask = event.activityTaskScheduledEventAttributes;
-    if (activityTask) {
-      const { name } = activityTask.activityType;
-      scheduled.set(event.eventId, name);
-      check(`input of ${name}`, payloads.activities[name]?.input, decode(activityTask.input));
-    }
-    const completed = event.activityTaskCompletedEventAttributes;
-    if (completed) {
-      const name = scheduled.get(completed.scheduledEventId)!;
-      check(`result of ${name}`, payloads.activities[name]?.result, decode(completed.result)[0]);
-    }
-    const { details, markerName } = event.markerRecordedEventAttributes ?? {};
-    if (markerName === 'core_local_activity' && details?.result) {
-      const { activity_type: name } = decode(details.data)[0] as { activity_type: string };
-      check(`result of ${name}`, payloads.activities[name]?.result, decode(details.result)[0]);
-    }
-  }
-  return found;
-}
-
-interface Recorded {
-  payloads?: { data?: string }[];
-}
-
-/** A history as it is recorded: Temporal's JSON form. */
-export interface RecordedHistory {
-  events: {
-    eventId: string;
-    workflowExecutionStartedEventAttributes?: { input?: Recorded };
-    workflowExecutionSignaledEventAttributes?: { signalName: string; input?: Recorded };
-    activityTaskScheduledEventAttributes?: { activityType: { name: string }; input?: Recorded };
-    activityTaskCompletedEventAttributes?: { scheduledEventId: string; result?: Recorded };
-    markerRecordedEventAttributes?: { markerName: string; details?: Record<string, Recorded> };
-  }[];
-}
-
-function decode(recorded: Recorded | undefined): unknown[] {
-  return (recorded?.payloads ?? []).map(({ data }) => {
-    const text = Buffer.from(data ?? '', 'base64').toString();
-    return text === '' ? undefined : (JSON.parse(text) as unknown);
-  });
-}

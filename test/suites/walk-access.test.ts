@@ -274,7 +274,9 @@ test('a wrong type in every field, an unknown field and a missing Idempotency-Ke
     const paths: string[] = spec.errorStyle
       ? namedByOAuth(answer)
       : (answer.body?.problems ?? []).map((problem: { path: string }) => problem.path);
-    const faults = spec.errorStyle ? [] : expect(answer, 400, 'bad_request', 'a body of wrong types');
+    const faults = spec.errorStyle
+      ? []
+      : expect(answer, 400, spec.refusal?.(answer.body?.problems?.[0]) ?? 'bad_request', 'a body of wrong types');
     const fields = wrong ? Object.keys({ ...wrong.body, ...extra }).map((name) => `body.${name}`) : ['body'];
     if (idempotencyOf(spec) === 'required') fields.push('headers.Idempotency-Key');
     for (const field of fields)

@@ -5,7 +5,7 @@ import test from 'ava';
 import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import * as barrel from '../../workflows/index.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { misfits } from './recorded-payloads.ts';
+import { misfits } from './misfits.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 

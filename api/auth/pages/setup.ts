@@ -5,8 +5,9 @@ import type { Config } from '../../../lib/config/index.ts';
 import type { StreamReply } from '../../http/route.ts';
 import { sentForm, shownPage } from '../../oauth/pages/declare.ts';
 import { html, type Html } from '../../oauth/pages/html.ts';
+import { dashboardPage } from '../../system/dashboard.ts';
 import { messagePage, page } from '../../oauth/pages/layout.ts';
-import { APPS_PATH } from '../../oauth/pages/return-to.ts';
+import { APPS_PATH, SIGN_IN_PATH } from '../../oauth/pages/return-to.ts';
 import { AUTOFOCUS, enter, hiddenFields, problem } from '../../oauth/pages/sign-in.ts';
 import type { Visit } from '../../oauth/pages/visit.ts';
 import { addressIn, nameField, orAgain, passwordField, refusedForm, splitName, tokenParams } from './fields.ts';
@@ -18,8 +19,9 @@ export const setupRoutes = [
   shownPage({
     operationId: 'pages.home',
     path: '/',
-    summary: 'What answers here, for a person who opens the address of the API',
-    show: async (visit) => ((await isClaimed(visit.ctx)) ? homePage() : unclaimedPage()),
+    summary: 'The dashboard, or what answers here before it is set up',
+    show: async (visit) =>
+      (await isClaimed(visit.ctx)) ? (dashboardPage(visit.ctx.config) ?? homePage()) : unclaimedPage(),
   }),
   shownPage({
     operationId: 'pages.setup',
@@ -102,6 +104,7 @@ function welcomePage(config: Config, organization: string, key: string): StreamR
     wide: true,
     body: html`<h1>${organization} is ready</h1>
 <p class="soft">You are signed in here, as the administrator of this installation.</p>
+<p><a class="button main" href="/">Open the dashboard</a></p>
 <h2 class="part">Your API key</h2>
 <p class="key"><code>${key}</code></p>
 <div class="note warn"><p>It is shown this once and may do everything in this workspace. Keep it like a password; keys that may do less are made with <code>POST /v1/api-keys</code>.</p></div>
@@ -136,7 +139,7 @@ function command(text: string): Html {
 function homePage(): StreamReply {
   return page({
     title: 'Heron',
-    body: html`<h1>Heron</h1><p>This is the API of a Heron installation. It has no dashboard; programs use it with an API key.</p>
+    body: html`<h1>Heron</h1><p>This is the API of a Heron installation. Its dashboard was not built (<code>npm run build</code> does that); programs use it with an API key.</p>
 <dl class="places"><dt>API reference</dt><dd><a href="/docs">/docs</a></dd><dt>OpenAPI document</dt><dd><a href="/openapi.json">/openapi.json</a></dd><dt>Your authorized apps</dt><dd><a href="${APPS_PATH}">${APPS_PATH}</a></dd></dl>`,
   });
 }
@@ -161,6 +164,6 @@ function claimedPage(): StreamReply {
   return messagePage(
     403,
     'This installation has an owner',
-    html`<p>The setup link has been used already. If that was you, <a href="${APPS_PATH}">sign in</a>; for another API key, run <code>npm run heron -- bootstrap</code> on the machine.</p>`,
+    html`<p>The setup link has been used already. If that was you, <a href="${SIGN_IN_PATH}">sign in</a>; for another API key, run <code>npm run heron -- bootstrap</code> on the machine.</p>`,
   );
 }

@@ -1,11 +1,9 @@
 import test from 'ava';
-import { browserSession } from '../../../domain/identity/browser-session.ts';
-import type { TokenPair } from '../../../domain/identity/sessions.ts';
 import { createApp, authorizeAddress, signInOn, tenantWithPassword } from '../../../test/harness/consent.ts';
 import { browserTests, findChromium, launchBrowser, type TestBrowser } from '../../../test/harness/browser.ts';
+import { createBrowserCookie } from '../../../test/harness/factories.ts';
 import { startReceiver, type Receiver, type ReceiverAnswer } from '../../../test/harness/receiver.ts';
 import { createWorld, type World } from '../../../test/harness/world.ts';
-import { cookieNames } from './cookies.ts';
 import { html } from './html.ts';
 
 const browserTest = browserTests(test);
@@ -33,11 +31,7 @@ test.after.always(async () => {
 const asked = (address: string, cookie = '') => fetch(address, { redirect: 'manual', headers: { cookie } });
 
 /** What the browser of a person who is signed in sends. */
-async function sessionCookie({ userId }: { userId: string }): Promise<string> {
-  const session = await world.deps.db('sessions').where({ user_id: userId }).first('id');
-  const { value } = await browserSession(world.deps, { sessionId: session.id, userId } as TokenPair);
-  return `${cookieNames(world.deps.config).session}=${value}`;
-}
+const sessionCookie = ({ userId }: { userId: string }) => createBrowserCookie(world.deps, userId);
 
 test("a request of an unknown client, or for an address that is not the client's, goes nowhere", async (t) => {
   const tenant = await world.tenant();

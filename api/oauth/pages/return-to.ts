@@ -3,6 +3,30 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The page of a person's authorized apps. */
 export const APPS_PATH = '/account/apps';
 
+/** The sign-in form that stands by itself. */
+export const SIGN_IN_PATH = '/account/sign-in';
+
+/** Any origin: paths are resolved against it to see that they stay on it. */
+const NOWHERE = 'http://heron.invalid';
+
+/** A form's request that leads to a page of the dashboard; to its first page where `path` is none of this server. */
+export function dashboardRequest(path: string): string {
+  return new URLSearchParams({ to: ownPath(path) ?? '/' }).toString();
+}
+
+/** The path of {@link dashboardRequest}; undefined for any other request. */
+export function dashboardIn(request: string): string | undefined {
+  const params = [...new URLSearchParams(request)];
+  return params.length === 1 && params[0]![0] === 'to' ? ownPath(params[0]![1]) : undefined;
+}
+
+function ownPath(path: string): string | undefined {
+  if (!path.startsWith('/') || path.length > 2_000 || !URL.canParse(path, NOWHERE)) return undefined;
+  const url = new URL(path, NOWHERE);
+  // A path such as //evil.example or /\evil.example is another host to a browser.
+  return url.origin === NOWHERE && !url.pathname.startsWith('//') ? url.pathname + url.search : undefined;
+}
+
 /** The page of a mailed invitation, before its token. */
 export const INVITATION_PATH = '/invitations';
 
@@ -30,7 +54,7 @@ export function approvalIn(request: string): string | undefined {
 }
 
 /**
- * Where a form leads when it is done: the invitation, the approval or the authorization request it came from, or the authorized apps. The
+ * Where a form leads when it is done: the invitation, the approval, the page of the dashboard or the authorization request it came from, or the authorized apps. The
  * path is always ours; only query parameters of the form's value are used, encoded anew.
  */
 export function returnTo(request: string): string {
@@ -38,6 +62,8 @@ export function returnTo(request: string): string {
   if (invitation !== undefined) return `${INVITATION_PATH}/${invitation}`;
   const approval = approvalIn(request);
   if (approval !== undefined) return `${APPROVAL_PATH}/${approval}`;
+  const dashboard = dashboardIn(request);
+  if (dashboard !== undefined) return dashboard;
   return request === '' ? APPS_PATH : `${AUTHORIZE_PATH}?${new URLSearchParams(request).toString()}`;
 }
 

@@ -6,10 +6,10 @@ import { confirmSignIn, signIn } from '../../../domain/auth/sign-in.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { StreamReply } from '../../http/route.ts';
 import { emailAddress } from '../../http/schemas.ts';
-import { sentForm } from './declare.ts';
+import { sentForm, shownPage } from './declare.ts';
 import { html, type Html, type Part } from './html.ts';
 import { page, redirect } from './layout.ts';
-import { approvalIn, invitationIn, returnTo } from './return-to.ts';
+import { approvalIn, dashboardIn, dashboardRequest, invitationIn, returnTo, SIGN_IN_PATH } from './return-to.ts';
 import type { Visit } from './visit.ts';
 
 export interface SignInOptions {
@@ -36,7 +36,7 @@ function passwordPage(visit: Visit, { request, refused, email = '' }: SignInOpti
     'Sign in',
     refused,
     html`<p class="soft">Sign in ${purposeOf(request)}.</p>
-${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(visit, request)}
+${problem(refused)}<form method="post" action="${SIGN_IN_PATH}">${hiddenFields(visit, request)}
 <label class="field">Email address<input class="text" type="email" name="email" value="${email}" autocomplete="username" required maxlength="254"${email === '' ? AUTOFOCUS : null}></label>
 <label class="field">Password<input class="text" type="password" name="password" autocomplete="current-password" required maxlength="1024"${email === '' ? null : AUTOFOCUS}></label>
 <button class="main wide">Sign in</button></form>
@@ -45,6 +45,7 @@ ${problem(refused)}<form method="post" action="/account/sign-in">${hiddenFields(
 }
 
 function purposeOf(request: string): string {
+  if (dashboardIn(request) !== undefined) return 'to your workspace';
   if (request === '') return 'to see the apps you have authorized';
   if (approvalIn(request) !== undefined) return 'to see what waits for your decision';
   return invitationIn(request) === undefined ? 'to go on to the app that asks for access' : 'to accept the invitation';
@@ -103,9 +104,25 @@ export async function enter(visit: Visit, tokens: TokenPair): Promise<void> {
 
 /** Signing in and out of the pages, over the verbs of the API's own sign-in. */
 export const signInRoutes = [
+  shownPage({
+    operationId: 'pages.showSignIn',
+    path: SIGN_IN_PATH,
+    summary: 'The sign-in form of the dashboard',
+    description: 'Leads on to the address in `to`, a path of this server, for a person who is signed in.',
+    query: z.looseObject({
+      to: z
+        .string()
+        .optional()
+        .meta({ description: 'Path of the dashboard to come back to; its first page unless given' }),
+    }),
+    show: async (visit, { to }) => {
+      const request = dashboardRequest(typeof to === 'string' ? to : '/');
+      return visit.signedIn ? redirect(returnTo(request)) : signInPage(visit, { request });
+    },
+  }),
   sentForm({
     operationId: 'pages.signIn',
-    path: '/account/sign-in',
+    path: SIGN_IN_PATH,
     summary: 'The sign-in form: address and password',
     description:
       'Opens a browser session, or mails a code first, as AUTH_LOGIN_CODE says. The attempts are limited as those of POST /v1/auth/login.',

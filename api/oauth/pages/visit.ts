@@ -56,16 +56,23 @@ function csrfToken(config: Config, binding: string): string {
  * @throws AppError forbidden
  */
 export function assertOwnForm(visit: Visit, headers: Record<string, string | undefined>, token: string): void {
-  const { APP_URL } = visit.ctx.config;
+  assertOwnOrigin(visit.ctx.config, headers);
+  if (!safeEqual(token, visit.csrf)) {
+    throw new AppError('forbidden', 'This form is too old', {
+      fix: 'You may have signed in or out since it was opened. Open the page again.',
+    });
+  }
+}
+
+/**
+ * Refuses a request that was not sent from a page of this server, by its Origin and Sec-Fetch-Site headers.
+ * @throws AppError forbidden
+ */
+export function assertOwnOrigin({ APP_URL }: Config, headers: Record<string, string | undefined>): void {
   const site = headers['sec-fetch-site'];
   const isOwn = headers.origin === new URL(APP_URL).origin && (site === undefined || site === 'same-origin');
   if (!isOwn)
     throw new AppError('forbidden', 'This form was not sent from this site', {
       fix: `Open this site at ${APP_URL} and try again.`,
     });
-  if (!safeEqual(token, visit.csrf)) {
-    throw new AppError('forbidden', 'This form is too old', {
-      fix: 'You may have signed in or out since it was opened. Open the page again.',
-    });
-  }
 }

@@ -47,6 +47,7 @@ export const stepActionSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('remove_tag'), category_id: z.uuid() }),
   z.strictObject({ type: z.literal('unsubscribe') }),
   z.strictObject({ type: z.literal('notify'), message: z.string().max(2000).default('') }),
+  z.strictObject({ type: z.literal('run_automation'), automation_id: z.uuid() }),
   z.strictObject({ type: z.literal('end') }),
 ]);
 

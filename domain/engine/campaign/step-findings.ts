@@ -248,6 +248,16 @@ export async function stepProblems(org: OrgScope, steps: readonly CheckedStep[])
         message: 'is not an app connection of this workspace',
       });
   }
+  const automations = using((action) => (action.type === 'run_automation' ? action.automation_id : undefined));
+  const runnable = await existingIds(
+    org,
+    'automations',
+    automations.map((use) => use.id),
+  );
+  for (const { id, path } of automations) {
+    if (!runnable.has(id.toLowerCase()))
+      problems.push({ path: `${path}.action.automation_id`, message: 'is not an automation of this workspace' });
+  }
   const categories = using((action) =>
     action.type === 'add_tag' || action.type === 'remove_tag' ? action.category_id : undefined,
   );

@@ -2,6 +2,7 @@ import type { Columns } from '../../../db/rows.ts';
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
+import { HOLD_TITLES, isOrderHold, ORDER_HOLDS, type HoldCode } from './hold-codes.ts';
 import { announcePoolChange, findActiveCampaigns } from './pool-change.ts';
 import { releaseReservedSends } from './release.ts';
 
@@ -12,40 +13,16 @@ export interface MailboxHold {
   until: Date | null;
 }
 
-/** What a mailbox is held for: a refused sign-in, a consent that has ended, or what a mail server holds against the mailbox or its settings. */
-export type HoldCode =
-  | 'auth_failed'
-  | 'consent_ended'
-  | 'imap_auth_failed'
-  | 'sender_refused'
-  | 'sending_limit'
-  | 'sending_suspended'
-  | 'sender_not_verified'
-  | 'sender_reputation'
-  | 'server_refused';
-
 /**
  * How long (ms) a mailbox whose sign-in is refused rests before it is tried again by itself, for sending and for reading.
  * Providers lock accounts that try too often; new credentials end the wait at once.
  */
 export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
-const TITLES: Record<HoldCode, string> = {
-  auth_failed: 'The SMTP server refuses the sign-in',
-  consent_ended: 'The provider has ended the consent to use the mailbox',
-  imap_auth_failed: 'The IMAP server refuses the sign-in',
-  sender_refused: 'The SMTP server refuses the mailbox as sender',
-  sending_limit: 'The mailbox has reached a sending limit of its provider',
-  sending_suspended: 'The provider has suspended sending from the mailbox',
-  sender_not_verified: 'The provider has not verified the mailbox as sender',
-  sender_reputation: 'The reputation of the mailbox, its domain or its network is refused',
-  server_refused: 'The SMTP server does not take the mail in',
-};
-
 /**
  * Stops a mailbox from sending without changing its status: reserved slots are released, one event is emitted. Holds for sending
- * and for reading are stored apart: a later hold replaces an earlier one of its own kind, and while either
- * lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
+ * and for reading are stored apart: a later hold replaces an earlier one of its own kind (only another hold of an order replaces that of an
+ * order), and while either lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const reason = hold.reason.slice(0, 500);
@@ -54,19 +31,28 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
      update mailboxes m set ${sideOf(hold.code)}_code = :code, ${sideOf(hold.code)}_reason = :reason, ${sideOf(hold.code)}_until = :until, updated_at = :now
-     from old where m.id = old.id returning m.email, old.*`,
-    { id: mailboxId, code: hold.code, reason, until: hold.until, now: tx.now },
+     from old where m.id = old.id and (:replaces or old.${sideOf(hold.code)}_code is null or old.${sideOf(hold.code)}_code <> all(:lasting))
+     returning m.email, old.*`,
+    {
+      id: mailboxId,
+      code: hold.code,
+      reason,
+      until: hold.until,
+      now: tx.now,
+      replaces: isOrderHold(hold.code),
+      lasting: [...ORDER_HOLDS],
+    },
   );
   if (!mailbox) return;
   const until = hold.until ? `until ${hold.until.toISOString()}` : 'until a person lifts it';
   await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
     type: 'sender_held',
-    message: `A mailbox rests ${until}: ${TITLES[hold.code]}`,
+    message: `A mailbox rests ${until}: ${HOLD_TITLES[hold.code]}`,
   });
   const side = sideOf(hold.code);
   const now = { ...mailbox, [`${side}_code`]: hold.code, [`${side}_until`]: hold.until };
   announceHealth(tx, mailboxId, mailbox, now, reason);
-  const error = { error_code: hold.code, title: TITLES[hold.code], message: reason };
+  const error = { error_code: hold.code, title: HOLD_TITLES[hold.code], message: reason };
   const known = await tx.org
     .table('mailbox_errors')
     .where({ mailbox_id: mailboxId, error_code: hold.code })
@@ -110,28 +96,32 @@ export async function warnMailbox(tx: Tx, mailboxId: string, code: WarningCode, 
   if (mailbox) tx.emit('email_account.error', { email_account_id: mailboxId, email: mailbox.email, ...error });
 }
 
-/** Lifts the holds of a mailbox and settles their errors; with `code`, only a hold for that. Returns whether there was one. */
+/**
+ * Lifts the holds of a mailbox, except that of an order, and settles their errors; with `code`, only a hold for that.
+ * Returns whether there was one.
+ */
 export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null = null): Promise<boolean> {
-  const sides = code === null ? SIDES : [sideOf(code)];
+  const names = { id: mailboxId, code, lasting: [...ORDER_HOLDS], now: tx.now };
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (
        select id, ${HOLD_COLUMNS} from mailboxes
-       where organization_id = :org and id = :id
-         and (hold_code is not null and (:code::text is null or hold_code = :code)
-           or imap_hold_code is not null and (:code::text is null or imap_hold_code = :code)) for no key update
+       where organization_id = :org and id = :id and (${SIDES.map(isLifted).join(' or ')}) for no key update
      )
-     update mailboxes m set ${sides.map((side) => `${side}_code = null, ${side}_reason = null, ${side}_until = null`).join(', ')}, updated_at = :now
+     update mailboxes m set ${SIDES.map(liftedSide).join(', ')}, updated_at = :now
      from old where m.id = old.id returning m.email, old.*`,
-    { id: mailboxId, code, now: tx.now },
+    names,
   );
   await tx.org.sql(
     `update mailbox_errors set resolved_at = :now
-     where organization_id = :org and mailbox_id = :id and resolved_at is null and (:code::text is null or error_code = :code)`,
-    { id: mailboxId, code, now: tx.now },
+     where organization_id = :org and mailbox_id = :id and resolved_at is null
+       and case when :code::text is null then error_code <> all(:lasting) else error_code = :code end`,
+    names,
   );
   if (mailbox) {
     const now = { ...mailbox };
-    for (const side of sides) Object.assign(now, { [`${side}_code`]: null, [`${side}_until`]: null });
+    for (const side of SIDES)
+      if (mailbox[`${side}_code`] === code || (code === null && !isOrderHold(mailbox[`${side}_code`])))
+        Object.assign(now, { [`${side}_code`]: null, [`${side}_until`]: null });
     announceHealth(tx, mailboxId, mailbox, now, null);
     if (now.hold_code === null && now.imap_hold_code === null)
       await announcePoolChange(tx, mailboxId, await findActiveCampaigns(tx, mailboxId), {
@@ -140,6 +130,17 @@ export async function clearHold(tx: Tx, mailboxId: string, code: HoldCode | null
       });
   }
   return mailbox !== undefined;
+}
+
+/** Whether the hold of a side ends, over the row `m` or `old`. */
+function isLifted(side: (typeof SIDES)[number]): string {
+  return `${side}_code is not null and case when :code::text is null then ${side}_code <> all(:lasting) else ${side}_code = :code end`;
+}
+
+function liftedSide(side: (typeof SIDES)[number]): string {
+  const column = (name: string) =>
+    `${side}_${name} = case when ${isLifted(side).replaceAll(`${side}_code`, `old.${side}_code`)} then null else m.${side}_${name} end`;
+  return ['code', 'reason', 'until'].map(column).join(', ');
 }
 
 /** A mailbox with its holds as they were before a change. */

@@ -1,3 +1,4 @@
+import { utcDay } from '../../../lib/clock.ts';
 import type { Columns } from '../../../db/rows.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { countDaily, type CounterChange } from '../campaign/counters.ts';
@@ -125,7 +126,7 @@ export async function moveSlot(tx: Tx, sendId: string, to: Date): Promise<void> 
   const moved: Slot = {
     ...slot,
     slot_day: slot.timezone ? dayKey(slot.timezone, to) : slot.slot_day,
-    mailbox_day: to.toISOString().slice(0, 10),
+    mailbox_day: utcDay(to),
   };
   await tx.org.table('sends').where({ id: sendId }).update({ slot_at: to, slot_day: moved.slot_day });
   await countDaily(tx.org, [...countsOf(slot, -1), ...countsOf(moved, 1)]);

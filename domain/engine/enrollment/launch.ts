@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../lib/clock.ts';
+import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import type { LaunchReport } from '../../../workflows/campaign/contract.ts';
 import { firstStep } from '../campaign/graph.ts';
 import { completeCampaign, pauseCampaign } from '../control/status.ts';
@@ -284,22 +284,32 @@ function untilRoom(tx: Tx, nextSlot: Date | null): Turn {
 /**
  * Contacts in mid-campaign who want to send today and have no slot yet: new leads leave them their share of the campaign's
  * limit. Those who are due already also keep the room of the mailboxes their conversations are bound to; room
- * kept for later in the day might find no time left to be used.
+ * kept for later in the day might find no time left to be used. Whoever waits to see what becomes of an email is due when that is over.
  */
 async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): Promise<KeepBack> {
   const soon = new Date(tx.now.getTime() + horizonMs);
-  const rows = await tx.org.sql<{ mailbox_id: string | null; emails: number; due: number; full: boolean | null }>(
+  const rows = await tx.org.sql<{
+    mailbox_id: string | null;
+    emails: number;
+    due: number;
+    asks: Date | null;
+    full: boolean | null;
+  }>(
     `with waiting as (
-       select e.mailbox_id, e.step_started_at + st.wait_after * interval '1 day' <= :soon as due
+       select e.mailbox_id, e.waiting_until, case when s.id is null then e.step_started_at + st.wait_after * interval '1 day'
+         else e.waiting_until end <= :soon as due
        from enrollments e join campaign_steps st on st.id = e.current_step_id and st.kind = 'email'
+         left join sends s on s.enrollment_id = e.id and s.step_id = st.id
        where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'active' and not e.blocked
          and e.waiting_until < :ends and e.waiting_for is not null
          and not exists (select 1 from sends s where s.enrollment_id = e.id and s.state in ('reserved', 'sending'))
        limit :limit
      ), wanted as (
-       select mailbox_id, count(*)::int as emails, (count(*) filter (where due))::int as due from waiting group by mailbox_id
+       select mailbox_id, count(*)::int as emails, (count(*) filter (where due))::int as due,
+         max(waiting_until) filter (where due) as asks
+       from waiting group by mailbox_id
      )
-     select w.mailbox_id, w.emails, w.due, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
+     select w.mailbox_id, w.emails, w.due, w.asks, m.campaign_limit <= w.due + coalesce(d.count, 0) as "full"
      from wanted w left join mailboxes m on m.id = w.mailbox_id
        left join daily_counters d on d.scope_id = m.id and d.scope = 'mailbox' and d.day = :day::date`,
     {
@@ -307,14 +317,15 @@ async function dueFollowUps(tx: Tx, campaign: CampaignView, horizonMs: number): 
       soon,
       ends: startOfNextDay(campaign.timezone, tx.now),
       limit: campaign.daily_limit,
-      day: soon.toISOString().slice(0, 10),
+      day: utcDay(soon),
     },
   );
-  const bound = rows.flatMap(({ mailbox_id: id, due, full }) => (id && due > 0 ? [{ id, due, full }] : []));
+  const bound = rows.flatMap(({ mailbox_id: id, due, asks, full }) => (id && asks ? [{ id, due, asks, full }] : []));
   return {
     emails: rows.reduce((sum, { emails }) => sum + emails, 0),
     mailboxes: new Map(bound.map(({ id, due }) => [id, due])),
     full: bound.filter(({ full }) => full).map(({ id }) => id),
+    until: bound.length === 0 ? Infinity : Math.max(...bound.map(({ asks }) => asks.getTime())),
   };
 }
 

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../lib/clock.ts';
+import { MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignView } from '../campaign/campaign-view.ts';
 import { signalControl, type EnrollmentRun } from '../control/signals.ts';
@@ -160,7 +160,7 @@ async function callForMailboxes(tx: Tx, campaign: CampaignView, day: CampaignDay
       campaign: campaign.id,
       share: rampLevel(ramp, 0),
       day: day.key,
-      utcDay: day.opening.toISOString().slice(0, 10),
+      utcDay: utcDay(day.opening),
       ends: day.ends,
       refused: `%: ${LIMIT_REACHED.mailbox}`,
       now: tx.now,

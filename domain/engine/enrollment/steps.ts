@@ -4,7 +4,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { StepAction } from '../campaign/actions.ts';
 import type { Outcome } from '../campaign/graph.ts';
 import { refusedByVerification } from '../campaign/launch-checks.ts';
-import { announceUpdate } from '../../records/announce-contact.ts';
+import { addContactTag, removeContactTag } from '../../records/contact-tags.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { allocate, type Candidate } from '../sending/allocate.ts';
 import { entryDelayEnds } from '../../records/schedule/slots.ts';
@@ -197,23 +197,23 @@ async function atAction(tx: Tx, snapshot: Snapshot, step: EngineStep, action: St
     }
     case 'wait_for_event':
       return atWait(tx, snapshot, action);
-    case 'add_tag': {
-      const [filed] = await tx.org.sql(
-        `insert into contact_categories (organization_id, contact_id, label_id)
-         select :org, :contact, id from labels where organization_id = :org and id = :label and registry = 'category' on conflict do nothing returning 1`,
-        { contact: contact.id, label: action.category_id },
-      );
-      if (filed) await announceUpdate(tx, contact.id);
+    case 'add_tag':
+      await addContactTag(tx, contact.id, action.category_id);
       return { kind: 'passed', outcome: 'done' };
-    }
     case 'remove_tag':
-      if (
-        (await tx.org
-          .table('contact_categories')
-          .where({ contact_id: contact.id, label_id: action.category_id })
-          .delete()) > 0
-      )
-        await announceUpdate(tx, contact.id);
+      await removeContactTag(tx, contact.id, action.category_id);
+      return { kind: 'passed', outcome: 'done' };
+    case 'run_automation':
+      // One run of it for each run of the step.
+      tx.emit('automation.requested', {
+        automation_id: action.automation_id,
+        cause: `step/${run!.id}`,
+        run_id: null,
+        contact_id: contact.id,
+        contact_email: contact.email,
+        campaign_id: campaign.id,
+        step_id: step.id,
+      });
       return { kind: 'passed', outcome: 'done' };
     case 'notify':
       tx.emit('campaign.action', {

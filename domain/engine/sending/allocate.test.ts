@@ -379,7 +379,12 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
     { campaign_limit: 2, min_wait_time: 60 },
   ]);
   const [kept, other] = given.mailboxIds as [string, string];
-  const keepBack = (emails: number, full: string[]) => ({ emails, mailboxes: new Map([[kept, emails]]), full });
+  const keepBack = (emails: number, full: string[], until = Infinity) => ({
+    emails,
+    mailboxes: new Map([[kept, emails]]),
+    full,
+    until,
+  });
   const ask2 = (from: number, limits: AllocationLimits) =>
     ask(given, given.candidates.slice(from, from + 2), DEFAULT_SETTINGS, limits);
   t.deepEqual(
@@ -392,6 +397,9 @@ test.serial('new leads leave follow-ups of the day the room in the mailboxes the
   const [slot, later] = await ask2(2, { keepBack: keepBack(1, [kept]) });
   t.like(slot, { kind: 'slot', mailboxId: other });
   t.like(later, { kind: 'later', at: new Date(MONDAY.getTime() + 3_600_000) });
+  // Those it is kept for ask in twenty minutes; then it may be left.
+  const soon = MONDAY.getTime() + 20 * 60_000;
+  t.like((await ask2(3, { keepBack: keepBack(1, [kept], soon) }))[0], { kind: 'later', at: new Date(soon + 1_000) });
   t.like((await ask2(3, {}))[0], { kind: 'slot', mailboxId: kept });
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { json } from '../../../db/connection.ts';
-import { DAY_MS, HOUR_MS, nextUtcMidnight } from '../../../lib/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, nextUtcMidnight, utcDay } from '../../../lib/clock.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { scheduleOf, type CampaignInEffect } from '../campaign/campaign-view.ts';
@@ -17,7 +17,7 @@ import {
   type Schedule,
 } from '../../records/schedule/windows.ts';
 import { lockFree, poolFreeAt, spentDay, withSpentDay } from './free-seats.ts';
-import { freeFrom, lockDecided, takeSlot, utcDay, type Decided, type Seat, type SeatDay } from './seats.ts';
+import { freeFrom, lockDecided, takeSlot, type Decided, type Seat, type SeatDay } from './seats.ts';
 
 /** One contact that wants to send one step. */
 export interface Candidate {
@@ -82,11 +82,15 @@ export interface KeepBack {
   mailboxes: ReadonlyMap<string, number>;
   /** Mailboxes that have no room beside them. */
   full: readonly string[];
+  /** When the last of those who keep room of a mailbox has asked for it (epoch ms). */
+  until: number;
 }
 
-const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [] };
-/** How soon (ms) to ask again for what was kept back: those it is kept for may leave, or be held. */
+const NOTHING_KEPT: KeepBack = { emails: 0, mailboxes: new Map(), full: [], until: Infinity };
+/** How soon (ms) to ask again for what was kept back, at the latest: those it is kept for may leave, or be held. */
 const KEPT_MS = HOUR_MS;
+/** And at the earliest. */
+const SOONEST_KEPT_MS = 5 * MINUTE_MS;
 
 /** Contacts that must wait for another day ask again a little apart, not all in the same second. */
 const SPREAD_MS = 60_000;
@@ -279,12 +283,18 @@ async function inPool(
   }
   if (!pool.rest) return { members: false, soonest: Infinity, spent: true };
   const at = pool.rest.at === null ? Infinity : (nextOpening(round.schedule, pool.rest.at)?.getTime() ?? Infinity);
-  const again = kept.mailboxes.size === 0 ? Infinity : tx.now.getTime() + KEPT_MS;
+  const again = kept.mailboxes.size === 0 ? Infinity : keptUntil(round);
   return {
     members: true,
     soonest: Math.min(found.soonest, at, again),
     spent: found.spent && (pool.rest.at?.getTime() ?? Infinity) >= on.until,
   };
+}
+
+/** When room that is kept back may be there for others (epoch ms): once those it is kept for have asked. */
+function keptUntil({ tx, kept }: Round): number {
+  const now = tx.now.getTime();
+  return Math.min(Math.max(kept.until + CONTENDED_MS, now + SOONEST_KEPT_MS), now + KEPT_MS);
 }
 
 /** Of the seats free at the wished time the one with the least load, else the one that is free first. */

@@ -3,7 +3,7 @@ import { json } from '../../../db/connection.ts';
 import { hmac } from '../../../lib/crypto.ts';
 import { newId } from '../../../lib/ids.ts';
 import { buildMessage, type BuiltMessage, type MessageInput } from '../../mail/messages/build.ts';
-import type { Conversation } from '../../mail/messages/threading.ts';
+import { messageIdFor, type Conversation } from '../../mail/messages/threading.ts';
 import { openPixelUrl, unsubscribeUrl } from '../../mail/messages/tracking-urls.ts';
 import { settingsColumns, settingsInForce, type OutreachSettings } from '../../records/outreach-settings.ts';
 import { suppressedNow } from '../../records/suppression-check.ts';
@@ -16,6 +16,7 @@ import { isOpen } from '../../records/schedule/windows.ts';
 import { settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
 import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
+import { dimensionsOf } from './dimensions.ts';
 import { claimDirect } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
 import { readTestEmail } from './test-email.ts';
@@ -112,6 +113,45 @@ export async function claimSend(
         message_id: built.options.messageId,
       }),
     };
+  });
+}
+
+/**
+ * Makes a reserved or claimed email one that may have left already, as when its worker died after the end was handed over: it is looked for in
+ * the Sent folder under its Message-ID, and is uncertain otherwise. For a database that was restored from a backup, whose workers went on.
+ * @param claimedAt when it may have been claimed; past by more than SEND_CLAIM_MS it is looked for at once
+ * @returns false when it is neither reserved nor claimed
+ */
+export async function doubtSend(ctx: Ctx, sendId: string, claimedAt: Date): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const row = await lockAndRead(tx, sendId);
+    if (!row || !['reserved', 'sending'].includes(row.send.state)) return false;
+    const { send, enrollment, campaign, step, contact, mailbox, direct } = row;
+    if (send.state === 'reserved' && enrollment && campaign && step && contact && mailbox) {
+      const settings = settingsInForce({
+        workspace: row.workspace,
+        overrides: row.overrides,
+        mode: campaign.unsubscribe_mode ?? null,
+      });
+      // What follows in its conversation needs its subject and Message-ID, as it would have been sent.
+      const built = buildMessage(messageInput(ctx, row, settings.unsubscribe));
+      if (built.errors.length === 0) await markSending(tx, row, built);
+    }
+    const sender = mailbox?.send_as_email || mailbox?.email || 'unknown@invalid';
+    await tx.org.sql(
+      `update sends set state = 'sending', handover = 'begun', claim_token = :token, claimed_at = :claimedAt, updated_at = :now,
+         message_id = coalesce(message_id, :message), subject = coalesce(nullif(subject, ''), :subject)
+       where organization_id = :org and id = :id`,
+      {
+        id: sendId,
+        token: newId(),
+        claimedAt,
+        now: tx.now,
+        message: direct?.message_id ?? messageIdFor(sendId, sender),
+        subject: direct?.subject ?? '',
+      },
+    );
+    return true;
   });
 }
 
@@ -303,7 +343,8 @@ function ticketId(secret: Buffer | string, sendId: string, index: number): strin
  * Writes that this attempt has the email: its token, Message-ID, subject, threading and link tickets.
  * @returns the token, which the settle has to name
  */
-async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, built: BuiltMessage): Promise<string> {
+async function markSending(tx: Tx, row: ClaimRow, built: BuiltMessage): Promise<string> {
+  const { send, campaign, step, contact } = row;
   const token = newId();
   await tx.org.sql(
     `with links as (
@@ -314,6 +355,8 @@ async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, 
      )
      update sends set state = 'sending', claim_token = :token, claimed_at = :now, attempts = attempts + 1, updated_at = :now,
        handover = 'pending',
+       dimensions = :dimensions::jsonb || jsonb_build_object('category_ids',
+         (select coalesce(jsonb_agg(label_id order by label_id), '[]') from contact_categories where organization_id = :org and contact_id = :contact)),
        message_id = :message, subject = :subject, conversation = :conversation, recipient = :recipient
      where organization_id = :org and id = :send`,
     {
@@ -327,6 +370,7 @@ async function markSending(tx: Tx, { send, campaign, step, contact }: ClaimRow, 
       message: built.options.messageId,
       subject: built.options.subject,
       conversation: json(built.conversation),
+      dimensions: json(dimensionsOf(row)),
       links: json(built.links.map(({ ticketId: id, url, label, position }) => ({ id, url, label, position }))),
     },
   );

@@ -1,9 +1,9 @@
 import type { Columns } from '../../../db/rows.ts';
-import { DAY_MS, MINUTE_MS } from '../../../lib/clock.ts';
+import { DAY_MS, MINUTE_MS, utcDay } from '../../../lib/clock.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { COUNT_DAILY, countBindings } from '../campaign/counters.ts';
 import { releaseReservedSends } from '../control/release.ts';
-import { freeFrom, readSeats, utcDay, type Seat } from './seats.ts';
+import { freeFrom, readSeats, type Seat } from './seats.ts';
 
 /** A direct send that is due, its row locked. */
 export type DueDirectSend = Columns<

@@ -11,7 +11,8 @@ import {
 } from '../../mail/inbound/refusal.ts';
 import { bestStatus } from '../../mail/inbound/smtp-words.ts';
 import { logCampaign } from '../campaign/log.ts';
-import { holdMailbox, type HoldCode } from '../control/mailbox-hold.ts';
+import type { HoldCode } from '../control/hold-codes.ts';
+import { holdMailbox } from '../control/mailbox-hold.ts';
 import { releaseReservedSends } from '../control/release.ts';
 import type { ClaimedSend } from './claim.ts';
 import { settleReturned } from './settle.ts';

@@ -26,7 +26,7 @@ const REOPENED = ['active', 'completed', 'failed'] as const;
 /**
  * Sends an uncertain email again, when a person asks for it: under the same Message-ID, at the next slot of its mailbox, before
  * any step that the contact waits for. A finished contact continues, a completed campaign is restarted.
- * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more
+ * @throws AppError conflict when the email is not uncertain, or its contact must not be mailed any more; attachments_expired
  */
 export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> {
   if (await lockDirectEmail(tx, sendId, 'uncertain')) {
@@ -40,7 +40,7 @@ export async function sendUncertainAgain(tx: Tx, sendId: string): Promise<void> 
 
 /**
  * Tries an email again that was given up after its last attempt: with all its attempts, at another slot.
- * @throws AppError conflict when the email has not failed, or its contact must not be mailed any more
+ * @throws AppError conflict when the email has not failed, or its contact must not be mailed any more; attachments_expired
  */
 export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
   if (await lockDirectEmail(tx, sendId, 'failed')) {
@@ -65,7 +65,7 @@ export async function retryFailedEmail(tx: Tx, sendId: string): Promise<void> {
 
 /**
  * Locks a direct send and its email; false when the id is not one.
- * @throws AppError conflict when it is in another state
+ * @throws AppError conflict when it is in another state; attachments_expired when it would leave without its files
  */
 async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'): Promise<boolean> {
   const direct = isUuid(id) ? await lockDirectSend(tx, id) : undefined;
@@ -80,6 +80,10 @@ async function lockDirectEmail(tx: Tx, id: string, state: 'uncertain' | 'failed'
       fix: 'It has been sent again or settled in the meantime; read the list again.',
     });
   if (direct.mailbox_id === null) throw new AppError('conflict', 'The mailbox of this email has been removed');
+  if (direct.files_deleted_at !== null)
+    throw new AppError('attachments_expired', 'The files of this email were deleted at the end of their retention', {
+      fix: 'Write the email again with its files. ATTACHMENT_RETENTION_DAYS says how long they are kept.',
+    });
   return true;
 }
 

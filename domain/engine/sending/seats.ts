@@ -1,4 +1,4 @@
-import { DAY_MS, nextUtcMidnight } from '../../../lib/clock.ts';
+import { DAY_MS, nextUtcMidnight, utcDay } from '../../../lib/clock.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import type { Tx } from '../../kernel/transact.ts';
 import { COMES_BACK, IS_SENDER_ONE, poolBindings } from '../campaign/sender-pool.ts';
@@ -194,9 +194,4 @@ export function takeSlot(seat: Seat, at: number): void {
   seat.used.set(utcDay(at), (seat.used.get(utcDay(at)) ?? 0) + 1);
   seat.given += 1;
   seat.changed = true;
-}
-
-/** The UTC day of a moment (epoch ms), YYYY-MM-DD. */
-export function utcDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -27,14 +27,20 @@ interface Box {
   usedToday?: number;
   taken?: readonly string[];
   restsUntil?: string;
+  /** Emails that others will send: so many days from now on, and how many on each. */
+  coming?: { inDays: number; emails: readonly number[] };
 }
 
-const box = ({ cap, gapMinutes = 0, usedToday = 0, taken = [], restsUntil }: Box, day: string): ProjectedMailbox => ({
+const box = (
+  { cap, gapMinutes = 0, usedToday = 0, taken = [], restsUntil, coming }: Box,
+  day: string,
+): ProjectedMailbox => ({
   cap,
   gapMs: gapMinutes * MINUTE,
   used: new Map([[day, usedToday]]),
   taken: taken.map((text) => Date.parse(text)),
   restsUntil: restsUntil ? Date.parse(restsUntil) : 0,
+  coming: coming && { firstDay: Date.parse(day) / DAY + coming.inDays, emails: coming.emails },
 });
 
 type Asked = Omit<Partial<EstimateInput>, 'mailboxes'> & { boxes?: Box[] };
@@ -67,6 +73,14 @@ const table: [string, Asked, number, number, number | null, string | null][] = [
     20,
     3,
     '2025-06-06T00:00Z',
+  ],
+  [
+    'what others will send on coming days counts against its cap',
+    { recipients: 130, boxes: [{ cap: 60, coming: { inDays: 1, emails: [20, 50] } }] },
+    50,
+    50,
+    6,
+    '2025-06-11T00:00Z',
   ],
   ['today is used up', { recipients: 1, boxes: [{ cap: 80, usedToday: 80 }] }, 50, 0, 1, '2025-06-05T00:00Z'],
   ['over the weekend', { recipients: 151 }, 50, 50, 4, '2025-06-09T00:00Z'],
@@ -223,6 +237,11 @@ function playMinutes({ recipients, mailboxes, dailyLimit, ramp, schedule, now }:
   const add = (...keys: string[]): void => keys.forEach((key) => counts.set(key, count(key) + 1));
   const boxes = mailboxes.map((one, index) => ({ ...one, index, taken: [...one.taken], last: -Infinity }));
   for (const { index, used } of boxes) for (const [day, emails] of used) counts.set(`${index} ${day}`, emails);
+  for (const { index, coming } of boxes)
+    for (let n = 0; coming && n < 20; n += 1) {
+      const day = new Date((coming.firstDay + n) * DAY).toISOString().slice(0, 10);
+      counts.set(`${index} ${day}`, count(`${index} ${day}`) + (coming.emails[n] ?? coming.emails.at(-1)!));
+    }
   const sendingDays = new Set<string>();
   for (let at = now.getTime(); at < now.getTime() + 14 * DAY && sent.length < recipients; at += MINUTE) {
     if (!isOpen(schedule, new Date(at))) continue;
@@ -262,6 +281,10 @@ test('property: the projection is what trying every minute gives', (t) => {
         gapMinutes: fc.constantFrom(0, 7, 45, 90, 300),
         usedToday: fc.nat(6),
         takenAgo: fc.array(fc.integer({ min: -200, max: 200 }), { maxLength: 2 }),
+        coming: fc.option(
+          fc.record({ inDays: fc.nat(2), emails: fc.array(fc.nat(4), { minLength: 1, maxLength: 3 }) }),
+          { nil: undefined },
+        ),
       }),
       { minLength: 1, maxLength: 3 },
     ),

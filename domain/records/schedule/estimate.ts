@@ -15,6 +15,14 @@ export interface ProjectedMailbox {
   readonly taken: readonly number[];
   /** It sends nothing before. */
   readonly restsUntil: number;
+  /** Emails that others than campaigns will send from it, which have no slots yet. */
+  readonly coming?: Coming | undefined;
+}
+
+/** Emails from a UTC day (since 1970) on: of that day and those after it; the last number is for all days from then on. */
+interface Coming {
+  readonly firstDay: number;
+  readonly emails: readonly number[];
 }
 
 export interface EstimateInput {
@@ -43,7 +51,7 @@ export interface Estimate {
 
 /**
  * Projects when the last of `recipients` first emails goes out, by the rules of the allocator and as if nothing else were
- * sent from these mailboxes: day by day of the schedule, each mailbox as early as its window, gap, cap of the UTC day and
+ * sent from these mailboxes but what is coming, of which each email takes one of the cap: day by day of the schedule, each mailbox as early as its window, gap, cap of the UTC day and
  * share allow, until the campaign's limit of the day is reached. The share is the smallest of cap, daily limit and ramp. The
  * engine may lengthen gaps by up to a fifth where that costs no email of the day: days and emails per day are as
  * projected, the last email may leave a little later on its day. Both projections are null when there is no
@@ -100,6 +108,7 @@ interface Kind {
   readonly own: { readonly day: number; readonly emails: number };
   /** What it had counted before, by UTC day. */
   readonly used: ReadonlyMap<number, number>;
+  readonly coming: Coming | undefined;
   /** Times too near to emails it had given out before; sorted and disjoint. */
   readonly blocked: readonly Span[];
 }
@@ -157,13 +166,14 @@ function wholeDay(input: EstimateInput, plan: CompiledSchedule, begin: number, d
 
 function kindsOf(mailboxes: readonly ProjectedMailbox[]): Kind[] {
   return merge(
-    mailboxes.map(({ cap, gapMs, used, taken, restsUntil }) => ({
+    mailboxes.map(({ cap, gapMs, used, taken, restsUntil, coming }) => ({
       count: 1,
       cap,
       gapMs,
       free: restsUntil,
       own: { day: 0, emails: 0 },
       used: new Map([...used].map(([day, emails]) => [Date.parse(`${day}T00:00:00Z`) / DAY, emails])),
+      coming,
       blocked: blockedBy(taken, gapMs),
     })),
   );
@@ -198,8 +208,13 @@ function startDay(kinds: readonly Kind[], { from, day }: Piece): Kind[] {
 function merge(kinds: readonly Kind[]): Kind[] {
   const merged = new Map<string, Kind>();
   for (const kind of kinds) {
-    const { count, cap, gapMs, free, own, used, blocked } = kind;
-    const key = [cap, gapMs, free, own.day, own.emails, [...used].join(';'), JSON.stringify(blocked)].join();
+    const { count, cap, gapMs, free, own, used, coming, blocked } = kind;
+    const rest = [
+      [...used].join(';'),
+      coming && [coming.firstDay, ...coming.emails].join(';'),
+      JSON.stringify(blocked),
+    ];
+    const key = [cap, gapMs, free, own.day, own.emails, ...rest].join();
     merged.set(key, { ...kind, count: count + (merged.get(key)?.count ?? 0) });
   }
   return [...merged.values()];
@@ -223,7 +238,7 @@ function sendAlone(
     for (const span of clearOf(kind.blocked, piece)) {
       const from = Math.max(span.from, free);
       const end = Math.min(span.to, until + 1);
-      const room = Math.min(share - emails, cap - own.emails - (kind.used.get(piece.day) ?? 0));
+      const room = Math.min(share - emails, cap - own.emails - usedOn(kind, piece.day));
       if (from >= end || room <= 0) continue;
       const sent = gapMs === 0 ? room : Math.min(room, Math.floor((end - 1 - from) / gapMs) + 1);
       emails += sent;
@@ -233,6 +248,12 @@ function sendAlone(
     }
   }
   return { emails, free, own, last };
+}
+
+/** What others have counted, or will send, on a UTC day. */
+function usedOn({ used, coming }: Pick<Kind, 'used' | 'coming'>, day: number): number {
+  const later = coming && day >= coming.firstDay ? (coming.emails[day - coming.firstDay] ?? coming.emails.at(-1)!) : 0;
+  return (used.get(day) ?? 0) + later;
 }
 
 function* clearOf(blocked: readonly Span[], { from, to }: Span): Generator<Span> {
@@ -293,7 +314,7 @@ interface Lot extends Kind {
 function shareOut(given: readonly Lot[], emails: number, at: number): Lot[] {
   const lots = [...given];
   const day = Math.floor(at / DAY);
-  const load = ({ own, used }: Lot): number => (own.day === day ? own.emails : 0) + (used.get(day) ?? 0);
+  const load = (lot: Lot): number => (lot.own.day === day ? lot.own.emails : 0) + usedOn(lot, day);
   for (let left = emails; left > 0;) {
     const [lot] = lots.filter((one) => one.emails < one.most).sort((a, b) => load(a) - load(b) || a.last - b.last);
     if (!lot) break;

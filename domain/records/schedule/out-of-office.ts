@@ -1,3 +1,4 @@
+import { utcDay } from '../../../lib/clock.ts';
 import { DAY, localDay, nextLocalDay, zoneClock } from './zone.ts';
 
 export interface AwayMessage {
@@ -16,7 +17,7 @@ export function nextWorkingDay(day: string): string {
   if (Number.isNaN(midnight)) throw new RangeError(`not a day: ${day}`);
   const weekday = new Date(midnight).getUTCDay();
   const ahead = weekday === 5 ? 3 : weekday === 6 ? 2 : 1;
-  return new Date(midnight + ahead * DAY).toISOString().slice(0, 10);
+  return utcDay(midnight + ahead * DAY);
 }
 
 /**

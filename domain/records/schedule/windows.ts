@@ -1,3 +1,4 @@
+import { utcDay } from '../../../lib/clock.ts';
 import { openSpan, weekSpans } from './pattern.ts';
 import type { Span, WeekPattern } from './pattern.ts';
 import { DAY, MINUTE, localDay, nextLocalDay, zoneClock } from './zone.ts';
@@ -82,7 +83,7 @@ export function nextOpening(schedule: Schedule, at: Date): Date | null {
 /** The local calendar day, YYYY-MM-DD, on which daily caps count. Takes a schedule or an IANA zone name. */
 export function dayKey(where: Schedule | string, at: Date): string {
   const clock = zoneClock(typeof where === 'string' ? where : where.timezone);
-  return new Date(localDay(clock, at.getTime()) * DAY).toISOString().slice(0, 10);
+  return utcDay(localDay(clock, at.getTime()) * DAY);
 }
 
 /** The first instant of the next local calendar day in the zone, when daily caps begin anew. */

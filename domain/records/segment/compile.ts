@@ -5,7 +5,13 @@ import { Conditions, likeLiteral } from '../conditions.ts';
 import { cleanText } from '../contact-fields.ts';
 import { CUSTOM_PREFIX, segmentField, type SegmentField } from './fields.ts';
 
-/** Text of a contact `c`, never null: a missing custom field reads as empty. */
+/**
+ * Contacts as conditions read them: `c`, with what the organization did about them as `o`. PostgreSQL leaves a join out whose columns a statement
+ * does not name.
+ */
+export const SEGMENT_CONTACTS = 'contacts c left join contact_outreach o on o.contact_id = c.id';
+
+/** Text of a contact, never null: a missing custom field reads as empty. */
 const TEXT_SQL: Record<string, string> = {
   email: 'c.email',
   email_domain: `split_part(c.email, '@', 2)`,
@@ -13,7 +19,14 @@ const TEXT_SQL: Record<string, string> = {
   last_name: 'c.last_name',
   company: 'c.company',
   phone: 'c.phone',
+  company_domain: 'o.company_domain',
+  job_title: 'o.job_title',
+  seniority: 'o.seniority',
+  department: 'o.department',
 };
+/** Fields that are kept in lower case: an index can answer what is equal. */
+const LOWERED: ReadonlySet<string> = new Set(['company_domain', 'seniority', 'department']);
+const EMAILED = 'select 1 from send_facts f where f.contact_id = c.id and f.sent_at is not null';
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
 const FILED = 'select 1 from contact_categories f where f.contact_id = c.id';
 
@@ -46,6 +59,7 @@ function valueProblems(field: SegmentField, { operator, values }: SegmentConditi
 function valueProblem(field: SegmentField, value: string): string | undefined {
   if (field.values && !field.values.includes(value)) return `One of ${field.values.join(', ')}`;
   if (field.type === 'label' && !isUuid(value)) return 'The id of a category';
+  if (field.type === 'campaign' && !isUuid(value)) return 'The id of a campaign';
   if (field.type === 'time' && (!TIME.test(value) || Number.isNaN(Date.parse(value))))
     return 'A date (YYYY-MM-DD, UTC) or an RFC 3339 time';
   if (field.type === 'text' && !cleanText(value)) return 'Not empty';
@@ -53,7 +67,7 @@ function valueProblem(field: SegmentField, value: string): string | undefined {
 }
 
 /**
- * Conditions on `contacts c` for a segment whose conditions have no problems; every value is bound. Text is compared without
+ * Conditions on {@link SEGMENT_CONTACTS} for a segment whose conditions have no problems; every value is bound. Text is compared without
  * regard to case; several values mean any of them (with a negated operator: none of them). No condition matches every contact.
  */
 export function compileSegment(
@@ -80,9 +94,17 @@ function compileCondition(where: Conditions, condition: SegmentCondition): strin
       return operator.endsWith('exists')
         ? `${not}exists (${FILED})`
         : `${not}exists (${FILED} and f.label_id = any(${where.bind(values, 'uuid[]')}))`;
+    case 'campaign':
+      return operator.endsWith('exists')
+        ? `${not}exists (${EMAILED})`
+        : `${not}exists (${EMAILED} and f.campaign_id = any(${where.bind(values, 'uuid[]')}))`;
     case 'choice':
-      return `${not}(c.verification_status = any(${where.bind(values, 'text[]')}))`;
+      return `${not}(o.${condition.field} = any(${where.bind(values, 'text[]')}))`;
     case 'text':
+      if (LOWERED.has(condition.field) && /equal$|in$/.test(operator)) {
+        const lowered = values.map((value) => cleanText(value).toLowerCase());
+        return `${not}(o.${condition.field} = any(${where.bind(lowered, 'text[]')}))`;
+      }
       return `${not}(${compileText(where, textOf(where, condition.field), operator.replace('not_', ''), values)})`;
   }
 }

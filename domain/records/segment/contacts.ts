@@ -3,7 +3,7 @@ import { Segments, type SegmentRow } from '../../../db/models/segment.ts';
 import type { OrgScope } from '../../../db/tenancy.ts';
 import { isUuid } from '../../../lib/ids.ts';
 import { suppressedNow } from '../suppression-check.ts';
-import { compileSegment } from './compile.ts';
+import { compileSegment, SEGMENT_CONTACTS } from './compile.ts';
 
 const MAILABLE = `and c.subscribed and c.verification_status not in ('invalid', 'risky') and not ${suppressedNow(':org', 'c.email')}`;
 
@@ -16,11 +16,11 @@ export async function segmentContactIds(
   segmentId: string,
   page: { after?: string | undefined; limit: number },
 ): Promise<string[]> {
-  const [segment] = await load(org, [segmentId]);
+  const [segment] = await loadSegments(org, [segmentId]);
   if (!segment) return [];
   const { sql, bindings } = compileSegment(segment.match, segment.conditions);
   const rows = await org.sql<Columns<'contacts', 'id'>>(
-    `select c.id from contacts c where c.organization_id = :org and (${sql}) and (cast(:after as uuid) is null or c.id > cast(:after as uuid))
+    `select c.id from ${SEGMENT_CONTACTS} where c.organization_id = :org and (${sql}) and (cast(:after as uuid) is null or c.id > cast(:after as uuid))
      order by c.id limit :limit`,
     { ...bindings, after: page.after ?? null, limit: page.limit },
   );
@@ -36,18 +36,19 @@ export async function countSegmentContacts(
   segmentIds: readonly string[],
   { mailableAt }: { mailableAt?: Date } = {},
 ): Promise<number> {
-  const segments = await load(org, segmentIds);
+  const segments = await loadSegments(org, segmentIds);
   if (segments.length === 0) return 0;
   const compiled = segments.map((segment, index) => compileSegment(segment.match, segment.conditions, `s${index}x`));
   const [row] = await org.sql<{ count: number }>(
-    `select count(*) from contacts c
+    `select count(*) from ${SEGMENT_CONTACTS}
      where c.organization_id = :org and (${compiled.map(({ sql }) => `(${sql})`).join(' or ')}) ${mailableAt ? MAILABLE : ''}`,
     Object.assign(mailableAt ? { now: mailableAt } : {}, ...compiled.map(({ bindings }) => bindings)),
   );
   return row!.count;
 }
 
-async function load(org: OrgScope, ids: readonly string[]): Promise<SegmentRow[]> {
+/** The segments of these ids; unknown and malformed ones are left out. */
+export async function loadSegments(org: OrgScope, ids: readonly string[]): Promise<SegmentRow[]> {
   const known = ids.filter(isUuid);
   return known.length === 0 ? [] : org.query(Segments).findByIds([...new Set(known)]);
 }

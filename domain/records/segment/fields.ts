@@ -15,7 +15,20 @@ const FLAG = ['equal', 'not_equal'] as const;
 const TIME = ['before', 'after'] as const;
 
 export type SegmentOperator = (typeof TEXT)[number] | (typeof TIME)[number];
-export type SegmentFieldType = 'text' | 'choice' | 'label' | 'flag' | 'time';
+export type SegmentFieldType = 'text' | 'choice' | 'label' | 'campaign' | 'flag' | 'time';
+
+/** How far outreach to a contact has come: of those that hold, the last of this list. */
+export const OUTREACH_STATUSES = [
+  'fresh',
+  'enrolled',
+  'contacted',
+  'replied',
+  'positive',
+  'meeting',
+  'bounced',
+  'unsubscribed',
+] as const;
+export type OutreachStatus = (typeof OUTREACH_STATUSES)[number];
 
 /** A field that conditions may use (GET /segments/fields). */
 export interface SegmentField {
@@ -47,6 +60,18 @@ export const SEGMENT_FIELDS: readonly SegmentField[] = [
     values: ['valid', 'risky', 'invalid', 'unknown'],
   },
   { name: 'created_at', label: 'Created', type: 'time', operators: TIME },
+  {
+    name: 'outreach_status',
+    label: 'Outreach status',
+    type: 'choice',
+    operators: CHOICE,
+    values: OUTREACH_STATUSES,
+  },
+  { name: 'seniority', label: 'Seniority', type: 'text', operators: TEXT },
+  { name: 'department', label: 'Department', type: 'text', operators: TEXT },
+  { name: 'job_title', label: 'Job title', type: 'text', operators: TEXT },
+  { name: 'company_domain', label: 'Company domain', type: 'text', operators: TEXT },
+  { name: 'emailed_by_campaign', label: 'Emailed by campaign', type: 'campaign', operators: LABEL },
 ];
 
 /** A custom field as a segment field. */

@@ -3,8 +3,8 @@ import type { ReceivedMessage } from '../../harness/mail.ts';
 import { messageIdOf } from '../mail-record.ts';
 import type { Check } from '../reconcile.ts';
 import { ENDS, illegalMove, MACHINES } from './machines.ts';
-import type { Flow } from './plan.ts';
-import type { Act } from './play.ts';
+import type { Flow, Kind } from './plan.ts';
+import type { Act } from './game.ts';
 import { addressesOf, type AppCall, type Workspace } from './stage.ts';
 import { readRecord, type Step } from './watch.ts';
 
@@ -27,6 +27,16 @@ interface Books extends Facts {
   byRecipient: Map<string, ReceivedMessage[]>;
 }
 
+/** The table of the row that a flow is. */
+const TABLES: Record<Kind, string> = {
+  run: 'runs',
+  direct: 'direct_sends',
+  test: 'test_runs',
+  warmup: 'mailboxes',
+  order: 'mailbox_orders',
+  renewal: 'mailbox_orders',
+};
+
 /** Reads the books: what PostgreSQL went through, what people were told, and what mail server and app have got. */
 export async function readBooks(facts: Facts): Promise<Check[]> {
   const steps = await readRecord(facts.db);
@@ -44,6 +54,7 @@ export async function readBooks(facts: Facts): Promise<Check[]> {
   return [
     everyFlowEnded(books),
     await endsFit(books),
+    await ordersFit(books),
     legalPaths(books),
     await runEvents(books),
     await approvals(books),
@@ -67,10 +78,9 @@ function waysOf({ paths }: Books, subject: string, marker?: string) {
 function everyFlowEnded(books: Books): Check {
   const counts: Record<string, number> = {};
   const faults: string[] = [];
-  const TABLE = { run: 'runs', direct: 'direct_sends', test: 'test_runs', warmup: 'mailboxes' } as const;
   for (const { kind, marker } of books.flows) {
-    const ways = waysOf(books, TABLE[kind], marker);
-    if (ways.length !== 1) faults.push(`${marker} has ${ways.length} rows in ${TABLE[kind]}`);
+    const ways = waysOf(books, TABLES[kind], marker);
+    if (ways.length !== 1) faults.push(`${marker} has ${ways.length} rows in ${TABLES[kind]}`);
     const end = ways[0]?.states.at(-1) ?? 'nothing';
     counts[`${kind} ${end}`] = (counts[`${kind} ${end}`] ?? 0) + 1;
   }
@@ -96,9 +106,8 @@ async function endsFit(books: Books): Promise<Check> {
   for (const { id, error_code: code } of await db('direct_sends').select('id', 'error_code')) errors.set(id, code);
   let bad = 0;
   for (const flow of books.flows) {
-    if (flow.kind === 'warmup') continue;
-    const { row = '', states = [] } =
-      waysOf(books, { run: 'runs', direct: 'direct_sends', test: 'test_runs' }[flow.kind], flow.marker)[0] ?? {};
+    if (flow.kind === 'warmup' || flow.shopping) continue;
+    const { row = '', states = [] } = waysOf(books, TABLES[flow.kind], flow.marker)[0] ?? {};
     const end = states.at(-1)!;
     if (['completed', 'sent', 'uncertain', 'cancelled'].includes(end)) continue;
     bad += 1;
@@ -112,6 +121,28 @@ async function endsFit(books: Books): Promise<Check> {
     if (!fits) faults.push(`${flow.marker} (${flow.transport}) is ${end}: ${errors.get(row)}`);
   }
   return { name: 'no flow ends badly without a reason', seen: `${bad} were denied, bounced or failed`, faults };
+}
+
+/** An order that was paid, whose provider refused nothing and that nobody cancelled, is ready; its domain was renewed. */
+async function ordersFit(books: Books): Promise<Check> {
+  const faults: string[] = [];
+  const errors = new Map<string, string>();
+  for (const { id, error } of await books.db('mailbox_orders').select('id', 'error'))
+    errors.set(id, JSON.stringify(error));
+  const buying = books.flows.filter(({ shopping }) => shopping);
+  for (const { kind, marker, shopping } of buying) {
+    const { row = '', states = [] } = waysOf(books, 'mailbox_orders', marker)[0] ?? {};
+    const end = states.at(-1);
+    const cancelled = books.acts.some((act) => act.marker === marker && act.what === 'cancel');
+    const paid = shopping!.pays !== 'never' && shopping!.pays !== 'other_amount';
+    const refused = kind === 'order' && shopping!.misdeeds.some(({ does }) => does === 'refuse');
+    const fits = cancelled || (paid && !refused ? end === 'ready' : end === 'failed');
+    if (!fits) faults.push(`${marker} (${shopping!.pays}) is ${end}: ${errors.get(row)}`);
+    if (kind !== 'renewal' || end !== 'ready') continue;
+    if (!waysOf(books, 'domain_renewals', marker).some((way) => way.states.at(-1) === 'renewed'))
+      faults.push(`${marker} is in use, and its domain was not renewed`);
+  }
+  return { name: 'what was paid is delivered, or there is a reason', seen: `${buying.length} orders`, faults };
 }
 
 function legalPaths({ paths }: Books): Check {
@@ -203,8 +234,14 @@ function answersHeld(books: Books): Check {
       if (said.status !== 200) faults.push(`${marker}: stop was answered ${said.status}`);
       continue;
     }
-    const table = { run: 'runs', direct: 'direct_sends', test: 'test_runs' }[flow.kind];
-    const end = waysOf(books, table, marker)[0]?.states.at(-1);
+    const end = waysOf(books, TABLES[flow.kind], marker)[0]?.states.at(-1);
+    if (flow.shopping) {
+      // An order that had failed is answered as it is.
+      if (said.status !== 200 || said.answer.status !== end)
+        faults.push(`${marker}: was answered ${said.status} ${said.answer.status} and is ${end}`);
+      if (end === 'cancelled') won += 1;
+      continue;
+    }
     const taken = said.status === (flow.kind === 'direct' ? 204 : 200);
     if (taken) won += 1;
     if (taken && end !== 'cancelled') faults.push(`${marker} was cancelled and is ${end}`);
@@ -223,7 +260,7 @@ function nothingTwice({ flows, messages, byRecipient }: Books): Check {
     copies.set(id, (copies.get(id) ?? 0) + 1);
   }
   for (const [id, count] of copies) if (count > 1) faults.push(`${id} was received ${count} times`);
-  const most = { run: 1, direct: 1, test: 2, warmup: Infinity } as const;
+  const most = { run: 1, direct: 1, test: 2, warmup: Infinity, order: 0, renewal: 0 } as const;
   for (const flow of flows)
     for (const address of addressesOf(flow)) {
       const got = byRecipient.get(address)?.length ?? 0;

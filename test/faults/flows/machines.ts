@@ -4,6 +4,8 @@
  */
 type Machine = Record<string, readonly string[]>;
 
+const STEPS = ['domain', 'mailbox', 'dns', 'warmup'];
+
 /** From a state to those that may follow. `new` is before the first; `gone` a row that was deleted. */
 export const MACHINES: Record<string, Machine> = {
   runs: {
@@ -44,8 +46,49 @@ export const MACHINES: Record<string, Machine> = {
     sending: ['sent', 'uncertain', 'failed', 'reserved'],
     uncertain: ['sent'],
   },
-  mailboxes: { new: ['off'], off: ['warming'], warming: ['paused', 'off'], paused: ['warming', 'off'] },
+  mailbox_orders: {
+    new: ['awaiting_payment'],
+    awaiting_payment: ['paid', 'failed', 'cancelled'],
+    paid: ['queued', 'failed', 'cancelled'],
+    queued: ['provisioning', 'failed', 'cancelled'],
+    provisioning: ['configuring', 'failed', 'cancelled'],
+    configuring: ['ready', 'failed', 'cancelled'],
+    ready: ['failed', 'cancelled'],
+  },
+  order_steps: Object.assign({}, ...STEPS.map(stepMachine), { new: STEPS.map((kind) => `${kind} pending`) }),
+  payments: {
+    new: ['open'],
+    open: ['paid', 'expired', 'failed'],
+    // Money may come on a page that was closed.
+    expired: ['paid'],
+    failed: ['paid'],
+    paid: ['refund_due'],
+    refund_due: ['refunded', 'needs_person'],
+    needs_person: ['refunded', 'refund_due'],
+  },
+  domain_renewals: {
+    new: ['scheduled'],
+    scheduled: ['charging', 'requires_action', 'ended'],
+    charging: ['renewing', 'requires_action', 'ended'],
+    renewing: ['renewed', 'requires_action', 'ended'],
+    // Paid on the page; replayed by a person.
+    requires_action: ['renewing', 'renewed', 'scheduled', 'charging', 'ended'],
+  },
+  // One that was ordered goes with its order.
+  mailboxes: { new: ['off'], off: ['warming', 'gone'], warming: ['paused', 'off'], paused: ['warming', 'off'] },
 };
+
+/** A step of an order: done, or undone when the order came to nothing. */
+function stepMachine(kind: string): Machine {
+  const to = (...states: string[]) => states.map((state) => `${kind} ${state}`);
+  return {
+    [`${kind} pending`]: to('running'),
+    [`${kind} running`]: to('done', 'failed', 'compensating'),
+    [`${kind} done`]: to('compensating'),
+    [`${kind} failed`]: to('compensating'),
+    [`${kind} compensating`]: to('compensated'),
+  };
+}
 
 /** States in which a flow may be when everything has settled. */
 export const ENDS: Record<string, readonly string[]> = {
@@ -54,7 +97,10 @@ export const ENDS: Record<string, readonly string[]> = {
   direct_sends: ['sent', 'uncertain', 'bounced', 'failed', 'cancelled', 'denied', 'expired'],
   test_runs: ['completed', 'failed', 'cancelled'],
   warmup_mails: ['sent', 'uncertain', 'failed', 'gone'],
-  mailboxes: ['off'],
+  mailbox_orders: ['ready', 'failed', 'cancelled'],
+  payments: ['paid', 'expired', 'failed', 'refunded'],
+  domain_renewals: ['scheduled', 'renewed', 'ended'],
+  mailboxes: ['off', 'gone'],
 };
 
 /** Why a row's way is no path of its machine; undefined when it is. */

@@ -1,7 +1,8 @@
+import type { Behaviour } from '../../../local/provisioning.ts';
 import type { Random } from '../random.ts';
 
 /** The kinds of flow that are played. */
-export type Kind = 'run' | 'direct' | 'test' | 'warmup';
+export type Kind = 'run' | 'direct' | 'test' | 'warmup' | 'order' | 'renewal';
 /** What can be killed. */
 export type Victim = 'worker' | 'api' | 'temporal' | 'postgres';
 
@@ -46,6 +47,21 @@ export interface Flow {
   /** In a test run: whether the event comes, and what the app does. */
   event: boolean;
   app: { delayMs: number; fails: boolean };
+  /** In an order or a renewal: how it is paid, and what the provider does with its calls. */
+  shopping?: Shopping;
+}
+
+/** What a person and the provider of mailboxes do in an order or a renewal. */
+export interface Shopping {
+  /** Mailboxes. */
+  count: number;
+  warmup: boolean;
+  /** `late`: the word of the payment comes seconds after the payment. `never`: the time to pay passes. */
+  pays: 'once' | 'twice' | 'late' | 'other_amount' | 'never';
+  /** Of a renewal: what the bank says to the charge. Who is declined pays on the page. */
+  charge: 'succeed' | 'decline' | 'processing';
+  /** At the provider; the key is that of the order or the domain. */
+  misdeeds: Omit<Behaviour, 'key'>[];
 }
 
 /** Transitions of a flow at which it can be met. A state is the table and what its row says. */
@@ -66,6 +82,7 @@ export const STATES: Record<Kind, readonly string[]> = {
     'direct_sends queued',
     'sends reserved',
     'sends sending',
+    'handovers begun',
   ],
   test: [
     'sends reserved',
@@ -74,7 +91,41 @@ export const STATES: Record<Kind, readonly string[]> = {
     'test_run_steps wait running',
     'test_run_steps wait_for_event waiting',
   ],
-  warmup: ['mailboxes warming', 'mailboxes paused', 'warmup_mails sending', 'warmup_mails sent'],
+  warmup: ['mailboxes warming', 'mailboxes paused', 'warmup_mails sending', 'handovers begun', 'warmup_mails sent'],
+  order: [
+    'mailbox_orders awaiting_payment',
+    'mailbox_orders paid',
+    'mailbox_orders queued',
+    'mailbox_orders provisioning',
+    'mailbox_orders configuring',
+    'mailbox_orders ready',
+    'mailbox_orders failed',
+    'mailbox_orders cancelled',
+    'order_steps domain running',
+    'order_steps mailbox running',
+    'order_steps dns running',
+    'order_steps mailbox compensating',
+    'order_steps domain compensating',
+    'payments refund_due',
+  ],
+  renewal: [
+    'domain_renewals scheduled',
+    'domain_renewals charging',
+    'domain_renewals renewing',
+    'domain_renewals requires_action',
+    'domain_renewals renewed',
+    'payments refund_due',
+  ],
+};
+
+/** The first letter of a flow's name. */
+const LETTERS: Record<Kind, string> = {
+  run: 'r',
+  direct: 'd',
+  test: 't',
+  warmup: 'w',
+  order: 'o',
+  renewal: 'y',
 };
 
 const VICTIMS: readonly Victim[] = ['worker', 'api', 'temporal', 'postgres'];
@@ -82,9 +133,9 @@ const VICTIMS: readonly Victim[] = ['worker', 'api', 'temporal', 'postgres'];
 /** One state of one kind of flow and one victim. */
 export type Card = Pick<KillOrder, 'state' | 'victim'> & { kind: Kind };
 
-/** All cards in the order of a seed: rounds deal from the top, so that enough rounds meet every state with every victim. */
-export function drawDeck(random: Random): Card[] {
-  const cards = (Object.keys(STATES) as Kind[]).flatMap((kind) =>
+/** All cards of these kinds in the order of a seed: rounds deal from the top, so that enough rounds meet every state with every victim. */
+export function drawDeck(random: Random, kinds: readonly Kind[]): Card[] {
+  const cards = kinds.flatMap((kind) =>
     STATES[kind].flatMap((state) => VICTIMS.map((victim) => ({ kind, state, victim }))),
   );
   for (let at = cards.length - 1; at > 0; at -= 1) {
@@ -120,11 +171,11 @@ export function drawRound(
     losesStore: boolean;
   },
 ): RoundPlan {
-  const counts = { run: 0, direct: 0, test: 0, warmup: 0 };
+  const counts = { run: 0, direct: 0, test: 0, warmup: 0, order: 0, renewal: 0 };
   const flows: Flow[] = [];
   const add = (kind: Kind, card?: Card): void => {
     counts[kind] += 1;
-    flows.push(drawFlow(random, `${kind[0]}${round}x${counts[kind]}`, kind, card, spreadMs));
+    flows.push(drawFlow(random, `${LETTERS[kind]}${round}x${counts[kind]}`, kind, card, spreadMs));
   };
   for (const card of cards) add(card.kind, card);
   for (const kind of Object.keys(others) as Kind[]) for (let n = 0; n < others[kind]; n += 1) add(kind);
@@ -153,6 +204,7 @@ function drawFlow(random: Random, marker: string, kind: Kind, card: Card | undef
   };
   const cancel = { state: random.pick(STATES[kind]), afterMs: Math.round(random.between(0, 120)) };
   if (cancels) flow.cancel = cancel;
+  if (kind === 'order' || kind === 'renewal') flow.shopping = drawShopping(random, kind);
   const kill = {
     afterMs: random.next() < 0.5 ? 0 : Math.round(random.between(0, 150)),
     downMs: Math.round(random.between(100, 2_000)),
@@ -170,6 +222,7 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
   };
   // It may be cancelled in the same moment, and not before.
   if (met.cancel) met.cancel = { ...met.cancel, state };
+  if (state === 'mailbox_orders cancelled') met.cancel = { state: 'order_steps mailbox running', afterMs: 50 };
   const asked = state.startsWith('approvals') || state.endsWith('awaiting_approval');
   if (asked || state === 'runs launching') met.caller = 'asks';
   else if (met.caller === 'asks') met.decision = 'approve';
@@ -177,5 +230,45 @@ function meet(flow: Flow, { state, victim, afterMs, downMs }: Card & KillOrder):
   if (state === 'approvals denied') met.decision = 'deny';
   if (state === 'test_run_steps wait_for_event waiting') met.transport = 'plain';
   if (met.transport === 'reject') met.transport = 'plain';
+  // Long enough for a death between the mark and the settlement.
+  if (state === 'handovers begun') met.transport = 'delay';
+  if (met.shopping) met.shopping = meetShopping(met, state);
+  return met;
+}
+
+const MISDEEDS = ['slow', 'fail', 'half', 'lost', 'twice', 'late'] as const;
+
+function drawShopping(random: Random, kind: 'order' | 'renewal'): Shopping {
+  const count = random.pick([1, 1, 2]);
+  const warmup = random.next() < 0.5;
+  const pays = random.pick(['once', 'once', 'twice', 'late', 'other_amount', 'never'] as const);
+  const charge = random.pick(['succeed', 'succeed', 'decline', 'processing'] as const);
+  const refused = random.next() < 0.2;
+  const operations =
+    kind === 'renewal'
+      ? ['domains/renew']
+      : ['domains/register', 'mailboxes/create', 'domains/dns', 'mailboxes/retire', 'domains/release'];
+  const misdeeds: Shopping['misdeeds'] = Array.from({ length: random.pick([0, 1, 1, 2]) }, () => ({
+    does: random.pick(MISDEEDS),
+    operation: random.pick(operations),
+    ms: random.pick([300, 1_500]),
+  }));
+  if (refused) misdeeds.unshift(refusalOf(kind));
+  return { count, warmup, pays: kind === 'renewal' ? 'once' : pays, charge, misdeeds };
+}
+
+/** First of its operation: what comes before it might let the only call through. */
+function refusalOf(kind: Kind): Shopping['misdeeds'][number] {
+  return kind === 'renewal'
+    ? { does: 'refuse', operation: 'domains/renew', code: 'registry_locked' }
+    : { does: 'refuse', operation: 'domains/dns', code: 'no_zone' };
+}
+
+/** Lets an order or a renewal come into a state: it is paid unless that is the state, and refused or cancelled for the states after that. */
+function meetShopping({ kind, shopping }: Flow, state: string): Shopping {
+  const met = { ...shopping!, misdeeds: shopping!.misdeeds.filter(({ does }) => does !== 'refuse') };
+  if (state !== 'mailbox_orders awaiting_payment' && met.pays !== 'twice') met.pays = 'once';
+  if (kind === 'renewal' && state === 'domain_renewals requires_action') met.charge = 'decline';
+  if (/failed|compensating|refund_due/.test(state)) met.misdeeds.unshift(refusalOf(kind));
   return met;
 }

@@ -1,34 +1,16 @@
+import { utcDay } from '../../../lib/clock.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countDaily } from '../../../domain/engine/campaign/counters.ts';
-import { utcDay } from '../../../domain/engine/sending/seats.ts';
+
 import { systemCtx } from '../../../domain/kernel/context.ts';
 import { transact } from '../../../domain/kernel/transact.ts';
 import { insertMails } from '../../../domain/warmup/plan.ts';
 import { newId } from '../../../lib/ids.ts';
-import type { TestAssembly } from '../../harness/database.ts';
-import type { Client, Said } from './client.ts';
+import type { Said } from './client.ts';
 import type { Flow } from './plan.ts';
-import { addressesOf, EVENT_NAME, runBody, TEST_WAIT_SECONDS, type Workspace } from './stage.ts';
-
-/** What a person asked for about a flow, with the answer. */
-export interface Act {
-  marker: string;
-  what: 'approve' | 'deny' | 'cancel';
-  said: Said;
-}
-
-/** One round under way. */
-export interface Game {
-  assembly: TestAssembly;
-  client: Client;
-  workspace: Workspace;
-  flows: readonly Flow[];
-  acts: Act[];
-  /** The row of each flow that was accepted. */
-  ids: Map<string, string>;
-  /** What the players do by themselves; waited for before the books are read. */
-  doing: Promise<void>[];
-}
+import { patiently, type Game } from './game.ts';
+import { playOrder, playRenewal } from './play-orders.ts';
+import { addressesOf, EVENT_NAME, runBody, TEST_WAIT_SECONDS } from './stage.ts';
 
 const POLL_MS = 150;
 /** Emails that a warmup flow is given beside those it plans itself, and when (ms) after its start. */
@@ -76,6 +58,10 @@ async function play(game: Game, flow: Flow): Promise<void> {
       return playTest(game, flow);
     case 'warmup':
       return playWarmup(game, flow);
+    case 'order':
+      return playOrder(game, flow);
+    case 'renewal':
+      return playRenewal(game, flow);
   }
 }
 
@@ -225,8 +211,11 @@ async function cancel(game: Game, flow: Flow): Promise<void> {
     direct: ['DELETE', `/unibox/scheduled/${id}`],
     test: ['POST', `/campaigns/${testCampaigns.get(flow.marker)?.campaignId}/test-runs/${id}/cancel`],
     warmup: ['POST', `/emails/${id}/warmup/stop`],
+    order: ['POST', `/mailbox-provisioning/${id}/cancel`],
+    renewal: ['POST', `/mailbox-provisioning/${id}/cancel`],
   }[flow.kind] as [string, string];
-  game.acts.push({ marker: flow.marker, what: 'cancel', said: await game.client.ask(method, path, people[0]) });
+  const owner = game.orders.find(({ marker }) => marker === flow.marker)?.tenant.sessionToken ?? people[0];
+  game.acts.push({ marker: flow.marker, what: 'cancel', said: await game.client.ask(method, path, owner) });
 }
 
 async function insist(
@@ -240,16 +229,4 @@ async function insist(
   const said = await client.ask(method, path, token, body);
   if (said.status !== wanted) throw new Error(`${method} ${path}: ${said.status} ${JSON.stringify(said.answer)}`);
   return said;
-}
-
-/** Repeats what needs the database until it is there. */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries === 200) throw error;
-      await sleep(POLL_MS);
-    }
-  }
 }

@@ -1,26 +1,30 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assemble } from '../../../deploy/assemble.ts';
 import { reconcile } from '../../../domain/system/reconcile.ts';
-import { loadConfig } from '../../../lib/config/index.ts';
-import { silentLogger } from '../../../lib/log.ts';
-import { withRawDb, type TestAssembly } from '../../harness/database.ts';
+import type { TestAssembly } from '../../harness/database.ts';
 import { startMailWorld, type MailWorld } from '../../harness/mail.ts';
-import { startParts, type Parts } from '../parts.ts';
+import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from '../installation.ts';
+import type { Parts } from '../parts.ts';
 import { seeded, type Random } from '../random.ts';
 import type { Check } from '../reconcile.ts';
 import { readBooks } from './books.ts';
 import { createClient } from './client.ts';
+import { compareOrderBooks } from '../order-books.ts';
 import { createKiller, type FlowKill } from './kills.ts';
-import { drawDeck, drawRound, type Flow, type Kind } from './plan.ts';
-import { onStep, patiently, playFlows, stopWarmups, type Act, type Game } from './play.ts';
+import { drawDeck, drawRound, type Card, type Flow, type Kind } from './plan.ts';
+import { patiently, type Act, type Bought, type Game } from './game.ts';
+import { hasten } from './play-orders.ts';
+import { onStep, playFlows, stopWarmups } from './play.ts';
 import { prepareWorkspace, startApp, type App, type Workspace } from './stage.ts';
-import { installRecord, startWatch } from './watch.ts';
+import { startShop, type Shop } from './shop.ts';
+import { installRecord, readRecord, startWatch } from './watch.ts';
 
 export interface FlowFaultOptions {
   seed: number;
   rounds: number;
+  /** States at which processes are killed: all of some kinds of flows, in the order of the seed; or just these. */
+  states: { kinds: readonly Kind[] } | { cards: readonly Card[] };
   /** Kills in each round. */
   kills: number;
   /** Flows of each kind in each round for which no kill is drawn. */
@@ -37,28 +41,18 @@ export interface FlowFaultOptions {
   log: (line: string) => void;
 }
 
-export interface FlowFaultReport {
+export interface FlowFaultReport extends Kept {
   checks: Check[];
   kills: FlowKill[];
   tookMs: number;
-  /** Where the data and the logs are, when something differs. */
-  folder: string | undefined;
 }
 
 const SETTINGS: Record<string, string> = {
-  NODE_ENV: 'test',
-  LOG_LEVEL: 'info',
-  ALLOW_UNSAFE_WEBHOOK_URLS: 'true',
-  ALLOW_PRIVATE_MAIL_HOSTS: 'true',
-  ORG_WRITES_PER_MINUTE: '0',
+  ...CAMPAIGN_SETTINGS,
   ORG_CAMPAIGNS_PER_DAY: '0',
   SESSION_REQUESTS_PER_MINUTE: '0',
-  // Longer than any delay of the mail server, so that a living attempt is never taken for a dead one.
-  SEND_CLAIM_MS: '5000',
   // On a busy machine a conversation may run out of its claim before anything was handed over.
   SMTP_UNREACHABLE_RETRY_MS: '3000',
-  LAUNCH_HORIZON_MS: '20000',
-  IMAP_POLL_MS: '1000',
 };
 
 /**
@@ -68,41 +62,46 @@ const SETTINGS: Record<string, string> = {
 export async function runFlowFaults(options: FlowFaultOptions): Promise<FlowFaultReport> {
   const startedAt = performance.now();
   const random = seeded(options.seed);
-  const deck = drawDeck(random.fork('deck'));
+  const { states } = options;
+  const deck = 'cards' in states ? states.cards : drawDeck(random.fork('deck'), states.kinds);
   const mail = await startMailWorld();
   const flowsByMarker = new Map<string, Flow>();
   const app = await startApp((marker) => flowsByMarker.get(marker));
-  let parts: Parts | undefined;
-  let assembly: TestAssembly | undefined;
-  let isClean = false;
+  const shop = await startShop();
+  const env = { ...SETTINGS, ...shop.env, APPROVAL_EXPIRES_MS: String(options.expiresMs) };
   try {
-    const env = { ...SETTINGS, APPROVAL_EXPIRES_MS: String(options.expiresMs) };
-    parts = await startParts({ workers: options.workers, env, log: options.log });
-    assembly = withRawDb(assemble(loadConfig({ ...parts.env }), 'faults', { log: silentLogger }));
-    await installRecord(assembly.deps.db);
-    const stage: Stage = { options, random, mail, app, parts, assembly, flowsByMarker };
-    const played: Played = { flows: [], acts: [], ids: new Map(), workspaces: [], kills: [], ordered: 0, stuck: [] };
-    for (let round = 1; round <= options.rounds; round += 1) {
-      const cards = Array.from(
-        { length: options.kills },
-        (_, n) => deck[((round - 1) * options.kills + n) % deck.length]!,
-      );
-      await playRound(stage, played, round, cards);
-    }
-    const checks = await compare(stage, played);
-    isClean = checks.every(({ faults }) => faults.length === 0);
-    return {
-      checks,
-      kills: played.kills,
-      tookMs: performance.now() - startedAt,
-      folder: isClean ? undefined : parts.folder,
-    };
+    return await onInstallation({ workers: options.workers, env, log: options.log }, async (parts, assembly) => {
+      await installRecord(assembly.deps.db);
+      shop.tell(parts.apiUrl);
+      const stage: Stage = { options, random, mail, app, shop, parts, assembly, flowsByMarker };
+      const played = await playRounds(stage, deck);
+      const checks = await compare(stage, played);
+      return { checks, kills: played.kills, tookMs: performance.now() - startedAt };
+    });
   } finally {
-    await assembly?.close();
-    await parts?.stop({ keepFolder: !isClean });
     await app.stop();
+    await shop.stop();
     await mail.stop();
   }
+}
+
+async function playRounds(stage: Stage, deck: readonly Card[]): Promise<Played> {
+  const { rounds, kills } = stage.options;
+  const played: Played = {
+    flows: [],
+    acts: [],
+    orders: [],
+    ids: new Map(),
+    workspaces: [],
+    kills: [],
+    ordered: 0,
+    stuck: [],
+  };
+  for (let round = 1; round <= rounds; round += 1) {
+    const cards = Array.from({ length: kills }, (_, n) => deck[((round - 1) * kills + n) % deck.length]!);
+    await playRound(stage, played, round, cards);
+  }
+  return played;
 }
 
 interface Stage {
@@ -110,6 +109,7 @@ interface Stage {
   random: Random;
   mail: MailWorld;
   app: App;
+  shop: Shop;
   parts: Parts;
   assembly: TestAssembly;
   flowsByMarker: Map<string, Flow>;
@@ -119,6 +119,7 @@ interface Stage {
 interface Played {
   flows: Flow[];
   acts: Act[];
+  orders: Bought[];
   ids: Map<string, string>;
   workspaces: Workspace[];
   kills: FlowKill[];
@@ -127,7 +128,7 @@ interface Played {
 }
 
 async function playRound(
-  { options, random, mail, app, parts, assembly, flowsByMarker }: Stage,
+  { options, random, mail, app, shop, parts, assembly, flowsByMarker }: Stage,
   played: Played,
   round: number,
   cards: Parameters<typeof drawRound>[1]['cards'],
@@ -139,7 +140,8 @@ async function playRound(
   log(`round ${round}: ${flows.length} flows, ${cards.length} kills`);
   const workspace = await prepareWorkspace(assembly, mail, app, flows, round);
   const client = createClient(parts.apiUrl);
-  const game: Game = { assembly, client, workspace, flows, acts: played.acts, ids: played.ids, doing: [] };
+  const { acts, ids, orders } = played;
+  const game: Game = { assembly, client, workspace, flows, acts, ids, orders, shop, doing: [] };
   const killer = createKiller(parts, log);
   const watch = startWatch(assembly.deps.config.PRIMARY_DB, (marker, state) => {
     onStep(game, marker, state);
@@ -189,6 +191,9 @@ const UNDER_WAY = `
   union all select 'warmups', count(*) from mailboxes where warmup is not null
   union all select 'emails', count(*) from sends where state = 'sending'
   union all select 'warmup emails', count(*) from warmup_mails where state = 'sending'
+  union all select 'orders', count(*) from mailbox_orders where under_way or state not in ('ready', 'failed', 'cancelled')
+  union all select 'refunds', count(*) from payments where state = 'refund_due'
+  union all select 'renewals', count(*) from domain_renewals where state not in ('renewed', 'ended') and renew_at < now()
   union all select 'intents', count(*) from outbox`;
 
 /** Waits until everything has ended, or says what has not. */
@@ -208,6 +213,7 @@ async function settle(
     await killed();
     const { rows } = await patiently(() => assembly.deps.db.raw(UNDER_WAY));
     const left: string[] = rows.filter((row: any) => row.n > 0).map((row: any) => `${row.n} ${row.what}`);
+    if (game.shop.untold > 0) left.push(`${game.shop.untold} webhooks`);
     if (!stopped && left.every((what) => /warmup/.test(what))) {
       await stopWarmups(game);
       stopped = true;
@@ -220,26 +226,28 @@ async function settle(
       printed = performance.now();
       log(`under way: ${[...left, `${open.length} workflows`].join(', ')}`);
       if (losesStore) await reconcileTwice(assembly);
+      await hasten(game);
     }
     await sleep(300);
   }
 }
 
-/** Open workflows, those of campaigns aside that a cancellation paused: they wait to be resumed. */
+/** Open workflows, aside from those of campaigns that a cancellation paused, which wait to be resumed, and of domains, which wait a year. */
 async function openRuns({ temporal }: TestAssembly): Promise<string[]> {
   const ids: string[] = [];
   for await (const { workflowId } of temporal.workflow.list({ query: `ExecutionStatus = 'Running'` }))
-    if (!/^(campaign|enrollment)\//.test(workflowId)) ids.push(workflowId);
+    if (!/^(campaign|enrollment|domain-renewal)\//.test(workflowId)) ids.push(workflowId);
   return ids;
 }
 
-async function compare({ options, mail, app, parts, assembly }: Stage, played: Played): Promise<Check[]> {
+async function compare({ options, mail, app, shop, parts, assembly }: Stage, played: Played): Promise<Check[]> {
   const { db } = assembly.deps;
   const checks = await readBooks({ ...played, db, calls: app.calls, messages: mail.messages });
   const look = await patiently(() => reconcile(assembly.deps, { dryRun: true }));
   const letters = await db('dead_letters').where({ status: 'pending' }).whereNot({ task_type: 'uncertain_email' });
-  const missed = played.ordered - played.kills.length;
+  const missed = await countMissed(assembly, played);
   checks.push(
+    ...(await compareOrderBooks({ db, ...shop, orders: played.orders }, 'at the end')),
     { name: 'nothing is left under way', seen: `${options.rounds} rounds`, faults: played.stuck },
     {
       name: 'PostgreSQL asks for no run that Temporal lacks',
@@ -259,4 +267,14 @@ async function compare({ options, mail, app, parts, assembly }: Stage, played: P
     },
   );
   return checks;
+}
+
+/** Kill orders whose states were never seen. A flow whose approval expired while something was down, however long that took, could not come to them. */
+async function countMissed({ deps }: TestAssembly, { flows, kills }: Played): Promise<number> {
+  const met = new Set(kills.map(({ marker }) => marker));
+  const record = await readRecord(deps.db);
+  const expired = new Set(
+    record.flatMap(({ subject, state, marker }) => (subject === 'approvals' && state === 'expired' ? [marker] : [])),
+  );
+  return flows.filter(({ kill, marker }) => kill && !met.has(marker) && !expired.has(marker)).length;
 }

@@ -142,6 +142,9 @@ export function addressesOf({ kind, marker }: Flow): string[] {
       return [`${marker}@people.example.org`];
     case 'warmup':
       return [`${marker}@faults.example.com`];
+    case 'order':
+    case 'renewal':
+      return [];
   }
 }
 

@@ -19,7 +19,7 @@ export interface Step {
  * Rows whose states are watched: how the flow of a row is found, and its state. The record is the test's own: triggers write it in the
  * transaction of the change, whatever code makes that change.
  */
-const WATCHED: { table: string; marker: string; state: string }[] = [
+const WATCHED: { table: string; subject?: string; marker: string; state: string }[] = [
   { table: 'runs', marker: `new.input ->> 'name'`, state: 'new.state' },
   { table: 'direct_sends', marker: 'new.subject', state: 'new.state' },
   {
@@ -45,6 +45,36 @@ const WATCHED: { table: string; marker: string; state: string }[] = [
     marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
     state: 'new.state',
   },
+  // The mark before the end of a message: what dies after it was handed over and is not settled.
+  {
+    table: 'warmup_mails',
+    subject: 'handovers',
+    marker: `(select split_part(email, '@', 1) from mailboxes where id = new.mailbox_id)`,
+    state: `coalesce(new.handover, 'none')`,
+  },
+  {
+    table: 'sends',
+    subject: 'handovers',
+    marker: `(select subject from direct_sends where id = new.id)`,
+    state: `coalesce(new.handover, 'none')`,
+  },
+  { table: 'mailbox_orders', marker: nameOf(`new.domains -> 0 ->> 'domain'`), state: 'new.state' },
+  {
+    table: 'order_steps',
+    marker: `(select ${nameOf(`domains -> 0 ->> 'domain'`)} from mailbox_orders where id = new.order_id)`,
+    state: `split_part(new.step, ':', 1) || ' ' || new.state`,
+  },
+  {
+    table: 'domain_renewals',
+    marker: `(select ${nameOf('domain')} from managed_domains where id = new.domain_id)`,
+    state: 'new.state',
+  },
+  {
+    table: 'payments',
+    marker: `coalesce((select ${nameOf(`domains -> 0 ->> 'domain'`)} from mailbox_orders where id = new.subject_id),
+      (select ${nameOf('d.domain')} from domain_renewals r join managed_domains d on d.id = r.domain_id where r.id = new.subject_id))`,
+    state: 'new.state',
+  },
   {
     table: 'mailboxes',
     marker: `split_part(new.email, '@', 1)`,
@@ -54,34 +84,45 @@ const WATCHED: { table: string; marker: string; state: string }[] = [
 
 const CHANNEL = 'flow_steps';
 
+/** The name of a flow whose domain this is. */
+function nameOf(domain: string): string {
+  return `split_part(${domain}, '.', 1)`;
+}
+
 /** Has PostgreSQL record, and announce at the commit, every state of every watched row. */
 export async function installRecord(db: RawDb): Promise<void> {
   await db.raw(
     `create table flow_steps (id bigserial primary key, marker text, subject text, row_id text, state text, at timestamptz not null)`,
   );
-  for (const { table, marker, state } of WATCHED) {
+  for (const { table, subject = table, marker, state } of WATCHED) {
+    const name = `flow_step_${table}_${subject}`;
     const before = state.replaceAll('new.', 'old.');
     await db.raw(`
-      create function flow_step_${table}() returns trigger language plpgsql security definer set search_path = public as $$
+      create function ${name}() returns trigger language plpgsql security definer set search_path = public as $$
       declare who text; now_is text;
       begin
         if tg_op = 'UPDATE' then
           if (${before}) is not distinct from (${state}) then return null; end if;
         end if;
         if tg_op = 'DELETE' then
-          insert into flow_steps (marker, subject, row_id, state, at) values (null, '${table}', old.id::text, null, clock_timestamp());
+          insert into flow_steps (marker, subject, row_id, state, at) values (null, '${subject}', ${idOf(table, 'old')}, null, clock_timestamp());
           return null;
         end if;
         who := ${marker};
         now_is := ${state};
-        insert into flow_steps (marker, subject, row_id, state, at) values (who, '${table}', new.id::text, now_is, clock_timestamp());
-        if who is not null then perform pg_notify('${CHANNEL}', who || '|${table} ' || now_is); end if;
+        insert into flow_steps (marker, subject, row_id, state, at) values (who, '${subject}', ${idOf(table, 'new')}, now_is, clock_timestamp());
+        if who is not null then perform pg_notify('${CHANNEL}', who || '|${subject} ' || now_is); end if;
         return null;
       end $$`);
     await db.raw(
-      `create trigger flow_step after insert or update or delete on ${table} for each row execute function flow_step_${table}()`,
+      `create trigger ${name} after insert or update or delete on ${table} for each row execute function ${name}()`,
     );
   }
+}
+
+/** What names a row of a table. */
+function idOf(table: string, row: 'new' | 'old'): string {
+  return table === 'order_steps' ? `${row}.order_id || ' ' || ${row}.step` : `${row}.id::text`;
 }
 
 /** Tells what it hears, from now on until it is stopped; comes back when PostgreSQL does. */
@@ -131,10 +172,11 @@ export function startWatch(
 /** The record so far, in the order in which rows were changed. */
 export async function readRecord(db: RawDb): Promise<Step[]> {
   const rows = await db('flow_steps').orderBy('id');
+  // A payment is stored before the order that names it.
   const markers = new Map<string, string>();
+  for (const row of rows) if (row.marker) markers.set(`${row.subject} ${row.row_id}`, row.marker);
   return rows.map((row: any) => {
     const key = `${row.subject} ${row.row_id}`;
-    if (row.marker) markers.set(key, row.marker);
     return {
       id: Number(row.id),
       marker: row.marker ?? markers.get(key) ?? '',

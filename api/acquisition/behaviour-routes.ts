@@ -1,0 +1,109 @@
+import { readEventTrend } from '../../domain/acquisition/event-trends.ts';
+import { readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
+import { listProspects } from '../../domain/acquisition/prospects.ts';
+import { readTimeline } from '../../domain/acquisition/timeline.ts';
+import { route } from '../http/route.ts';
+import { iso, presentPage } from '../http/schemas.ts';
+import { presentFunnel, presentProspect, presentTimelineItem } from './present.ts';
+import { rangeOf } from './range.ts';
+import * as schemas from './schemas.ts';
+
+const area = 'acquisition';
+const read = { area, scope: ['READ_ANALYTICS'], permission: 'view_analytics', readOnly: true } as const;
+const readPeople = {
+  area,
+  scope: ['READ_ANALYTICS', 'READ_CONTACTS'],
+  permission: { allOf: ['view_analytics', 'view_contacts'] },
+} as const;
+
+/** What people do: events, funnels, prospects. */
+export const behaviourRoutes = [
+  route({
+    ...read,
+    operationId: 'acquisition.eventTrends',
+    method: 'post',
+    path: '/acquisition/event-trends',
+    summary: 'How often a product event occurred',
+    description:
+      'Occurrences and distinct people by UTC day or week, of events of a name whose data meets all conditions. Stores nothing.',
+    body: schemas.trendBody,
+    success: { status: 200, body: schemas.trend },
+    handler: async (ctx, { body: { name, predicates, interval, ...given } }) => {
+      const range = rangeOf(ctx, given, 'body');
+      const { buckets, ...totals } = await readEventTrend(ctx, { name, predicates, ...range }, interval);
+      return {
+        name,
+        from: iso(range.from),
+        to: iso(range.to),
+        interval,
+        ...totals,
+        buckets: buckets.map((bucket) => ({ ...bucket, start: iso(bucket.start) })),
+      };
+    },
+  }),
+  route({
+    ...read,
+    operationId: 'acquisition.funnel',
+    method: 'post',
+    path: '/acquisition/funnels',
+    summary: 'How many people take steps in order',
+    description:
+      'The first step is taken in the range, the others less than `window_days` after it, each at or after the one before and by another occurrence. Stores nothing.',
+    body: schemas.funnelBody,
+    success: { status: 200, body: schemas.funnel },
+    handler: async (ctx, { body: { steps, window_days: windowDays, ...given } }) => {
+      const range = rangeOf(ctx, given, 'body');
+      const people = await readFunnel(ctx, { ...range, windowDays, steps: steps.map(toStep) });
+      return {
+        from: iso(range.from),
+        to: iso(range.to),
+        window_days: windowDays,
+        ...presentFunnel(
+          steps.map(({ kind }) => kind),
+          people,
+        ),
+      };
+    },
+  }),
+  route({
+    ...readPeople,
+    operationId: 'acquisition.listProspects',
+    method: 'get',
+    path: '/acquisition/prospects',
+    summary: 'Contacts that confirmed sends went to',
+    description:
+      'Newest activity first. `interested` are those with a positive reply, `silent` those with neither reply nor signup, activation or payment.',
+    query: schemas.prospectsQuery,
+    success: { status: 200, body: schemas.prospects },
+    errors: ['not_found'],
+    handler: async (ctx, { query: { campaign_id: campaignId, filter, dropoff, q, limit, cursor } }) =>
+      presentPage(await listProspects(ctx, { campaignId, filter, dropoff, q }, { limit, cursor }), presentProspect),
+  }),
+  route({
+    ...readPeople,
+    operationId: 'acquisition.timeline',
+    method: 'get',
+    path: '/acquisition/prospects/:contactId/timeline',
+    summary: 'What happened with a contact',
+    description:
+      'Enrollments, confirmed sends, replies, drafts of replies, product events and conversions, the latest first, at most 500.',
+    params: schemas.contactParams,
+    success: { status: 200, body: schemas.timeline },
+    handler: async (ctx, { params }) => ({
+      data: (await readTimeline(ctx, params.contactId)).map(presentTimelineItem),
+    }),
+  }),
+];
+
+type Step = (typeof schemas.funnelBody)['_zod']['output']['steps'][number];
+
+function toStep(step: Step): FunnelStep {
+  switch (step.kind) {
+    case 'event':
+      return { kind: step.kind, eventName: step.event_name, predicates: step.predicates };
+    case 'goal':
+      return { kind: step.kind, goalId: step.goal_id };
+    default:
+      return { kind: step.kind, campaignId: step.campaign_id };
+  }
+}

@@ -1,0 +1,278 @@
+import test from 'ava';
+import { newId } from '../../lib/ids.ts';
+import { json } from '../../db/connection.ts';
+import { createCampaign, createContact, type Tenant } from '../../test/harness/factories.ts';
+import { call, createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+const ask = (tenant: Tenant, method: string, path: string, body?: unknown) =>
+  call(world, method, `/v1/automations${path}`, { token: tenant.apiKey, ...(body === undefined ? {} : { body }) });
+
+type Node = Record<string, unknown> & { id: string };
+const at = { x: 0, y: 0 };
+const trigger: Node = { id: 'trigger', type: 'trigger', ...at };
+const action = (id: string, name: string, config: object = {}, more: object = {}): Node => ({
+  id,
+  type: 'action',
+  action: name,
+  config,
+  ...at,
+  ...more,
+});
+const ifPositive: Node = {
+  id: 'if',
+  type: 'condition',
+  condition: { field: 'field', key: 'intent', operator: 'eq', value: 'positive' },
+  ...at,
+};
+const edge = (source: string, target: string, when = '') => ({
+  id: `${source}-${target}${when}`,
+  source,
+  target,
+  when,
+});
+const write = (nodes: Node[], edges: object[], more: object = {}) => ({
+  name: 'Answer the interested',
+  trigger_event: 'email.replied',
+  graph: { nodes, edges },
+  ...more,
+});
+const SIMPLE = write([trigger, action('tell', 'sendsets.notify', { message: 'Hi' })], [edge('trigger', 'tell')]);
+
+async function category(tenant: Tenant): Promise<string> {
+  const { body } = await call(world, 'POST', '/v1/categories', { token: tenant.apiKey, body: { title: newId() } });
+  return body.id ?? body.data?.id;
+}
+
+test.serial(
+  'an automation that adds contacts to campaigns is saved by a person, as a policy bounds what a key adds',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { campaignId: campaign_id } = await createCampaign(world.deps, tenant.organizationId, []);
+    const adding = write(
+      [trigger, action('add', 'sendsets.add_to_campaign', { campaign_id })],
+      [edge('trigger', 'add')],
+    );
+    const byPerson = (method: string, path: string, body: unknown) =>
+      call(world, method, `/v1/automations${path}`, { token: tenant.sessionToken, body });
+    t.like(await ask(tenant, 'POST', '', adding), { status: 403 });
+    const { id } = (await byPerson('POST', '', adding)).body.automation;
+    t.like(await ask(tenant, 'PATCH', `/${id}`, { ...adding, name: 'Another' }), { status: 403 });
+    t.is((await byPerson('PATCH', `/${id}`, { ...adding, name: 'Another' })).status, 200);
+    t.is((await ask(tenant, 'PATCH', `/${id}`, SIMPLE)).status, 200);
+  },
+);
+
+test.serial('an automation is kept as it is drawn, replaced as a whole, and deleted with its runs', async (t) => {
+  const tenant = await world.tenant();
+  const tag = await category(tenant);
+  const body = write(
+    [
+      trigger,
+      ifPositive,
+      action('tag', 'sendsets.add_tag', { category_id: tag }),
+      action('later', 'sendsets.wait', { wait_minutes: 5 }),
+    ],
+    [edge('trigger', 'if'), edge('if', 'tag', 'true'), edge('if', 'later', 'false')],
+    { filter: { intents: ['positive', 'question'], min_confidence: 0.5 }, enabled: false },
+  );
+  const created = await ask(tenant, 'POST', '', body);
+  t.is(created.status, 201, JSON.stringify(created.body));
+  const { automation } = created.body;
+  t.like(automation, { ...body, organization_id: tenant.organizationId });
+  t.deepEqual((await ask(tenant, 'GET', `/${automation.id}`)).body, { automation });
+  t.deepEqual((await ask(tenant, 'GET', '')).body, { automations: [automation] });
+
+  const replaced = (await ask(tenant, 'PATCH', `/${automation.id}`, SIMPLE)).body.automation;
+  t.like(replaced, { ...SIMPLE, filter: {}, enabled: true, created_at: automation.created_at });
+  await world.deps.db('automation_runs').insert({
+    id: newId(),
+    organization_id: tenant.organizationId,
+    automation_id: automation.id,
+    cause: 'event/1',
+    trigger_event: 'email.replied',
+    status: 'success',
+    data: '{}',
+    node_results: '[]',
+    error_detail: '',
+    hops: 0,
+    started_at: world.deps.clock.now(),
+    finished_at: world.deps.clock.now(),
+  });
+  const { runs } = (await ask(tenant, 'GET', `/${automation.id}/runs?limit=1`)).body;
+  t.like(runs[0], { automation_id: automation.id, status: 'success', node_results: [], error_detail: '' });
+  t.is((await ask(tenant, 'GET', `/${automation.id}/runs?limit=0`)).status, 400);
+  t.deepEqual((await ask(tenant, 'DELETE', `/${automation.id}`)).body, { deleted: true });
+  t.is((await ask(tenant, 'GET', `/${automation.id}`)).status, 404);
+  t.is((await ask(tenant, 'GET', `/${automation.id}/runs`)).status, 404);
+});
+
+test.serial('one answer names every fault of a graph, with its node', async (t) => {
+  const tenant = await world.tenant();
+  const foreign = await category(await world.tenant());
+  const { status, body } = await ask(tenant, 'POST', '', {
+    name: '',
+    trigger_event: 'campaign.reply_received',
+    filter: { intents: [], colour: 'red' },
+    graph: {
+      nodes: [
+        { ...trigger },
+        { id: 'second', type: 'trigger', ...at },
+        { ...ifPositive, id: 'half' },
+        { id: 'bare', type: 'condition', ...at },
+        { ...ifPositive, id: 'op', condition: { field: 'field', key: 'a..b', operator: 'like', value: 1 } },
+        { ...ifPositive, id: 'broken', condition: { field: 'expression', expression: '{{ range .x }}' } },
+        action('tag', 'sendsets.add_tag', { category_id: foreign }),
+        action('same', 'sendsets.wait', { wait_minutes: 0 }),
+        action('same', 'sendsets.wait', { wait_minutes: 1 }),
+        action('unknown', 'sendsets.fly'),
+        action('slack', 'slack.fly'),
+        action('bad', 'sendsets.notify', { message: '{{ .x', colour: 1 }, { connection_id: newId() }),
+        action('alone', 'sendsets.notify', { message: 'x' }),
+        action('round', 'sendsets.notify', { message: 'x' }),
+      ],
+      edges: [
+        edge('trigger', 'half'),
+        edge('half', 'tag', 'true'),
+        edge('trigger', 'tag', 'true'),
+        edge('trigger', 'nowhere'),
+        edge('round', 'round'),
+        edge('trigger', 'round'),
+        edge('half', 'same'),
+      ],
+    },
+  });
+  t.is(status, 400);
+  const said = body.problems.map(({ path, message }: { path: string; message: string }) => `${path}: ${message}`);
+  const has = (pattern: RegExp) =>
+    t.true(
+      said.some((line: string) => pattern.test(line)),
+      `${pattern} in\n${said.join('\n')}`,
+    );
+  has(/^body\.name/);
+  has(/^body\.trigger_event: .*is no trigger/);
+  has(/^body\.filter/);
+  has(/"second" is a second trigger/);
+  has(/"second" is the trigger: its id must be/);
+  has(/"half" needs an edge for false/);
+  has(/"bare": is needed by a condition/);
+  has(/nodes\.4\.condition\.key: Node "op"/);
+  has(/nodes\.4\.condition\.operator: Node "op"/);
+  has(/nodes\.5\.condition\.expression: Node "broken"/);
+  has(/nodes\.6\.config\.category_id: Node "tag": is not a category of this workspace/);
+  has(/nodes\.7\.config\.wait_minutes: Node "same"/);
+  has(/"same" has the id of another node/);
+  has(/"unknown": "sendsets\.fly" is no action/);
+  has(/"slack": "slack\.fly" is no action/);
+  has(/nodes\.11\.config\.message: Node "bad"/);
+  has(/Node "bad": .*colour/i);
+  has(/"bad": sendsets\.notify uses no connection/);
+  has(/"alone" is not reached from the trigger/);
+  has(/"round" stands in a cycle/);
+  has(/leads to "nowhere", which is no node/);
+  has(/leaves "trigger", which is no condition/);
+  has(/leaves the condition "half"/);
+});
+
+test.serial('filters are of what the trigger says; without a trigger a graph is refused', async (t) => {
+  const tenant = await world.tenant();
+  const refused = async (body: object, pattern: RegExp) =>
+    t.regex(JSON.stringify((await ask(tenant, 'POST', '', body)).body.problems), pattern);
+  await refused({ ...SIMPLE, trigger_event: 'deal.won', filter: { intents: ['positive'] } }, /deal.won has no intent/);
+  await refused({ ...SIMPLE, trigger_event: 'email.sent', filter: { min_confidence: 0.5 } }, /has no confidence/);
+  await refused(write([action('tell', 'sendsets.notify', { message: 'x' })], []), /needs a trigger/);
+});
+
+test.serial(
+  'one that is run by a step or by another automation cannot be deleted; the answer names them',
+  async (t) => {
+    const tenant = await world.tenant();
+    const called = { ...SIMPLE, trigger_event: 'automation.called' };
+    const { id } = (await ask(tenant, 'POST', '', called)).body.automation;
+    const run = (automation: string) =>
+      write(
+        [trigger, action('run', 'sendsets.run_automation', { automation_id: automation })],
+        [edge('trigger', 'run')],
+      );
+    t.regex(JSON.stringify((await ask(tenant, 'PATCH', `/${id}`, run(id))).body.problems), /cannot run itself/);
+    const caller = (await ask(tenant, 'POST', '', run(id))).body.automation;
+    const { db } = world.deps;
+    const { stepIds } = await createCampaign(world.deps, tenant.organizationId, [{}]);
+    await db('campaign_steps')
+      .where({ id: stepIds[0] })
+      .update({ kind: 'action', action: json({ type: 'run_automation', automation_id: id }) });
+    const refusal = await ask(tenant, 'DELETE', `/${id}`);
+    t.is(refusal.status, 409);
+    t.deepEqual(
+      refusal.body.problems.map(({ path }: { path: string }) => path),
+      [`campaign_steps.${stepIds[0]}`, `automations.${caller.id}`],
+    );
+    await db('campaign_steps').where({ id: stepIds[0] }).update({ kind: 'email', action: null });
+    t.is((await ask(tenant, 'DELETE', `/${caller.id}`)).status, 200);
+    t.is((await ask(tenant, 'DELETE', `/${id}`)).status, 200);
+  },
+);
+
+test.serial(
+  'a dry run says what would be done, with data of a sample or of the caller, and does nothing',
+  async (t) => {
+    const tenant = await world.tenant();
+    const tag = await category(tenant);
+    const body = write(
+      [
+        trigger,
+        { ...ifPositive, condition: { field: 'expression', expression: 'eq .intent "positive"' } },
+        action('tag', 'sendsets.add_tag', { category_id: tag }),
+        action('tell', 'sendsets.notify', { message: 'Call {{ .contact.first_name }}: {{ .subject }}' }),
+        action('else', 'sendsets.wait', { wait_minutes: 60 }),
+      ],
+      [edge('trigger', 'if'), edge('if', 'tag', 'true'), edge('tag', 'tell'), edge('if', 'else', 'false')],
+      { filter: { intents: ['positive', 'negative'] } },
+    );
+    const { id } = (await ask(tenant, 'POST', '', body)).body.automation;
+    const dry = async (data?: object) => {
+      const { body: answer } = await ask(tenant, 'POST', `/${id}/test`, data ? { data } : {});
+      const trace = answer.trace.map((line: { node_id: string; status: string }) => `${line.node_id} ${line.status}`);
+      return { ...answer, trace, lines: answer.trace };
+    };
+    const contactId = await createContact(world.deps.db, world.deps.clock.now(), tenant.organizationId);
+    await world.deps.db('contacts').where({ id: contactId }).update({ first_name: 'Mia' });
+    const yes = await dry({ intent: 'positive', contact_id: contactId, subject: 'Yes' });
+    t.deepEqual(yes.trace, ['trigger success', 'if branch_true', 'tag success', 'else skipped', 'tell success']);
+    t.deepEqual(yes.lines[4].preview, { message: 'Call Mia: Yes' });
+    t.deepEqual((await dry({ intent: 'negative', contact_id: contactId })).trace, [
+      'trigger success',
+      'if branch_false',
+      'tag skipped',
+      'else success',
+      'tell skipped',
+    ]);
+    t.is((await dry({ intent: 'neutral' })).trace[0], 'trigger skipped');
+    const sample = await dry();
+    t.like(sample.data, { intent: 'positive', contact_email: 'lea@example.com' });
+    t.deepEqual(sample.lines[4].preview, { message: 'Call Lea: Re: Hello' });
+    for (const table of ['contact_categories', 'automation_runs'])
+      t.deepEqual(await world.deps.db(table).where({ organization_id: tenant.organizationId }), []);
+  },
+);
+
+test.serial('with plans that are paid for, the free plan may look and not write', async (t) => {
+  const tenant = await world.tenant();
+  const { id } = (await ask(tenant, 'POST', '', SIMPLE)).body.automation;
+  const free = await createWorld({ env: { REQUIRE_PAID_PLAN: 'true' } });
+  t.teardown(() => free.close());
+  const poor = await free.tenant();
+  const of = (method: string, path: string, body?: object) =>
+    call(free, method, `/v1/automations${path}`, { token: poor.apiKey, ...(body && { body }) });
+  t.is((await of('GET', '')).status, 200);
+  const refusal = await of('POST', '', SIMPLE);
+  t.is(refusal.status, 403);
+  t.regex(refusal.body.message ?? refusal.body.error?.message, /plan/i);
+  t.is((await of('PATCH', `/${id}`, SIMPLE)).status, 403);
+  t.is((await of('DELETE', `/${id}`)).status, 403);
+});

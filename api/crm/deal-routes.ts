@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { listDeals, searchDeals, summarizeDeals } from '../../domain/crm/deal-search.ts';
+import {
+  createDeal,
+  DEAL_STATUSES,
+  dealEditProblems,
+  deleteDeal,
+  listDealsOfContact,
+  newDealProblems,
+  readDeal,
+  updateDeal,
+} from '../../domain/crm/deals.ts';
+import { listActivities } from '../../domain/crm/activities.ts';
+import { reader } from '../../domain/kernel/transact.ts';
+import { route } from '../http/route.ts';
+import { idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { presentActivity, presentDeal, presentFoundDeal } from './present.ts';
+import { activity, deal, dealCreate, dealFilters, dealsSummary, dealUpdate, foundDeal } from './schemas.ts';
+
+const area = 'crm';
+const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
+const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
+
+/** Deals, and what was done about a contact. */
+export const dealRoutes = [
+  route({
+    ...read,
+    operationId: 'crm.listDeals',
+    method: 'get',
+    path: '/crm/deals',
+    summary: 'Deals, newest first',
+    description: 'For other conditions and orders, use the search.',
+    query: z.object({
+      pipeline_id: z.uuid().optional(),
+      stage_id: z.uuid().optional(),
+      status: z.enum(DEAL_STATUSES).optional(),
+      ...pageQuery(100),
+    }),
+    success: { status: 200, body: paged(foundDeal) },
+    handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
+      presentPage(await listDeals(ctx, { limit, cursor }, narrow), presentFoundDeal),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.createDeal',
+    method: 'post',
+    path: '/crm/deals',
+    summary: 'Create a deal',
+    description:
+      'It is open. A value that is more precise than its currency is refused, never rounded. The contact, the campaign and the mailbox may be deleted later: the deal stays.',
+    body: dealCreate,
+    furtherProblems: (ctx, body) => newDealProblems(reader(ctx), body),
+    success: { status: 201, body: deal },
+    handler: async (ctx, { body }) => presentDeal(await createDeal(ctx, body)),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.searchDeals',
+    method: 'post',
+    path: '/crm/deals/search',
+    readOnly: true,
+    summary: 'Deals that match filters',
+    description: 'With their exact number in `total`. The cursor is bound to the filters and the order.',
+    query: z.object(pageQuery(200)),
+    body: dealFilters,
+    success: { status: 200, body: paged(foundDeal) },
+    handler: async (ctx, { query: { limit, cursor }, body }) =>
+      presentPage(await searchDeals(ctx, { limit, cursor }, body), presentFoundDeal),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.summarizeDeals',
+    method: 'post',
+    path: '/crm/deals/summary',
+    readOnly: true,
+    summary: 'How many deals match, and what they are worth',
+    description:
+      'By state, and by stage. Where they are in several currencies, `mixed_currency` is true and the sums add their numbers.',
+    body: dealFilters,
+    success: { status: 200, body: dealsSummary },
+    handler: (ctx, { body: { sort_by: _sort, reverse: _reverse, ...filters } }) => summarizeDeals(ctx, filters),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.readDeal',
+    method: 'get',
+    path: '/crm/deals/:id',
+    summary: 'One deal',
+    description: 'Without what it names; lists and searches have that.',
+    params: idParams,
+    success: { status: 200, body: deal },
+    handler: async (ctx, { params }) => presentDeal(await readDeal(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.updateDeal',
+    method: 'patch',
+    path: '/crm/deals/:id',
+    summary: 'Change a deal',
+    description:
+      'Fields that are left out stay as they are; null empties one. won and lost stamp when; a deal that is open again has no stamp. The stage is one of its pipeline.',
+    params: idParams,
+    body: dealUpdate,
+    furtherProblems: (ctx, body, params) => dealEditProblems(ctx, params.id!, body),
+    success: { status: 200, body: deal },
+    handler: async (ctx, { params, body }) => presentDeal(await updateDeal(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.deleteDeal',
+    method: 'delete',
+    path: '/crm/deals/:id',
+    summary: 'Delete a deal',
+    description: 'Its tasks stay, without it.',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteDeal(ctx, params.id),
+  }),
+  route({
+    ...read,
+    operationId: 'contacts.listDeals',
+    method: 'get',
+    path: '/contacts/:id/deals',
+    summary: 'The deals of a contact',
+    description: 'Newest first, at most 1000.',
+    params: idParams,
+    success: { status: 200, body: z.array(deal) },
+    handler: async (ctx, { params }) => (await listDealsOfContact(ctx, params.id)).map(presentDeal),
+  }),
+  route({
+    area,
+    scope: ['READ_CONTACTS'],
+    permission: 'view_contacts',
+    operationId: 'contacts.listActivities',
+    method: 'get',
+    path: '/contacts/:id/activities',
+    summary: 'What was done about a contact',
+    description: 'Deals and tasks that were made, moved and closed, newest first. It goes with the contact.',
+    params: idParams,
+    query: z.object(pageQuery(100)),
+    success: { status: 200, body: paged(activity) },
+    handler: async (ctx, { params, query }) =>
+      presentPage(await listActivities(ctx, params.id, query), presentActivity),
+  }),
+];

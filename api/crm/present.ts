@@ -1,0 +1,111 @@
+import type { z } from 'zod';
+import type { ActivityRow } from '../../domain/crm/activities.ts';
+import type { FoundDeal } from '../../domain/crm/deal-search.ts';
+import { dealValue, type DealRow } from '../../domain/crm/deals.ts';
+import type { Pipeline, StageRow } from '../../domain/crm/pipelines.ts';
+import type { TaskTypeRow } from '../../domain/crm/task-types.ts';
+import type { TaskRow } from '../../domain/crm/tasks.ts';
+import { iso } from '../http/schemas.ts';
+import type { activity, deal, foundDeal, pipeline, stage, task, taskType } from './schemas.ts';
+
+/** A stage as answers carry it. */
+export function presentStage(row: StageRow): z.input<typeof stage> {
+  return {
+    id: row.id,
+    pipeline_id: row.pipeline_id,
+    name: row.name,
+    color: row.color,
+    position: row.position,
+    ...(row.deal_count === undefined ? {} : { deal_count: row.deal_count }),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A pipeline as answers carry it. */
+export function presentPipeline(row: Pipeline): z.input<typeof pipeline> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    name: row.name,
+    position: row.position,
+    stages: row.stages.map(presentStage),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A deal as answers carry it, alone. */
+export function presentDeal(row: DealRow): z.input<typeof deal> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    pipeline_id: row.pipeline_id,
+    stage_id: row.stage_id,
+    contact_id: row.contact_id,
+    name: row.name,
+    value: dealValue(row),
+    currency: row.currency,
+    status: row.status,
+    expected_close_date: iso(row.expected_close_date),
+    won_at: iso(row.won_at),
+    lost_at: iso(row.lost_at),
+    lost_reason: row.lost_reason,
+    assigned_to: row.assigned_to,
+    campaign_id: row.campaign_id,
+    source_mailbox_id: row.source_mailbox_id,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A deal of a list or search, with what it names. */
+export function presentFoundDeal(row: FoundDeal): z.input<typeof foundDeal> {
+  const { contact, stage: place, campaign_name } = row;
+  return { ...presentDeal(row), contact, stage: place, campaign_name };
+}
+
+/** A task type as answers carry it. */
+export function presentTaskType(row: TaskTypeRow): z.input<typeof taskType> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    name: row.name,
+    color: row.color,
+    position: row.position,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** A task as answers carry it. */
+export function presentTask(row: TaskRow): z.input<typeof task> {
+  return {
+    id: row.id,
+    organization_id: row.organization_id,
+    contact_id: row.contact_id,
+    deal_id: row.deal_id,
+    assigned_to: row.assigned_to,
+    assigned_team_id: row.assigned_team_id,
+    created_by: row.created_by,
+    title: row.title,
+    description: row.description,
+    due_date: iso(row.due_date),
+    priority: row.priority,
+    type: row.type,
+    status: row.status,
+    completed_at: iso(row.completed_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  };
+}
+
+/** The person of an activity; null for what Heron did, and where the account is gone. */
+export function presentActivity(row: ActivityRow): z.input<typeof activity> {
+  const { id, contact_id, organization_id, user_id, activity_type, metadata, created_at } = row;
+  const user =
+    user_id !== null && row.first_name !== null
+      ? { id: user_id, name: `${row.first_name} ${row.last_name ?? ''}`.trim() }
+      : null;
+  return { id, contact_id, organization_id, user_id, activity_type, metadata, created_at: iso(created_at), user };
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import { deleteTasks, selectionProblems, updateTasks } from '../../domain/crm/bulk-tasks.ts';
+import { taskFilterProblems } from '../../domain/crm/task-filters.ts';
+import { listTasks, searchTasks, summarizeTasks } from '../../domain/crm/task-search.ts';
+import { createTaskType, deleteTaskType, listTaskTypes, updateTaskType } from '../../domain/crm/task-types.ts';
+import { createTask, deleteTask, readTask, TASK_STATUSES, taskProblems, updateTask } from '../../domain/crm/tasks.ts';
+import { route } from '../http/route.ts';
+import { idParams, paged, pageQuery, presentPage } from '../http/schemas.ts';
+import { presentTask, presentTaskType } from './present.ts';
+import {
+  affected,
+  task,
+  taskCreate,
+  tasksDelete,
+  taskSearch,
+  tasksSummary,
+  tasksUpdate,
+  taskType,
+  taskTypeCreate,
+  taskTypeUpdate,
+  taskUpdate,
+} from './schemas.ts';
+
+const area = 'crm';
+/** Holds 50,000 exclusions. */
+const SELECTION_BODY = 4 * 1024 * 1024;
+const read = { area, scope: ['READ_CRM'], permission: 'view_contacts' } as const;
+const write = { area, scope: ['WRITE_CRM'], permission: 'manage_contacts' } as const;
+const bulk = { area, scope: ['BULK_CRM'], permission: 'manage_contacts' } as const;
+
+const taskTypeRoutes = [
+  route({
+    ...read,
+    operationId: 'crm.listTaskTypes',
+    method: 'get',
+    path: '/crm/task-types',
+    summary: 'Task types, in their order',
+    description: 'The first time, a workspace gets To-do, Call, Email, Meeting and Follow-up.',
+    success: { status: 200, body: z.strictObject({ data: z.array(taskType) }) },
+    handler: async (ctx) => ({ data: (await listTaskTypes(ctx)).map(presentTaskType) }),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.createTaskType',
+    method: 'post',
+    path: '/crm/task-types',
+    summary: 'Append a task type',
+    description: 'Its name is its own, in any case.',
+    body: taskTypeCreate,
+    errors: ['conflict'],
+    success: { status: 201, body: taskType },
+    handler: async (ctx, { body }) => presentTaskType(await createTaskType(ctx, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.updateTaskType',
+    method: 'patch',
+    path: '/crm/task-types/:id',
+    summary: 'Rename, recolour or move a task type',
+    description:
+      'Tasks keep the name that they have. With a position the others make room: positions run from 1 without gaps.',
+    params: idParams,
+    body: taskTypeUpdate,
+    errors: ['conflict'],
+    success: { status: 200, body: taskType },
+    handler: async (ctx, { params, body }) => presentTaskType(await updateTaskType(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.deleteTaskType',
+    method: 'delete',
+    path: '/crm/task-types/:id',
+    summary: 'Delete a task type',
+    description: 'Its tasks keep its name.',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteTaskType(ctx, params.id),
+  }),
+];
+
+const bulkRoutes = [
+  route({
+    ...bulk,
+    operationId: 'crm.updateTasks',
+    method: 'patch',
+    path: '/crm/tasks',
+    summary: 'State or priority of many tasks',
+    description:
+      'Select with `tasks` (at most 1000 ids) or with `all` and `filters` (at most 50000 matches), less `exclude`. Answers how many were selected.',
+    body: tasksUpdate,
+    bodyLimit: SELECTION_BODY,
+    furtherProblems: async (_ctx, body) => selectionProblems(body),
+    errors: ['too_many_tasks', 'selection_too_large', 'invalid_filter'],
+    success: { status: 200, body: affected },
+    handler: async (ctx, { body: { status, priority, ...selection } }) => ({
+      affected: await updateTasks(ctx, selection, { status, priority }),
+    }),
+  }),
+  route({
+    ...bulk,
+    operationId: 'crm.deleteTasks',
+    method: 'delete',
+    path: '/crm/tasks',
+    summary: 'Delete many tasks',
+    description: 'Selects as the change of many does.',
+    body: tasksDelete,
+    bodyLimit: SELECTION_BODY,
+    furtherProblems: async (_ctx, body) => selectionProblems(body),
+    errors: ['too_many_tasks', 'selection_too_large', 'invalid_filter'],
+    success: { status: 200, body: affected },
+    handler: async (ctx, { body }) => ({ affected: await deleteTasks(ctx, body) }),
+  }),
+];
+
+/** Tasks and their types. */
+export const crmTaskRoutes = [
+  ...taskTypeRoutes,
+  ...bulkRoutes,
+  route({
+    ...read,
+    operationId: 'crm.listTasks',
+    method: 'get',
+    path: '/crm/tasks',
+    summary: 'Tasks, newest first',
+    description: 'For other conditions and orders, use the search.',
+    query: z.object({
+      contact_id: z.string().optional(),
+      deal_id: z.string().optional(),
+      assigned_to: z.string().optional(),
+      status: z.enum(TASK_STATUSES).optional(),
+      ...pageQuery(100),
+    }),
+    errors: ['invalid_filter'],
+    success: { status: 200, body: paged(task) },
+    handler: async (ctx, { query: { limit, cursor, ...narrow } }) =>
+      presentPage(await listTasks(ctx, { limit, cursor }, narrow), presentTask),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.createTask',
+    method: 'post',
+    path: '/crm/tasks',
+    summary: 'Create a task',
+    description:
+      'It is pending, of medium priority and of the first task type, unless it says more. It outlives its contact and its deal.',
+    body: taskCreate,
+    furtherProblems: (ctx, body) => taskProblems(ctx, body),
+    success: { status: 201, body: task },
+    handler: async (ctx, { body }) => presentTask(await createTask(ctx, body)),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.searchTasks',
+    method: 'post',
+    path: '/crm/tasks/search',
+    readOnly: true,
+    summary: 'Tasks that match filters',
+    description: 'With their exact number in `total`. The cursor is bound to the filters and the order.',
+    query: z.object(pageQuery(200)),
+    body: taskSearch,
+    furtherProblems: async (_ctx, body) => taskFilterProblems(body, 'body'),
+    errors: ['invalid_filter'],
+    success: { status: 200, body: paged(task) },
+    handler: async (ctx, { query: { limit, cursor }, body }) =>
+      presentPage(await searchTasks(ctx, { limit, cursor }, body), presentTask),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.summarizeTasks',
+    method: 'post',
+    path: '/crm/tasks/summary',
+    readOnly: true,
+    summary: 'How many tasks match',
+    description: 'By state, with those that are past due and those of high priority.',
+    body: taskSearch,
+    furtherProblems: async (_ctx, body) => taskFilterProblems(body, 'body'),
+    errors: ['invalid_filter'],
+    success: { status: 200, body: tasksSummary },
+    handler: (ctx, { body: { sort_by: _sort, reverse: _reverse, ...filters } }) => summarizeTasks(ctx, filters),
+  }),
+  route({
+    ...read,
+    operationId: 'crm.readTask',
+    method: 'get',
+    path: '/crm/tasks/:id',
+    summary: 'One task',
+    description: 'Its type is a name; the type itself may be gone.',
+    params: idParams,
+    success: { status: 200, body: task },
+    handler: async (ctx, { params }) => presentTask(await readTask(ctx, params.id)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.updateTask',
+    method: 'patch',
+    path: '/crm/tasks/:id',
+    summary: 'Change a task',
+    description:
+      'Fields that are left out stay as they are; null empties one. completed stamps when; a task that is taken up again has no stamp.',
+    params: idParams,
+    body: taskUpdate,
+    furtherProblems: (ctx, body) => taskProblems(ctx, body),
+    success: { status: 200, body: task },
+    handler: async (ctx, { params, body }) => presentTask(await updateTask(ctx, params.id, body)),
+  }),
+  route({
+    ...write,
+    operationId: 'crm.deleteTask',
+    method: 'delete',
+    path: '/crm/tasks/:id',
+    summary: 'Delete a task',
+    description: 'What stands of it in the log of its contact stays.',
+    params: idParams,
+    success: { status: 204 },
+    handler: (ctx, { params }) => deleteTask(ctx, params.id),
+  }),
+];

@@ -1,0 +1,19 @@
+import type { Readable } from 'node:stream';
+import { AppError } from '../../lib/errors.ts';
+
+/**
+ * The bytes of a body that is left unread for its route, such as one whose signature is over them.
+ * @throws AppError bad_request for a body that is too large; the rest of it is read and dropped
+ */
+export async function readBytes(body: Readable, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) break;
+    chunks.push(chunk);
+  }
+  if (size <= maxBytes) return Buffer.concat(chunks);
+  body.resume();
+  throw new AppError('bad_request', `A body has at most ${maxBytes} bytes here`);
+}

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+const condition = z.strictObject({
+  field: z.string().max(100).meta({ description: 'From GET /v1/segments/fields; custom fields as custom.<key>' }),
+  operator: z.string().max(40),
+  values: z.array(z.string().max(500)).max(1000).default([]),
+});
+/** Conditions over contacts, of a segment or a question. */
+export const conditions = z.array(condition).max(50);
+
+/** Whether every condition must hold, or one. */
+export const match = z.enum(['all', 'any']);

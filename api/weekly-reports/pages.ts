@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { findReportOptOut, setReportOptOut, type ReportOptOut } from '../../domain/weekly-reports/opt-out.ts';
+import { html } from '../oauth/pages/html.ts';
+import { messagePage, page } from '../oauth/pages/layout.ts';
+import { route, type StreamReply } from '../http/route.ts';
+
+const link = {
+  atRoot: true,
+  area: 'pages',
+  path: '/weekly-report/:token',
+  scope: 'public',
+  permission: null,
+  organization: false,
+  params: z.object({ token: z.string() }),
+  success: { status: 200, body: 'stream', contentType: 'text/html' },
+  otherAnswers: { 404: { description: 'A page that says what is wrong', contentType: 'text/html' } },
+} as const;
+
+/** Where the link in a weekly report leads: it needs no sign-in, and opening it changes nothing. */
+export const weeklyReportPages = [
+  route({
+    ...link,
+    operationId: 'pages.weeklyReport',
+    method: 'get',
+    summary: 'Whether a member gets the weekly report of a workspace',
+    description: 'The page behind the link in a report. Opening it changes nothing.',
+    handler: async (ctx, { params }) => optOutPage(await findReportOptOut(ctx, params.token)),
+  }),
+  route({
+    ...link,
+    operationId: 'pages.setWeeklyReport',
+    method: 'post',
+    summary: 'Stop the weekly report, or have it again',
+    description:
+      "The page's own buttons, and the one-click request of mail programs (RFC 8058), for the member and workspace of the link. Doing it again changes nothing.",
+    consumes: 'form',
+    bodyLimit: 4 * 1024,
+    idempotency: 'none',
+    body: z.looseObject({ action: z.string().max(20).optional().meta({ description: 'resume; anything else stops' }) }),
+    handler: async (ctx, { params, body }) => {
+      const found = await findReportOptOut(ctx, params.token);
+      if (found) await setReportOptOut(ctx, found, body.action === 'resume' ? 'resume' : 'stop', ctx.requestId);
+      return optOutPage(found && { ...found, done: body.action !== 'resume' });
+    },
+  }),
+];
+
+function optOutPage(found: ReportOptOut | undefined): StreamReply {
+  if (!found)
+    return messagePage(
+      404,
+      'This link does not work',
+      html`<p>It is not complete, or you have left the workspace.</p>`,
+    );
+  const { organizationName: name, done } = found;
+  return page({
+    title: 'Weekly report',
+    body: html`<h1>Weekly report of ${name}</h1>
+<p>${done ? 'You do not get it any more.' : 'You get it every Monday.'}</p>
+<form method="post"><input type="hidden" name="action" value="${done ? 'resume' : 'stop'}"><button>${done ? 'Send it to me again' : 'Stop these mails'}</button></form>`,
+  });
+}

@@ -1,0 +1,203 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { openCatalogue } from '../db/catalogue/reader.ts';
+import { connectRaw } from '../db/connection.ts';
+import { searchCatalogueCompanies } from '../domain/prospect-catalogue/companies.ts';
+import type { CompanyFilters, PeopleFilters } from '../domain/prospect-catalogue/filters.ts';
+import { loadCatalogue } from '../domain/prospect-catalogue/load.ts';
+import { searchCataloguePeople } from '../domain/prospect-catalogue/people.ts';
+import { sampleCompany, sampleLines, samplePerson } from '../domain/prospect-catalogue/sample.ts';
+import { systemCtx, type Ctx } from '../domain/kernel/context.ts';
+import { openSeries, percentile, timed } from './measure.ts';
+import type { BenchContext, BenchResult } from './context.ts';
+
+const PAGE = 50;
+const TARGET_MS = 200;
+const LOADED = 1_000_000;
+const LOAD_TARGET_S = 180;
+const ROUNDS = 20;
+
+/**
+ * The prospect catalogue at its size (HERON_BENCH_PEOPLE, 10,000,000 unless said; a tenth as many companies): the load of a million people, then of all,
+ * and every filter, alone and in combinations, each with values drawn anew.
+ */
+export async function run({ assembly, stack, quick, log }: BenchContext): Promise<BenchResult> {
+  const people = quick ? 20_000 : Number(process.env.HERON_BENCH_PEOPLE ?? 10_000_000);
+  const first = Math.min(people, LOADED);
+  const url = new URL(stack.env.PRIMARY_DB!);
+  const admin = connectRaw({ url: url.href, max: 1 });
+  await admin.raw('create database catalogue_bench');
+  await admin.destroy();
+  url.pathname = '/catalogue_bench';
+  const seconds = await load(url.href, first, first / 10, log);
+  if (people > first) {
+    const all = connectRaw({ url: url.href, max: 1 });
+    await all.raw('truncate catalogue_people, catalogue_companies');
+    await all.destroy();
+    const wholeSeconds = await load(url.href, people, people / 10, log);
+    log(`${people} people and ${people / 10} companies in ${wholeSeconds.toFixed(0)} s`);
+  }
+  const reader = openCatalogue({ url: url.href });
+  try {
+    const ctx = { ...systemCtx(assembly.deps, 'none', 'bench'), catalogue: reader };
+    const result = await measureCatalogue(ctx, people, quick ? 3 : ROUNDS, log);
+    result.figures.unshift({
+      label: `load of ${first} people and ${first / 10} companies`,
+      value: `${seconds.toFixed(0)} s`,
+    });
+    result.targets.unshift({
+      what: `load of ${first} people with their companies, indexes included`,
+      target: `under ${LOAD_TARGET_S} s`,
+      got: `${seconds.toFixed(0)} s`,
+      met: seconds < LOAD_TARGET_S,
+    });
+    return result;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function load(url: string, people: number, companies: number, log: (line: string) => void): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-bench-catalogue-'));
+  try {
+    const file = join(folder, 'sample.jsonl');
+    await pipeline(Readable.from(sampleLines(people, companies)), createWriteStream(file));
+    const ms = await timed(() =>
+      loadCatalogue({ url, file, onProgress: (progress, step) => log(step ?? `${progress.linesDone} lines`) }),
+    );
+    return ms / 1000;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Every search so many times over a catalogue of the samples. */
+async function measureCatalogue(
+  ctx: Ctx,
+  people: number,
+  rounds: number,
+  log: (line: string) => void,
+): Promise<BenchResult> {
+  const known = [{ label: 'people, and a tenth as many companies', value: String(people) }];
+  const { figures, raw, measure } = openSeries(rounds, known, log);
+  for (const [what, filters] of Object.entries(peopleSearches(people)))
+    await measure(`people: ${what}`, (round) => searchCataloguePeople(ctx, { limit: PAGE }, filters(round)));
+  for (const [what, filters] of Object.entries(companySearches(people / 10)))
+    await measure(`companies: ${what}`, (round) => searchCatalogueCompanies(ctx, { limit: PAGE }, filters(round)));
+  let cursor: string | undefined;
+  await measure('people: page after page of a title', async () => {
+    cursor =
+      (await searchCataloguePeople(ctx, { limit: PAGE, cursor }, { title: 'sales director' })).nextCursor ?? undefined;
+  });
+  const p95s = Object.values(raw).map((times) => percentile(times, 0.95));
+  const slowest = Math.max(...p95s);
+  return {
+    figures,
+    targets: [
+      {
+        what: `every search over ${people} people, slowest p95`,
+        target: `under ${TARGET_MS} ms`,
+        got: `${slowest.toFixed(1)} ms`,
+        met: slowest < TARGET_MS,
+      },
+    ],
+    raw,
+  };
+}
+
+type Searches<F> = Record<string, (round: number) => F>;
+
+/** Filters as the schema of the routes hands them over: lower-case. */
+function lower<F extends object>(filters: F): F {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value.toLowerCase() : value]),
+  ) as F;
+}
+
+function peopleSearches(people: number): Searches<PeopleFilters> {
+  const someone = (round: number) => samplePerson((round * 7_919 + 13) % people, people / 10) as Record<string, string>;
+  const somewhere = (round: number) => sampleCompany((round * 104_729 + 7) % (people / 10)) as Record<string, any>;
+  const of =
+    (pick: (person: Record<string, string>, company: Record<string, any>) => PeopleFilters) => (round: number) =>
+      lower(pick(someone(round), somewhere(round)));
+  return {
+    'no filter': of(() => ({})),
+    'whole name': of((p) => ({ q: `${p.first_name} ${p.last_name}` })),
+    'first name': of((p) => ({ q: p.first_name! })),
+    'part of a last name': of((p) => ({ q: p.last_name!.slice(1, 5) })),
+    'two letters of a name': of((p) => ({ q: p.last_name!.slice(0, 2) })),
+    'a name that nobody has': of(() => ({ q: 'xyzzyx' })),
+    'an address': of((p) => ({ q: p.email || 'nobody@nowhere.example' })),
+    country: of((p) => ({ country: p.country! })),
+    state: of((p) => ({ state: p.state! })),
+    city: of((p) => ({ city: p.city! })),
+    seniority: of((p) => ({ seniority: p.seniority! })),
+    department: of((p) => ({ department: p.department! })),
+    title: of((p) => ({ title: p.title! })),
+    'a word of titles': of((p) => ({ title: p.title!.split(' ')[1]! })),
+    'domain of a company': of((_p, c) => ({ domain: c.domain })),
+    company: of((p) => ({ company_id: p.company_id! })),
+    industry: of((_p, c) => ({ industry: c.industries[0] })),
+    technology: of((_p, c) => ({ technology: c.technologies[0] })),
+    'rare technology': (round) => ({ technology: `tech-${199 - (round % 20)}` }),
+    'large companies': (round) => ({ min_employees: 100_000 + round * 1_000 }),
+    'small companies': (round) => ({ max_employees: 2 + (round % 3) }),
+    'no address': of(() => ({ email: 'missing' })),
+    'valid address': of(() => ({ email: 'valid' })),
+    'country and seniority': of((p) => ({ country: p.country!, seniority: p.seniority! })),
+    'country, seniority, department': of((p) => ({
+      country: p.country!,
+      seniority: p.seniority!,
+      department: p.department!,
+    })),
+    'city and title': of((p) => ({ city: p.city!, title: p.title! })),
+    'city and industry': of((p, c) => ({ city: p.city!, industry: c.industries[0] })),
+    'city of another country': (round) => lower({ country: 'estonia', city: someone(round).city! }),
+    'seniority and technology': of((p, c) => ({ seniority: p.seniority!, technology: c.technologies[0] })),
+    'two of the company, and a size': of((_p, c) => ({
+      industry: c.industries[0],
+      technology: c.technologies[0],
+      min_employees: 1_000,
+    })),
+    'title, seniority, valid address, size': of((p) => ({
+      title: p.title!.split(' ')[0]!,
+      seniority: p.seniority!,
+      email: 'valid',
+      min_employees: 50,
+      max_employees: 5_000,
+    })),
+    'name and country': of((p) => ({ q: p.last_name!.slice(0, 4), country: p.country! })),
+    everything: of((p, c) => ({
+      country: p.country!,
+      seniority: p.seniority!,
+      department: p.department!,
+      title: p.title!.split(' ')[0]!,
+      industry: c.industries[0],
+      technology: c.technologies[0],
+      min_employees: 10,
+      email: 'valid',
+    })),
+  };
+}
+
+function companySearches(companies: number): Searches<CompanyFilters> {
+  const of = (pick: (company: Record<string, any>) => CompanyFilters) => (round: number) =>
+    lower(pick(sampleCompany((round * 7_919 + 3) % companies)));
+  return {
+    'no filter': of(() => ({})),
+    name: of((c) => ({ q: c.name })),
+    'part of a name': of((c) => ({ q: c.name.slice(1, 5) })),
+    domain: of((c) => ({ domain: c.domain })),
+    country: of((c) => ({ country: c.country })),
+    city: of((c) => ({ city: c.city })),
+    industry: of((c) => ({ industry: c.industries[0] })),
+    'technology and country': of((c) => ({ technology: c.technologies[0], country: c.country })),
+    'rare technology': (round) => ({ technology: `tech-${199 - (round % 20)}` }),
+    'large ones': (round) => ({ min_employees: 100_000 + round * 1_000 }),
+    'size and industry': of((c) => ({ industry: c.industries[0], min_employees: 200, max_employees: 1_000 })),
+  };
+}

@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { RawDb } from '../test/harness/database.ts';
+
+/** A value of a row: text as it is, null, or a number. */
+export type Cell = string | number | null;
+
+/** Bytes of text that are handed over at once. */
+const CHUNK = 1 << 18;
+
+/** Safe while a data set is written that can be written again, and away afterwards. */
+const WHILE_FILLING = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_wal_size: `'32GB'`,
+  checkpoint_timeout: `'1h'`,
+  maintenance_work_mem: `'1GB'`,
+};
+
+/** Writes a data set without syncing and checkpoints; what the server is set to holds again afterwards, with all on disk and the statistics fresh. */
+export async function filling(raw: RawDb, work: () => Promise<void>): Promise<void> {
+  for (const [name, value] of Object.entries(WHILE_FILLING)) await raw.raw(`alter system set ${name} = ${value}`);
+  await raw.raw('select pg_reload_conf()');
+  try {
+    await work();
+  } finally {
+    for (const name of Object.keys(WHILE_FILLING)) await raw.raw(`alter system reset ${name}`);
+    await raw.raw('select pg_reload_conf()');
+  }
+  await raw.raw('vacuum analyze');
+  await raw.raw('checkpoint');
+}
+
+/** Writes rows by COPY into a table without its indexes and triggers, which are there again afterwards. */
+export async function copyRows(
+  raw: RawDb,
+  table: string,
+  columns: readonly string[],
+  rows: Iterable<readonly Cell[]>,
+): Promise<void> {
+  await withoutIndexes(raw, table, async () => {
+    // Connections of the pool send several statements at once, which COPY does not allow.
+    const connection = new pg.Client({ ...(raw.client.config.connection as pg.ClientConfig), pipeline: false });
+    await connection.connect();
+    try {
+      await connection.query('set session_replication_role = replica');
+      await pipeline(
+        Readable.from(chunksOf(rows)),
+        connection.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`)),
+      );
+    } finally {
+      await connection.end();
+    }
+  });
+}
+
+/** Drops the indexes of a table that are no constraint's, does the work, and builds them anew. */
+export async function withoutIndexes(raw: RawDb, table: string, work: () => Promise<void>): Promise<void> {
+  const { rows } = await raw.raw(
+    `select c.relname as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid = ?::regclass and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)`,
+    [table],
+  );
+  for (const { name } of rows) await raw.raw(`drop index ${name}`);
+  await work();
+  for (const { definition } of rows) await raw.raw(definition);
+}
+
+/** The text format of COPY. Cells hold no tabs, line ends or backslashes. */
+function* chunksOf(rows: Iterable<readonly Cell[]>): Generator<string> {
+  let text = '';
+  for (const row of rows) {
+    for (let index = 0; index < row.length; index += 1) {
+      if (index > 0) text += '\t';
+      const cell = row[index];
+      text += cell === null ? '\\N' : cell;
+    }
+    text += '\n';
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+  }
+  if (text) yield text;
+}

@@ -1,0 +1,254 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readAttributionBreakdown, readAttributionSummary } from '../domain/acquisition/attribution.ts';
+import { explainPerson, listAttributions } from '../domain/acquisition/attributions.ts';
+import { readBreakdown, readSummary } from '../domain/acquisition/cohort.ts';
+import { DIMENSIONS } from '../domain/acquisition/dimensions.ts';
+import { readEventTrend } from '../domain/acquisition/event-trends.ts';
+import { explainFigure } from '../domain/acquisition/explain.ts';
+import { readFunnel } from '../domain/acquisition/funnels.ts';
+import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../domain/acquisition/prospects.ts';
+import { readTimeline } from '../domain/acquisition/timeline.ts';
+import { listAccounts } from '../domain/analytics/accounts.ts';
+import {
+  compareCampaigns,
+  readCampaignDays,
+  readCampaignHours,
+  readCampaignReport,
+} from '../domain/analytics/campaigns.ts';
+import { readDashboard } from '../domain/analytics/dashboard.ts';
+import { readDeliverability } from '../domain/analytics/deliverability.ts';
+import { explainAnalytics } from '../domain/analytics/explain.ts';
+import { readUsage } from '../domain/analytics/usage.ts';
+import { readWarmup } from '../domain/analytics/warmup.ts';
+import { ACQUISITION_MEASURES, ACQUISITIONS } from '../domain/facts/acquisitions.ts';
+import { systemCtx } from '../domain/kernel/context.ts';
+import { DAY_MS } from '../lib/clock.ts';
+import { newId } from '../lib/ids.ts';
+import { rawDb, type TestDeps } from '../test/harness/database.ts';
+import { createCampaign, createMailbox, createTenant } from '../test/harness/factories.ts';
+import type { BenchContext, BenchResult } from './context.ts';
+import { copyRows, filling } from './fill.ts';
+import { openSeries, percentile, timed } from './measure.ts';
+import { idOf, tablesOf, type Office, type Shape } from './reports-data.ts';
+
+const FULL: Shape = { contacts: 1_000_000, sends: 10_000_000, engagements: 20_000_000, campaigns: 400 };
+const QUICK: Shape = { contacts: 5_000, sends: 50_000, engagements: 100_000, campaigns: 20 };
+const MAILBOXES = 50;
+const PLANS = fileURLToPath(new URL('../docs/reporting-plans.md', import.meta.url));
+const TARGET_MS = 150;
+const TARGET_WIDE_MS = 300;
+
+/** Every route of analytics and acquisition on the facts of many emails: time, and the plan of each statement. */
+export async function run({ assembly, quick, scale, log }: BenchContext): Promise<BenchResult> {
+  const { deps } = assembly;
+  const shape = quick ? QUICK : scaled(FULL, scale);
+  const office = await openOffice(deps, shape);
+  const filledMs = await timed(() => filling(rawDb(deps.db), () => fill(deps, office, shape, log)));
+  log(`filled in ${Math.round(filledMs / 1000)} s`);
+  const rounds = quick ? 3 : 15;
+  const known = [
+    { label: 'sends, contacts, engagement rows', value: `${shape.sends}, ${shape.contacts}, ${shape.engagements}` },
+    { label: 'written in', value: `${Math.round(filledMs / 1000)} s` },
+  ];
+  const { figures, raw, measure } = openSeries(rounds, known, log);
+  const plans: string[] = [];
+  for (const [what, work] of Object.entries(reports(deps, office))) {
+    plans.push(await plansOf(deps, what, () => work(0)));
+    await measure(what, work);
+  }
+  if (!quick && scale === 1) await writeFile(PLANS, planPage(shape, plans));
+  else await writeFile(join(tmpdir(), 'heron-reporting-plans.md'), planPage(shape, plans));
+  const isWide = (what: string) => /breakdown|funnel/.test(what);
+  const target = (what: string, limitMs: number, of: (name: string) => boolean) => {
+    const [worst, p95] = Object.entries(raw)
+      .filter(([name]) => of(name))
+      .map(([name, times]) => [name, percentile(times, 0.95)] as const)
+      .sort((a, b) => b[1] - a[1])[0]!;
+    return { what, target: `p95 under ${limitMs} ms`, got: `${p95.toFixed(1)} ms (${worst})`, met: p95 < limitMs };
+  };
+  return {
+    figures,
+    targets: [
+      target('funnels and breakdowns', TARGET_WIDE_MS, isWide),
+      target('every other route', TARGET_MS, (name) => !isWide(name)),
+      {
+        what: 'data set',
+        target: 'written in under 600 s',
+        got: `${Math.round(filledMs / 1000)} s`,
+        met: filledMs < 600_000,
+      },
+    ],
+    raw,
+  };
+}
+
+function scaled({ campaigns, ...counts }: Shape, scale: number): Shape {
+  const of = (count: number) => Math.round(count * scale);
+  return { contacts: of(counts.contacts), sends: of(counts.sends), engagements: of(counts.engagements), campaigns };
+}
+
+async function openOffice(deps: TestDeps, shape: Shape): Promise<Office> {
+  const { organizationId } = await createTenant(deps);
+  const [campaignIds, stepIds, mailboxIds]: [string[], string[], string[]] = [[], [], []];
+  for (let n = 0; n < shape.campaigns; n += 1) {
+    const made = await createCampaign(deps, organizationId, [{ subject: 'A' }, { subject: 'B' }, { subject: 'C' }]);
+    campaignIds.push(made.campaignId);
+    stepIds.push(...made.stepIds);
+  }
+  for (let n = 0; n < MAILBOXES; n += 1)
+    mailboxIds.push(
+      await createMailbox(deps, organizationId, `m${n}@ours.test`, { smtp: { host: '127.0.0.1', port: 1 } }),
+    );
+  const goals = { signup: newId(), activation: newId(), paid: newId() };
+  const now = deps.clock.now();
+  for (const [kind, id] of Object.entries(goals))
+    await deps.db('goals').insert({
+      id,
+      organization_id: organizationId,
+      name: kind,
+      kind,
+      is_primary: true,
+      revision: 1,
+      created_at: now,
+      updated_at: now,
+    });
+  return { organizationId, campaignIds, stepIds, mailboxIds, goals, now };
+}
+
+async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: string) => void): Promise<void> {
+  const raw = rawDb(deps.db);
+  const step = async (table: string, write: () => Promise<void>) =>
+    log(`${table}: ${((await timed(write)) / 1000).toFixed(1)} s`);
+  for (const { table, columns, rows } of tablesOf(shape, office))
+    await step(table, () => copyRows(raw, table, columns, rows));
+  await raw.raw('analyze');
+  await step('acquisition_facts', async () => {
+    await raw.raw(
+      `insert into acquisition_facts (organization_id, person_id, goal_id, ${ACQUISITION_MEASURES.join(', ')})
+       select :org, person_id, goal_id, ${ACQUISITION_MEASURES.join(', ')} from (
+         with wanted as (select p.id, split_part(k.email, '@', -1) as domain from people p join contacts k on k.id = p.contact_id
+           where p.organization_id = :org and exists (select 1 from conversions v where v.person_id = p.id)) ${ACQUISITIONS}) found`,
+      { org: office.organizationId },
+    );
+  });
+}
+
+function reports(deps: TestDeps, office: Office): Record<string, (round: number) => Promise<unknown>> {
+  const ctx = systemCtx(deps, office.organizationId, 'bench');
+  const now = deps.clock.now();
+  const month = { from: new Date(now.getTime() - 30 * DAY_MS), to: now };
+  const cohort = (round: number) => ({
+    from: new Date(month.from.getTime() - round * 3600_000),
+    to: now,
+    windowDays: 30,
+  });
+  const campaignId = (round: number) => office.campaignIds[(round * 7) % office.campaignIds.length]!;
+  const day = (at: Date) => at.toISOString().slice(0, 10);
+  const days = { from: day(month.from), to: day(now) };
+  const contactId = (round: number) => idOf('contact', round * 10);
+  const personId = (round: number) => idOf('person', round * 10);
+  const { signup } = office.goals;
+  const event = {
+    kind: 'event',
+    eventName: 'app.opened',
+    predicates: [{ path: 'plan', op: 'eq', value: 'pro' }],
+  } as const;
+  return {
+    'analytics dashboard': () => readDashboard(ctx, '90d'),
+    'analytics deliverability': () => readDeliverability(ctx, month),
+    'analytics warmup': () => readWarmup(ctx, days, undefined),
+    'analytics campaigns/compare': () => compareCampaigns(ctx, office.campaignIds.slice(0, 10), days),
+    'analytics campaign, the largest': () => readCampaignReport(ctx, office.campaignIds[0]!),
+    'analytics campaign': (round) => readCampaignReport(ctx, campaignId(round + 5)),
+    'analytics campaign/daily': () => readCampaignDays(ctx, office.campaignIds[0]!, days),
+    'analytics campaign/hourly': () => readCampaignHours(ctx, office.campaignIds[0]!, day(now)),
+    'analytics accounts': () => listAccounts(ctx),
+    'analytics usage': () => readUsage(ctx, 'month'),
+    'analytics explain sent, 30 days': () => explainAnalytics(ctx, 'sent', month, { limit: 50 }),
+    'analytics explain opens of a campaign': (round) =>
+      explainAnalytics(ctx, 'human_opens', { ...month, campaignId: campaignId(round) }, { limit: 50 }),
+    'analytics explain replies, 30 days': () => explainAnalytics(ctx, 'replies', month, { limit: 50 }),
+    'acquisition summary': (round) => readSummary(ctx, cohort(round)),
+    'acquisition summary of the largest campaign': (round) =>
+      readSummary(ctx, { ...cohort(round), campaignId: office.campaignIds[0]! }),
+    ...Object.fromEntries(
+      DIMENSIONS.map((dimension) => [
+        `acquisition breakdown by ${dimension}`,
+        (round: number) => readBreakdown(ctx, cohort(round), dimension),
+      ]),
+    ),
+    'acquisition explain signup': (round) =>
+      explainFigure(ctx, cohort(round), { figure: 'signup', dimension: 'all' }, { limit: 50 }),
+    'acquisition event-trends': () =>
+      readEventTrend(ctx, { name: 'app.opened', predicates: event.predicates, ...month }, 'day'),
+    'acquisition funnel of events': (round) =>
+      readFunnel(ctx, { ...cohort(round), steps: [{ kind: 'goal', goalId: signup }, event, event] }),
+    'acquisition funnel from a send': (round) =>
+      readFunnel(ctx, {
+        ...cohort(round),
+        steps: [
+          { kind: 'confirmed_send', campaignId: office.campaignIds[0]! },
+          { kind: 'positive_reply', campaignId: office.campaignIds[0]! },
+          { kind: 'goal', goalId: signup },
+        ],
+      }),
+    'acquisition prospects': () => listProspects(ctx, {}, { limit: 50 }),
+    ...Object.fromEntries(
+      [...PROSPECT_FILTERS].map((filter) => [
+        `acquisition prospects ${filter}`,
+        () => listProspects(ctx, { filter }, { limit: 50 }),
+      ]),
+    ),
+    ...Object.fromEntries(
+      [...DROP_OFFS].map((dropoff) => [
+        `acquisition prospects ${dropoff}`,
+        () => listProspects(ctx, { dropoff }, { limit: 50 }),
+      ]),
+    ),
+    'acquisition prospects by text': (round) => listProspects(ctx, { q: `p${round * 11}@` }, { limit: 50 }),
+    'acquisition timeline': (round) => readTimeline(ctx, contactId(round)),
+    'acquisition attribution summary': () => readAttributionSummary(ctx, month),
+    'acquisition attribution breakdown': () => readAttributionBreakdown(ctx, month, 'campaign'),
+    'acquisition attributions': () => listAttributions(ctx, month, { limit: 50 }),
+    'acquisition attributions of a campaign': (round) =>
+      listAttributions(ctx, { ...month, campaignId: campaignId(round) }, { limit: 50 }),
+    'acquisition attribution of a person': (round) => explainPerson(ctx, personId(round)),
+  };
+}
+
+/** The plans of the statements of a report, as PostgreSQL ran them. */
+async function plansOf(deps: TestDeps, what: string, work: () => Promise<unknown>): Promise<string> {
+  const { client } = rawDb(deps.db);
+  const asked: { sql: string; bindings: unknown[] }[] = [];
+  const listen = ({ sql, bindings }: { sql: string; bindings?: unknown[] }) => {
+    if (/^\s*(select|with)/i.test(sql)) asked.push({ sql, bindings: bindings ?? [] });
+  };
+  client.on('query', listen);
+  await work();
+  client.off('query', listen);
+  const parts: string[] = [];
+  const connection = await client.acquireConnection();
+  try {
+    for (const { sql, bindings } of asked) {
+      const { rows } = await connection.query(`explain (analyze, costs off, timing off, summary on) ${sql}`, bindings);
+      const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+      // Lists of ids are as long as the report.
+      parts.push(plan.replaceAll(/\{[0-9a-f-]{36}(,[0-9a-f-]{36}){2,}\}/g, '{…}'));
+    }
+  } finally {
+    await client.releaseConnection(connection);
+  }
+  return `## ${what}\n\n${parts.map((plan) => `\`\`\`\n${plan}\n\`\`\``).join('\n\n')}\n`;
+}
+
+function planPage(shape: Shape, plans: string[]): string {
+  return `# Plans of the reports
+
+Written by \`npm run bench -- reports\`: what PostgreSQL does for each report on ${shape.sends.toLocaleString('en')} sends to ${shape.contacts.toLocaleString('en')} contacts with
+${shape.engagements.toLocaleString('en')} opens and clicks. The times of the routes are in [bench/RESULTS.md](../bench/RESULTS.md).
+
+${plans.join('\n')}`;
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import pg from 'pg';
+import copy from 'pg-copy-streams';
+import type { DumpedTable } from './dump.ts';
+import { quoted } from './tables.ts';
+
+interface ForeignKey {
+  table: string;
+  name: string;
+  definition: string;
+}
+
+/** Tables, views and sequences in the database's schema, those of extensions aside; none means that it is empty. */
+export async function countRelations(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int as count from pg_class c
+       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+         and not exists (select 1 from pg_depend d where d.objid = c.oid and d.deptype = 'e')`,
+    );
+    return rows[0]!.count;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names the files of a dump that are missing, or not as they were written. */
+export async function damagedFiles(folder: string, tables: readonly DumpedTable[]): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const { file, sha256 } of tables.filter(({ rows }) => rows > 0)) {
+    const hash = createHash('sha256');
+    const intact = await pipeline(createReadStream(join(folder, file)), hash).then(
+      () => hash.digest('hex') === sha256,
+      () => false,
+    );
+    if (!intact) damaged.push(file);
+  }
+  return damaged;
+}
+
+/**
+ * Writes the rows of a dump into a database of the dump's schema, in one transaction: all of it, or nothing. What the migrations wrote there
+ * goes. Triggers do not run, as what they write is in the dump; foreign keys are taken away and put back, which checks every row.
+ * @throws the error of PostgreSQL, or an Error naming the table that had other rows than the dump says
+ */
+export async function loadTables(
+  url: string,
+  folder: string,
+  { tables, sequences }: { tables: readonly DumpedTable[]; sequences: Readonly<Record<string, string>> },
+  onTable: (table: DumpedTable) => void = () => {},
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
+  await client.connect();
+  try {
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    await client.query('begin');
+    const keys = await foreignKeys(client);
+    for (const { table, name } of keys)
+      await client.query(`alter table ${quoted(table)} drop constraint ${quoted(name)}`);
+    await client.query(`truncate ${tables.map(({ name }) => quoted(name)).join(', ')}`);
+    for (const table of tables.filter(({ rows }) => rows > 0)) {
+      await client.query(`alter table ${quoted(table.name)} disable trigger user`);
+      await loadTable(client, table, folder);
+      await client.query(`alter table ${quoted(table.name)} enable trigger user`);
+      onTable(table);
+    }
+    for (const { table, name, definition } of keys)
+      await client.query(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`);
+    for (const [name, last] of Object.entries(sequences))
+      await client.query('select setval($1::regclass, $2::bigint)', [quoted(name), last]);
+    await client.query('commit');
+    await client.query('analyze');
+  } finally {
+    // An open transaction ends with its connection.
+    await client.end();
+  }
+}
+
+async function foreignKeys(client: pg.Client): Promise<ForeignKey[]> {
+  const { rows } = await client.query<ForeignKey>(
+    `select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
+     from pg_constraint k join pg_class c on c.oid = k.conrelid
+     where k.contype = 'f' and c.relnamespace = current_schema()::regnamespace order by c.relname, k.conname`,
+  );
+  return rows;
+}
+
+async function loadTable(client: pg.Client, { name, columns, rows, file }: DumpedTable, folder: string): Promise<void> {
+  const into = client.query(copy.from(`copy ${quoted(name)} (${columns.map(quoted).join(', ')}) from stdin`));
+  await pipeline(createReadStream(join(folder, file)), createGunzip(), into);
+  if (into.rowCount !== rows) throw new Error(`${name} has ${into.rowCount} rows, and the backup says ${rows}`);
+}

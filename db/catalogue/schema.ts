@@ -1,0 +1,148 @@
+import type pg from 'pg';
+
+/*
+ * The schema of the prospect catalogue: a database of its own beside PRIMARY_DB, shared by all workspaces. Heron only reads it; `heron catalogue load`
+ * writes it. Keys (`*_key`) are the text as searches compare it, made by the loader; they sort by bytes, so that the order is the same on every server.
+ */
+
+/** One step of the schema. Names are the record in every catalogue: append, never edit. */
+interface CatalogueMigration {
+  name: string;
+  sql: string;
+}
+
+const MIGRATIONS: readonly CatalogueMigration[] = [
+  {
+    name: '0001_catalogue',
+    sql: `
+      create extension if not exists pg_trgm;
+      create table catalogue_companies (
+        id text collate "C" primary key check (id ~ '^[0-9a-z]{24}$'),
+        name text not null,
+        domain text collate "C" not null,
+        industries text[] not null,
+        technologies text[] not null,
+        employees integer check (employees >= 0),
+        country text not null,
+        state text not null,
+        city text not null,
+        website text not null,
+        linkedin_url text not null,
+        phone text not null,
+        founded_year integer,
+        source_updated_at text not null,
+        country_key text collate "C" not null,
+        state_key text collate "C" not null,
+        city_key text collate "C" not null,
+        search_key text collate "C" not null,
+        employees_order integer not null,
+        tags text[] collate "C" not null
+      );
+      create table catalogue_people (
+        id text collate "C" primary key check (id ~ '^[0-9a-z]{24}$'),
+        first_name text not null,
+        last_name text not null,
+        email text collate "C" not null,
+        email_state smallint not null check (email_state in (0, 1, 2)),
+        email_status text not null,
+        phone text not null,
+        title text not null,
+        seniority text collate "C" not null,
+        department text collate "C" not null,
+        country text not null,
+        state text not null,
+        city text not null,
+        linkedin_url text not null,
+        company_id text collate "C",
+        source_updated_at text not null,
+        country_key text collate "C" not null,
+        state_key text collate "C" not null,
+        city_key text collate "C" not null,
+        name_key text collate "C" not null,
+        title_key text collate "C" not null,
+        own_tags text[] collate "C" not null,
+        -- Of the company, so that one table answers every search.
+        domain text collate "C" not null default '',
+        employees integer,
+        tags text[] collate "C" not null
+      );
+      alter table catalogue_people alter column tags set statistics 1000;
+      alter table catalogue_companies alter column tags set statistics 1000;
+      create table catalogue_facts (
+        only_row boolean primary key default true check (only_row),
+        people bigint not null default 0,
+        companies bigint not null default 0,
+        countries jsonb not null default '[]',
+        seniorities jsonb not null default '[]',
+        departments jsonb not null default '[]',
+        source text not null default '',
+        source_period text not null default '',
+        counted_at timestamptz
+      );
+      insert into catalogue_facts default values;
+      create table catalogue_loads (
+        fingerprint text primary key,
+        file_name text not null,
+        file_bytes bigint not null,
+        lines_done bigint not null default 0,
+        people bigint not null default 0,
+        companies bigint not null default 0,
+        refused bigint not null default 0,
+        began_at timestamptz not null default now(),
+        ended_at timestamptz
+      );
+    `,
+  },
+];
+
+/**
+ * The indexes of searches, by name; they are taken away for a first load and made after it. Each order of a list has one that begins with what a filter
+ * fixes, so that any page costs the same; `tags` holds every exact value, and an intersection of them costs as much as the rarest.
+ */
+export const CATALOGUE_INDEXES: Readonly<Record<string, string>> = {
+  catalogue_people_order: 'on catalogue_people (country_key, seniority, id)',
+  catalogue_people_seniority: 'on catalogue_people (seniority, country_key, id)',
+  catalogue_people_state: 'on catalogue_people (state_key, country_key, seniority, id)',
+  catalogue_people_city: 'on catalogue_people (city_key, country_key, seniority, id)',
+  catalogue_people_company: 'on catalogue_people (company_id) where company_id is not null',
+  catalogue_people_domain: `on catalogue_people (domain) where domain <> ''`,
+  catalogue_people_email: `on catalogue_people (email) where email <> ''`,
+  catalogue_people_employees: 'on catalogue_people (employees) where employees is not null',
+  catalogue_people_name: 'on catalogue_people using gin (name_key gin_trgm_ops) with (fastupdate = off)',
+  catalogue_people_title: 'on catalogue_people using gin (title_key gin_trgm_ops) with (fastupdate = off)',
+  catalogue_people_tags: 'on catalogue_people using gin (tags) with (fastupdate = off)',
+  catalogue_companies_order: 'on catalogue_companies (country_key, employees_order, id)',
+  catalogue_companies_state: 'on catalogue_companies (state_key, country_key, employees_order, id)',
+  catalogue_companies_city: 'on catalogue_companies (city_key, country_key, employees_order, id)',
+  catalogue_companies_domain: 'on catalogue_companies (domain)',
+  catalogue_companies_employees: 'on catalogue_companies (employees) where employees is not null',
+  catalogue_companies_search: 'on catalogue_companies using gin (search_key gin_trgm_ops) with (fastupdate = off)',
+  catalogue_companies_tags: 'on catalogue_companies using gin (tags) with (fastupdate = off)',
+};
+
+/** One writer of a catalogue at a time. */
+export const WRITER_LOCK = 0x6361_7461;
+
+/** Brings a catalogue to this build's schema; the caller holds the lock of the writer. Returns the names applied. */
+export async function migrateCatalogue(client: pg.ClientBase): Promise<string[]> {
+  await client.query(
+    'create table if not exists catalogue_migrations (name text primary key, applied_at timestamptz not null default now())',
+  );
+  const { rows } = await client.query<{ name: string }>('select name from catalogue_migrations');
+  const done = new Set(rows.map(({ name }) => name));
+  const applied: string[] = [];
+  for (const { name, sql } of MIGRATIONS) {
+    if (done.has(name)) continue;
+    await client.query('begin');
+    try {
+      await client.query(sql);
+      await client.query('insert into catalogue_migrations (name) values ($1)', [name]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    }
+    applied.push(name);
+  }
+  return applied;
+}

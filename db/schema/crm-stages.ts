@@ -1,0 +1,23 @@
+/** Written by `npm run db:types` from the migrated schema; do not edit. */
+
+export interface CrmStagesRow {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  name: string;
+  color: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface CrmStagesInsert {
+  id: string;
+  organization_id: string;
+  pipeline_id: string;
+  name: string;
+  color: string;
+  position: number;
+  created_at: Date;
+  updated_at: Date;
+}

@@ -1,0 +1,22 @@
+/** Written by `npm run db:types` from the migrated schema; do not edit. */
+
+export interface InboxCountChangesRow {
+  id: number;
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  label_id: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}
+
+export interface InboxCountChangesInsert {
+  organization_id: string;
+  mailbox_id: string;
+  filed: string;
+  label_id?: string | null;
+  conversations: number;
+  unread: number;
+  answered: number;
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { SHELLS, type Shell } from './completion.ts';
+
+/** A day (YYYY-MM-DD) or a moment (RFC 3339), as it was given. */
+export function auditMoment(value: string): string {
+  if (Number.isNaN(Date.parse(value)))
+    throw new InvalidArgumentError('This is neither a day (YYYY-MM-DD) nor a moment (RFC 3339).');
+  return value;
+}
+
+/** A moment (RFC 3339). */
+export function moment(value: string): Date {
+  if (Number.isNaN(Date.parse(value))) throw new InvalidArgumentError('This is no moment (RFC 3339).');
+  return new Date(value);
+}
+
+/** Collects the ids of parked intents from an argument that may be repeated. */
+export function outboxId(value: string, earlier: string[] = []): string[] {
+  if (!/^\d{1,18}$/.test(value)) throw new InvalidArgumentError('This is not the id of an intent.');
+  return [...earlier, value];
+}
+
+/** A mail provider that mailboxes are connected to by consent. */
+export function consentProvider(value: string): string {
+  if (value !== 'gmail' && value !== 'outlook') throw new InvalidArgumentError('This is neither gmail nor outlook.');
+  return value;
+}
+
+/** A whole number from 1 to 9,999,999. */
+export function wholeNumber(value: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw new InvalidArgumentError('This is not a whole number from 1.');
+  return Number(value);
+}
+
+/** An email address, as it was given. */
+export function emailAddress(value: string): string {
+  if (!z.email().safeParse(value).success) throw new InvalidArgumentError('This is not an email address.');
+  return value;
+}
+
+/** A shell that `heron completion` writes for. */
+export function shellName(value: string): Shell {
+  const shell = SHELLS.find((name) => name === value);
+  if (!shell) throw new InvalidArgumentError(`This is none of ${SHELLS.join(', ')}.`);
+  return shell;
+}

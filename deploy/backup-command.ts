@@ -1,0 +1,113 @@
+import { connect } from '../db/connection.ts';
+import { BackupError, makeBackup, type Manifest } from '../domain/system/backup.ts';
+import { holdRestored, type Held } from '../domain/system/after-restore.ts';
+import { restoreRows } from '../domain/system/restore.ts';
+import type { Config } from '../lib/config/index.ts';
+import { createKeyring } from '../lib/keyring.ts';
+import { silentLogger } from '../lib/log.ts';
+import { assemble } from './assemble.ts';
+import { migrateDatabase, OperatorError, reachDatabase, requireCurrentSchema } from './waiting.ts';
+
+export interface RestoreReport extends Held {
+  takenAt: Date;
+  rows: number;
+  /** Migrations that this build applied to the restored schema. */
+  migrated: string[];
+}
+
+/**
+ * `heron backup`: everything that Heron keeps, into a folder.
+ * @throws OperatorError
+ */
+export async function backup(config: Config, folder: string, say: (line: string) => void): Promise<Manifest> {
+  await withDatabase(config, requireCurrentSchema);
+  return orRefuse(() => makeBackup({ config, keyring: keyringOf(config) }, folder, lineOf(say)));
+}
+
+/**
+ * `heron restore`: a backup into an empty database, brought to this build's schema, with everything held that may have left since.
+ * @param stoppedAt when the last process of the old installation ended; undefined where nothing ran after the backup
+ * @throws OperatorError
+ */
+export async function restore(
+  config: Config,
+  folder: string,
+  stoppedAt: Date | undefined,
+  say: (line: string) => void,
+): Promise<RestoreReport> {
+  await withDatabase(config, async () => {});
+  const manifest = await orRefuse(() => restoreRows({ config, keyring: keyringOf(config) }, folder, lineOf(say)));
+  const migrated = await withDatabase(config, migrateDatabase);
+  const assembly = assemble(config, 'heron', { log: silentLogger });
+  try {
+    const { takenAt } = manifest;
+    const held = await holdRestored(assembly.deps, { takenAt, stoppedAt: stoppedAt ?? takenAt });
+    return { takenAt, rows: rowsOf(manifest), migrated, ...held };
+  } finally {
+    await assembly.close();
+  }
+}
+
+/** What `heron backup` prints. */
+export function backupLines(manifest: Manifest, folder: string): string[] {
+  return [
+    `${folder}: ${rowsOf(manifest)} rows of ${manifest.tables.length} tables, as of ${manifest.takenAt.toISOString()}`,
+    `It opens with the keys ${[...new Set([manifest.keys.current, ...manifest.keys.sealed])].join(', ')}, which are not in it.`,
+    ...(manifest.livingWorkers > 0
+      ? [`${manifest.livingWorkers} worker(s) were at work: what they do from now on is not in it.`]
+      : []),
+  ];
+}
+
+/** What `heron restore` prints: what was done, and what is left to do. */
+export function restoreLines(report: RestoreReport): string[] {
+  return [
+    `${report.rows} rows, as of ${report.takenAt.toISOString()}; ${report.migrated.length} migrations applied`,
+    ...(report.emailsInDoubt > 0
+      ? [
+          `${report.emailsInDoubt} emails may have left since: workers look for them in the Sent folders, \`heron uncertain\` lists the rest`,
+        ]
+      : []),
+    ...(report.warmupInDoubt > 0
+      ? [`${report.warmupInDoubt} warmup emails may have left since: they are not sent again`]
+      : []),
+    ...(report.campaignsPaused > 0
+      ? [
+          `${report.campaignsPaused} campaigns are paused: what they sent since is not known. Compare with the Sent folders, then start them`,
+        ]
+      : []),
+    'Next: start the processes with an empty Temporal namespace, then `heron reconcile`.',
+  ];
+}
+
+async function withDatabase<T>(config: Config, work: (db: ReturnType<typeof connect>) => Promise<T>): Promise<T> {
+  const db = connect({ url: config.PRIMARY_DB, max: 2, name: 'heron-cli', rowSecurity: config.ROW_SECURITY });
+  try {
+    await reachDatabase(db, config.PRIMARY_DB);
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function orRefuse<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof BackupError ? new OperatorError(error.message) : error;
+  }
+}
+
+function keyringOf(config: Config) {
+  return createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS);
+}
+
+function rowsOf({ tables }: Manifest): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function lineOf(say: (line: string) => void): (name: string, rows: number) => void {
+  return (name, rows) => {
+    if (rows > 0) say(`${name}: ${rows}`);
+  };
+}

@@ -1,0 +1,44 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { loadConfig } from '../lib/config/index.ts';
+
+/** `heron catalogue`: fills the prospect catalogue and says what it holds. `print` writes a command's result. */
+export function catalogueCommand(print: (result: unknown) => void): Command {
+  const catalogue = new Command('catalogue').description(
+    'the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it',
+  );
+  catalogue
+    .command('load')
+    .description('load a file of people and companies, by id; the same file again goes on where a load was ended')
+    .argument('<file>', 'CSV or JSON lines')
+    .addOption(new Option('--format <format>', 'where the name of the file does not say it').choices(['csv', 'jsonl']))
+    .option('--source <name>', 'whose data it is; shown by GET /v1/b2b-database/metadata')
+    .option('--period <text>', 'of which time it is')
+    .action(async (file: string, options: { format?: 'csv' | 'jsonl'; source?: string; period?: string }) => {
+      const { loadFile } = await import('./catalogue-work.ts');
+      print(await loadFile(loadConfig(), file, options, (line) => console.error(line)));
+    });
+  catalogue
+    .command('status')
+    .description('what the catalogue holds, which of its indexes are missing, and its latest loads')
+    .action(async () => {
+      const { catalogueStatus } = await import('./catalogue-work.ts');
+      print(await catalogueStatus(loadConfig()));
+    });
+  catalogue
+    .command('sample')
+    .description('write a file of fictitious people and companies, to try the catalogue')
+    .argument('<file>', 'to write, as JSON lines')
+    .option('--people <n>', 'how many', wholeNumber, 10_000)
+    .option('--companies <n>', 'how many', wholeNumber, 1_000)
+    .action(async (file: string, options: { people: number; companies: number }) => {
+      const { writeSample } = await import('./catalogue-work.ts');
+      await writeSample(file, options.people, options.companies);
+      print({ file, ...options });
+    });
+  return catalogue;
+}
+
+function wholeNumber(value: string): number {
+  if (!/^\d{1,8}$/.test(value)) throw new InvalidArgumentError('This is not a whole number.');
+  return Number(value);
+}

@@ -1,0 +1,144 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Bindings } from '../../db/statement.ts';
+import { DAY_MS } from '../../lib/clock.ts';
+import { badRequest, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import type { Predicate } from '../records/predicates/predicate.ts';
+import { eventCondition } from './occurrences.ts';
+
+/** A step of a funnel: what a person does, or an email to them. */
+export type FunnelStep =
+  | { kind: 'event'; eventName: string; predicates: readonly Predicate[] }
+  | { kind: 'goal'; goalId: string }
+  | { kind: 'confirmed_send' | 'positive_reply'; campaignId?: string | undefined };
+
+export interface Funnel {
+  steps: readonly FunnelStep[];
+  /** The first step is taken at or after `from` and before `to`. */
+  from: Date;
+  to: Date;
+  /** Days of 24 hours after the first step in which the others have to be taken; the end is not in them. */
+  windowDays: number;
+}
+
+/**
+ * How many people took the steps of a funnel in order (POST /acquisition/funnels). Somebody takes a step by the earliest occurrence at or after that of the
+ * step before, and within the window of the first, that was no step before. Whoever can begin at several occurrences of the first step takes the one
+ * that leads furthest.
+ * @returns the people of each step
+ * @throws AppError bad_request naming steps whose goal or campaign is unknown
+ */
+export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
+  const org = reader(ctx);
+  await assertKnown(org, funnel.steps);
+  const until = new Date(funnel.to.getTime() + funnel.windowDays * DAY_MS);
+  const bindings: Bindings = { window: funnel.windowDays * (DAY_MS / 1000) };
+  const occurrences: string[] = [];
+  for (const [index, step] of funnel.steps.entries()) {
+    const range = { from: funnel.from, to: index === 0 ? funnel.to : until };
+    const found = await occurrencesOf(org, step, `s${index}`, range);
+    occurrences.push(found.sql);
+    Object.assign(bindings, found.bindings);
+  }
+  const ctes = occurrences.map((sql, index) => `taken${index} as materialized (${sql})`);
+  // Only those who take the second step have to be followed: of the others it is enough that they began.
+  ctes.push(
+    `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
+  );
+  for (let index = 1; index < occurrences.length; index += 1)
+    ctes.push(
+      `chain${index} as materialized (
+         select distinct on (c.who, c.entry) c.who, c.entry, c.entered, t.at, c.ids || t.id as ids
+         from chain${index - 1} c join taken${index} t on t.who = c.who and t.at >= c.at
+           and t.at < c.entered + make_interval(secs => :window) and t.id <> all(c.ids)
+         order by c.who, c.entry, t.at, t.id
+       )`,
+    );
+  const counts = occurrences.map(
+    (_, index) => `(select count(distinct who) from ${index === 0 ? 'taken0' : `chain${index}`})::int`,
+  );
+  const [row] = await org.sql<{ people: number[] }>(
+    `with ${ctes.join(', ')} select array[${counts.join(', ')}] as people where :org::uuid is not null`,
+    bindings,
+  );
+  return row!.people;
+}
+
+/** The step with the greatest loss of people from the one before: its place, from 0; null where nobody was lost. The first of equals. */
+export function largestDropOff(people: readonly number[]): number | null {
+  const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
+  const largest = Math.max(...losses);
+  return largest > 0 ? losses.indexOf(largest) : null;
+}
+
+interface Occurrences {
+  /** Rows of who, id and moment. An email and the reply to it are two occurrences, an event and the conversion by it as well. */
+  sql: string;
+  bindings: Bindings;
+}
+
+/** A person is their contact where they have one, so that emails and events of one are of one. */
+const WHO = 'coalesce(p.contact_id, p.id)';
+
+async function occurrencesOf(
+  org: OrgScope,
+  step: FunnelStep,
+  prefix: string,
+  { from, to }: { from: Date; to: Date },
+): Promise<Occurrences> {
+  const [begin, end, id] = [`${prefix}begin`, `${prefix}end`, `${prefix}id`];
+  const range = { [begin]: from, [end]: to };
+  switch (step.kind) {
+    case 'event': {
+      const { sql, bindings } = await eventCondition(
+        org,
+        { name: step.eventName, predicates: step.predicates, from, to },
+        prefix,
+      );
+      return {
+        sql: `select coalesce(${WHO}, e.contact_id) as who, e.id::text as id, e.occurred_at as at
+           from product_events e left join people p on p.id = e.person_id where ${sql}`,
+        bindings,
+      };
+    }
+    case 'goal':
+      return {
+        sql: `select ${WHO} as who, c.id::text as id, c.occurred_at as at from conversions c join people p on p.id = c.person_id
+           where c.organization_id = :org and c.goal_id = :${id} and c.occurred_at >= :${begin} and c.occurred_at < :${end}`,
+        bindings: { ...range, [id]: step.goalId },
+      };
+    default: {
+      const at = step.kind === 'confirmed_send' ? 'f.sent_at' : 'f.positive_at';
+      return {
+        sql: `select f.contact_id as who, '${step.kind}/' || f.send_id as id, ${at} as at from send_facts f
+           where f.organization_id = :org and f.contact_id is not null and f.sent_at is not null and ${at} >= :${begin} and ${at} < :${end}
+             ${step.campaignId ? `and f.campaign_id = :${id}` : ''}`,
+        bindings: { ...range, ...(step.campaignId ? { [id]: step.campaignId } : {}) },
+      };
+    }
+  }
+}
+
+async function assertKnown(org: OrgScope, steps: readonly FunnelStep[]): Promise<void> {
+  const of = async (table: 'goals' | 'campaigns', ids: (string | undefined)[]): Promise<string[]> => {
+    const asked = ids.filter((id) => id !== undefined).filter(isUuid);
+    return asked.length === 0 ? [] : org.table(table).whereIn('id', asked).pluck('id');
+  };
+  const goalIdOf = (step: FunnelStep) => (step.kind === 'goal' ? step.goalId : undefined);
+  const campaignIdOf = (step: FunnelStep) => ('campaignId' in step ? step.campaignId : undefined);
+  const [goals, campaigns] = await Promise.all([
+    of('goals', steps.map(goalIdOf)),
+    of('campaigns', steps.map(campaignIdOf)),
+  ]);
+  const problems: Problem[] = steps.flatMap((step, index) => {
+    const [goal, campaign] = [goalIdOf(step)?.toLowerCase(), campaignIdOf(step)?.toLowerCase()];
+    if (goal !== undefined && !goals.includes(goal))
+      return [{ path: `body.steps.${index}.goal_id`, message: 'is not a goal of this workspace' }];
+    if (campaign !== undefined && !campaigns.includes(campaign))
+      return [{ path: `body.steps.${index}.campaign_id`, message: 'is not a campaign of this workspace' }];
+    return [];
+  });
+  if (problems.length > 0) throw badRequest('The funnel names records that do not exist', problems);
+}

@@ -1,0 +1,69 @@
+import { isUuid } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader } from '../kernel/transact.ts';
+import { SAMPLE_CONTACT } from '../triggers/samples.ts';
+import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
+import { isNative, NATIVE_ACTIONS } from './actions.ts';
+import { findAutomation } from './automations.ts';
+import { holds } from './conditions.ts';
+import { passes } from './filter.ts';
+import type { AutomationNode, AutomationNodeResult } from './graph.ts';
+import { interpret, type NodeOutcome } from './interpret.ts';
+import { findContacts, renderConfig, valuesOf, type AutomationContact, type Values } from './values.ts';
+
+/** A node of a dry run: what it came to, and what it would have done. */
+export type TracedNode = AutomationNodeResult & { preview: Record<string, unknown> };
+
+/** What a run with some data would do. */
+export interface DryRun {
+  trace: TracedNode[];
+  data: Record<string, unknown>;
+}
+
+/**
+ * Goes through an automation without doing anything: conditions are asked, actions say what they would do with their texts filled in, waits are not waited.
+ * Where the filter does not take the data, the trigger is skipped and everything after it.
+ * @param data of the event; a sample of the trigger's where there is none
+ * @throws AppError not_found
+ */
+export async function dryRun(ctx: Ctx, id: string, data?: Record<string, unknown>): Promise<DryRun> {
+  const org = reader(ctx);
+  const { trigger_event: trigger, filter, graph } = await findAutomation(org, id);
+  const used = data ?? (isTrigger(trigger) ? sampleData(trigger) : { contact_id: SAMPLE_CONTACT.contact_id });
+  const contactId = typeof used.contact_id === 'string' && isUuid(used.contact_id) ? used.contact_id : undefined;
+  const known = contactId ? (await findContacts(org, [contactId])).get(contactId) : undefined;
+  const contact = known ?? (contactId && !data ? sampleContact() : null);
+  const values = valuesOf(used, contact);
+  const previews = new Map<string, Record<string, unknown>>();
+  const trace: AutomationNodeResult[] = [];
+  await interpret(graph, trace, async (node) => {
+    if (node.type === 'trigger') return { status: passes(filter, used) ? 'success' : 'skipped' };
+    if (node.type === 'condition') return { status: holds(node.condition!, values) ? 'branch_true' : 'branch_false' };
+    return wouldDo(node, values, contact, (preview) => void previews.set(node.id, preview));
+  });
+  return {
+    trace: trace.map((result) => ({ ...result, preview: previews.get(result.node_id) ?? {} })),
+    data: used,
+  };
+}
+
+function wouldDo(
+  { action, config = {} }: AutomationNode,
+  values: Values,
+  contact: AutomationContact | null,
+  show: (preview: Record<string, unknown>) => void,
+): NodeOutcome {
+  try {
+    show(renderConfig(config, values));
+  } catch (error) {
+    return { status: 'error', error: (error as Error).message };
+  }
+  if (isNative(action) && NATIVE_ACTIONS[action].needsContact && !contact)
+    return { status: 'error', error: 'The event is about no contact' };
+  return { status: 'success' };
+}
+
+function sampleContact(): AutomationContact {
+  const { contact_id: id, contact_email: email, first_name, last_name, company, phone, custom_fields } = SAMPLE_CONTACT;
+  return { id, email, first_name, last_name, company, phone, subscribed: true, custom_fields };
+}

@@ -1,0 +1,134 @@
+import { DAY_MS } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createDeal, updateDeal } from '../crm/deals.ts';
+import { createTask } from '../crm/tasks.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { Tx } from '../kernel/transact.ts';
+import { addLeads } from '../leads/leads.ts';
+import { leaveCampaigns } from '../leads/membership.ts';
+import { addContactTag, removeContactTag, setContactTag } from '../records/contact-tags.ts';
+import { addSuppressions } from '../suppressions/entries.ts';
+import { addThreadLabel } from '../unibox/labels.ts';
+import type { ConfigOf, NativeAction } from './actions.ts';
+import type { RunState } from './state.ts';
+import type { AutomationContact } from './values.ts';
+
+/** Actions that are done in the transaction of the run. */
+export type InstantAction = Exclude<NativeAction, 'sendsets.wait' | 'sendsets.webhook'>;
+
+interface Doing {
+  tx: Tx;
+  /** For verbs that take one; it joins the transaction. */
+  ctx: Ctx;
+  run: RunState;
+  nodeId: string;
+}
+
+type Perform<A extends InstantAction> = (doing: Doing, config: ConfigOf<A>) => Promise<unknown>;
+
+/**
+ * What each action does: one verb of the area that it is about. It joins the transaction that notes the node as done, so it is done once.
+ * @throws AppError for what cannot be done, such as an id of a row that is gone by now
+ */
+export const PERFORM: { [A in InstantAction]: Perform<A> } = {
+  'sendsets.add_tag': ({ tx, run }, config) => addContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.remove_tag': ({ tx, run }, config) => removeContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.set_category': ({ tx, run }, config) => setContactTag(tx, contactOf(run).id, text(config.category_id)),
+  'sendsets.label_email': ({ tx, run }, config) => {
+    const thread = run.data.thread_id;
+    if (typeof thread !== 'string') throw new AppError('conflict', 'The event is about no conversation');
+    return addThreadLabel(tx, thread, text(config.category_id));
+  },
+  'sendsets.create_task': ({ tx, ctx, run }, config) => {
+    const { title, description, type, priority, due_in_days: days, assigned_to: assigned } = config;
+    return createTask(ctx, {
+      title: filledIn(title, 255),
+      description: optional(description)?.slice(0, 5000),
+      type: optional(type),
+      priority: priority as 'low' | 'medium' | 'high' | 'urgent',
+      due_date: typeof days === 'number' ? new Date(tx.now.getTime() + days * DAY_MS) : undefined,
+      assigned_to: optional(assigned),
+      contact_id: run.contact?.id,
+      deal_id: optional(run.data.deal_id),
+    });
+  },
+  'sendsets.create_deal': ({ ctx, run }, config) =>
+    createDeal(ctx, {
+      name: filledIn(config.name, 255),
+      pipeline_id: text(config.pipeline_id),
+      stage_id: text(config.stage_id),
+      value: config.value as number | undefined,
+      currency: optional(config.currency),
+      assigned_to: optional(config.assigned_to),
+      contact_id: run.contact?.id,
+    }),
+  'sendsets.move_deal_stage': async ({ tx, ctx, run }, config) =>
+    updateDeal(ctx, await dealOf(tx, run), { stage_id: text(config.stage_id) }),
+  'sendsets.add_to_campaign': ({ tx, run }, config) => addLeads(tx, text(config.campaign_id), [contactOf(run).id]),
+  'sendsets.remove_from_campaign': ({ tx, run }, config) => {
+    const campaignId = optional(config.campaign_id) ?? optional(run.data.campaign_id);
+    if (!campaignId) throw new AppError('conflict', 'The event is about no campaign, and the action names none');
+    return leaveCampaigns(tx, [contactOf(run).id], [campaignId], 'taken out by an automation');
+  },
+  'sendsets.suppress': ({ ctx, run }, config) =>
+    addSuppressions(ctx, [{ value: contactOf(run).email }], text(config.reason).slice(0, 500)),
+  'sendsets.notify': async ({ tx, run, nodeId }, config) =>
+    tx.emit('automation.notified', {
+      automation_id: run.automationId,
+      automation_name: run.automationName,
+      run_id: run.id,
+      node_id: nodeId,
+      trigger_event: run.trigger,
+      contact_id: run.contact?.id ?? null,
+      message: filledIn(config.message, 2000),
+    }),
+  'sendsets.run_automation': async ({ tx, run, nodeId }, config) => {
+    const automationId = text(config.automation_id);
+    const [other] = await tx.org.sql<{ enabled: boolean }>(
+      'select enabled from automations where organization_id = :org and id = :id',
+      { id: automationId },
+    );
+    if (!other?.enabled) throw new AppError('conflict', 'The automation that it runs is switched off');
+    tx.emit('automation.requested', {
+      automation_id: automationId,
+      cause: `node/${run.id}/${nodeId}`,
+      run_id: run.id,
+      contact_id: run.contact?.id ?? null,
+      contact_email: null,
+      campaign_id: null,
+      step_id: null,
+    });
+  },
+};
+
+function contactOf({ contact }: RunState): AutomationContact {
+  if (!contact) throw new AppError('conflict', 'The event is about no contact, or it was deleted');
+  return contact;
+}
+
+/** The deal of the event, else the newest open deal of its contact. */
+async function dealOf(tx: Tx, run: RunState): Promise<string> {
+  const named = optional(run.data.deal_id);
+  if (named) return named;
+  const [deal] = await tx.org.sql<{ id: string }>(
+    `select id from crm_deals where organization_id = :org and contact_id = :contact and status = 'open' order by id desc limit 1`,
+    { contact: contactOf(run).id },
+  );
+  if (!deal) throw new AppError('conflict', 'The contact has no open deal');
+  return deal.id;
+}
+
+/** A text whose fields are filled in, cut to its length. @throws AppError conflict for one that came out empty */
+function filledIn(value: unknown, maxLength: number): string {
+  const words = text(value).trim().slice(0, maxLength);
+  if (words === '') throw new AppError('conflict', 'A text of the action is empty once its fields are filled in');
+  return words;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function optional(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,99 @@
+import { MINUTE_MS } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { enqueueProviderAction } from '../integrations/enqueue.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { isNative, NATIVE_ACTIONS } from './actions.ts';
+import { holds } from './conditions.ts';
+import type { AutomationNode } from './graph.ts';
+import { interpret, verdictOf, type NodeOutcome } from './interpret.ts';
+import { PERFORM, type InstantAction } from './perform.ts';
+import type { RunState } from './state.ts';
+import { renderConfig, TextTooLarge, valuesOf } from './values.ts';
+
+/** What a run came to in a transaction; undefined while nodes wait. */
+export type Ended = { status: 'success' | 'error'; detail: string } | undefined;
+
+/**
+ * Does every node of a run that can be done now, in the caller's transaction, which also stores what came of it. Emits automation.run_failed where the run
+ * ends with an error.
+ */
+export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
+  const joined = { ...ctx, trx: tx.trx, hops: run.hops + 1 };
+  await interpret(run.graph, run.results, (node) => execute(tx, joined, run, node));
+  if (Object.keys(run.waiting).length > 0) return undefined;
+  const ended = verdictOf(run.results);
+  if (ended.status === 'error') announceFailure(tx, run, ended.detail, false);
+  return ended;
+}
+
+/** Emits that a run ended with an error. */
+export function announceFailure(tx: Tx, run: RunState, detail: string, loop: boolean): void {
+  tx.emit('automation.run_failed', {
+    automation_id: run.automationId,
+    automation_name: run.automationName,
+    run_id: run.id,
+    trigger_event: run.trigger,
+    contact_id: run.contact?.id ?? null,
+    error_detail: detail,
+    loop,
+  });
+}
+
+async function execute(tx: Tx, ctx: Ctx, run: RunState, node: AutomationNode): Promise<NodeOutcome> {
+  if (node.type === 'trigger') return { status: 'success' };
+  if (node.type === 'condition')
+    return { status: holds(node.condition!, valuesOf(run.data, run.contact)) ? 'branch_true' : 'branch_false' };
+  if (run.waiting[node.id]) return stillWaiting(tx, run, node.id);
+  try {
+    return await act(tx, ctx, run, node);
+  } catch (error) {
+    // Verbs look before they write: what they refuse has left nothing behind.
+    if (error instanceof AppError) return { status: 'error', error: sentenceOf(error) };
+    if (error instanceof TextTooLarge) return { status: 'error', error: error.message };
+    throw error;
+  }
+}
+
+function stillWaiting(tx: Tx, run: RunState, nodeId: string): NodeOutcome {
+  const waiting = run.waiting[nodeId]!;
+  if (waiting.kind !== 'wait' || new Date(waiting.until) > tx.now) return 'waiting';
+  delete run.waiting[nodeId];
+  return { status: 'success' };
+}
+
+async function act(tx: Tx, ctx: Ctx, run: RunState, node: AutomationNode): Promise<NodeOutcome> {
+  const { id, action, connection_id: connectionId, config = {} } = node;
+  if (!isNative(action)) {
+    await enqueueProviderAction(tx, {
+      connectionId: connectionId ?? '',
+      action: action ?? '',
+      config,
+      contactId: run.contact?.id ?? null,
+      data: run.data,
+      trigger: run.trigger,
+      source: { kind: 'automation', run_id: run.id, node_id: id },
+    });
+    run.waiting[id] = { kind: 'provider' };
+    return 'waiting';
+  }
+  // Filled in after the check: what strangers wrote may be of any length, and the actions cut it.
+  const checked = renderConfig(NATIVE_ACTIONS[action].config.parse(config), valuesOf(run.data, run.contact));
+  if (action === 'sendsets.wait') {
+    const until = new Date(tx.now.getTime() + Number(checked.wait_minutes) * MINUTE_MS);
+    run.waiting[id] = { kind: 'wait', until: until.toISOString() };
+    return 'waiting';
+  }
+  if (action === 'sendsets.webhook') {
+    run.waiting[id] = { kind: 'call', attempts: 0, not_before: null };
+    return 'waiting';
+  }
+  const perform = PERFORM[action as InstantAction];
+  await transact(ctx, (own) => perform({ tx: own, ctx, run, nodeId: id }, checked as never));
+  return { status: 'success' };
+}
+
+function sentenceOf(error: AppError): string {
+  const [problem] = error.problems ?? [];
+  return problem ? `${error.message}: ${problem.message}` : error.message;
+}

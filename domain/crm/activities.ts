@@ -1,0 +1,76 @@
+import { json } from '../../db/connection.ts';
+import type { Columns } from '../../db/rows.ts';
+import { decodeIdCursor, encodeCursor, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, type Tx } from '../kernel/transact.ts';
+
+export const ACTIVITY_TYPES = [
+  'deal_created',
+  'deal_stage_changed',
+  'deal_won',
+  'deal_lost',
+  'task_created',
+  'task_completed',
+  'meeting_booked',
+  'meeting_rescheduled',
+  'meeting_canceled',
+] as const;
+export type ActivityType = (typeof ACTIVITY_TYPES)[number];
+
+/** What was done, and to whom it is shown: a contact, a deal, a task. */
+export interface Activity {
+  type: ActivityType;
+  contactId: string | null;
+  dealId: string | null;
+  taskId?: string;
+  /** Ids and kinds. */
+  metadata: Record<string, unknown>;
+}
+
+export type ActivityRow = Columns<
+  'crm_activities',
+  'id' | 'organization_id' | 'user_id' | 'metadata' | 'created_at'
+> & { contact_id: string; activity_type: ActivityType; first_name: string | null; last_name: string | null };
+
+/** Stores what was done about deals, tasks and meetings, in the transaction that does it. */
+export async function recordActivities(tx: Tx, activities: readonly Activity[]): Promise<void> {
+  if (activities.length === 0) return;
+  await tx.org.insert(
+    'crm_activities',
+    activities.map(({ type, contactId, dealId, taskId, metadata }) => ({
+      id: newId(),
+      contact_id: contactId,
+      deal_id: dealId,
+      task_id: taskId ?? null,
+      user_id: tx.actor.userId,
+      activity_type: type,
+      metadata: json(metadata),
+      created_at: tx.now,
+    })),
+  );
+}
+
+const LIST = 'crm.activities';
+
+/**
+ * What was done about a contact, newest first.
+ * @throws AppError not_found, bad_request for a cursor of another list
+ */
+export async function listActivities(ctx: Ctx, contactId: string, page: PageRequest): Promise<Page<ActivityRow>> {
+  const org = reader(ctx);
+  const [contact] = isUuid(contactId)
+    ? await org.sql('select 1 from contacts where organization_id = :org and id = :id', { id: contactId })
+    : [];
+  if (!contact) throw notFound('Contact');
+  const after = decodeIdCursor(LIST, contactId, page.cursor);
+  const rows = await org.sql<ActivityRow>(
+    `select a.id, a.contact_id, a.organization_id, a.user_id, a.activity_type, a.metadata, a.created_at, u.first_name, u.last_name
+     from crm_activities a left join users u on u.id = a.user_id
+     where a.organization_id = :org and a.contact_id = :contact ${after ? 'and a.id < :after' : ''}
+     order by a.id desc limit :limit`,
+    { contact: contactId, limit: page.limit + 1, ...(after ? { after } : {}) },
+  );
+  return pageOf(rows, page.limit, (last) => encodeCursor(LIST, contactId, [last.id]));
+}

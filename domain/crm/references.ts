@@ -1,0 +1,38 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import type { Problem } from '../../lib/errors.ts';
+
+/** Ids by which deals and tasks name other rows of their workspace; well-formed UUIDs. */
+export interface References {
+  contact_id?: string | null | undefined;
+  deal_id?: string | null | undefined;
+  campaign_id?: string | null | undefined;
+  source_mailbox_id?: string | null | undefined;
+  assigned_to?: string | null | undefined;
+  assigned_team_id?: string | null | undefined;
+}
+
+const TARGETS = {
+  contact_id: { from: 'contacts where organization_id = :org and id', message: 'No contact of the workspace' },
+  deal_id: { from: 'crm_deals where organization_id = :org and id', message: 'No deal of the workspace' },
+  campaign_id: { from: 'campaigns where organization_id = :org and id', message: 'No campaign of the workspace' },
+  source_mailbox_id: { from: 'mailboxes where organization_id = :org and id', message: 'No mailbox of the workspace' },
+  assigned_to: { from: 'memberships where organization_id = :org and user_id', message: 'No member of the workspace' },
+  assigned_team_id: { from: 'teams where organization_id = :org and id', message: 'No team of the workspace' },
+} as const satisfies Record<keyof References, { from: string; message: string }>;
+
+/**
+ * A problem for each id that names no row of the workspace.
+ * @param lock keeps the named rows until the transaction ends. To be called before a deal or task is locked: who deletes a contact, deal or
+ *   team locks it first and its deals and tasks after it.
+ */
+export async function referenceProblems(org: OrgScope, named: References, { lock = false } = {}): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const field of Object.keys(TARGETS) as (keyof References)[]) {
+    const id = named[field];
+    if (id === undefined || id === null) continue;
+    const { from, message } = TARGETS[field];
+    const rows = await org.sql(`select 1 from ${from} = :id${lock ? ' for key share' : ''}`, { id });
+    if (rows.length === 0) problems.push({ path: `body.${field}`, message });
+  }
+  return problems;
+}

@@ -1,0 +1,67 @@
+import type { OrgScope } from '../../db/tenancy.ts';
+import { decodeCursor, encodeCursor, isTimestampText, pageOf, type Page, type PageRequest } from '../../lib/cursor.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Conditions } from '../records/conditions.ts';
+
+/** What a search can be ordered by: an expression that is never null and has an index with the id, and its type. */
+export interface SortKey {
+  expression: string;
+  type: 'text' | 'timestamptz' | 'bigint' | 'integer';
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
+const isCount = (value: unknown): value is string => typeof value === 'string' && /^-?\d{1,19}$/.test(value);
+const IS_KEY: Record<SortKey['type'], (value: unknown) => value is string> = {
+  text: isText,
+  timestamptz: (value): value is string => value === '-infinity' || isTimestampText(value),
+  bigint: isCount,
+  integer: (value): value is string => typeof value === 'string' && /^\d$/.test(value),
+};
+
+/** One page of a search: what matches, in which order, from where. */
+export interface Search {
+  /** Binds the cursor to its search. */
+  list: string;
+  bound: unknown;
+  sort: SortKey;
+  ascending: boolean;
+  where: Conditions;
+  /** The table, with the alias that `where` and the sort expression use. */
+  from: `${string} ${string}`;
+  /** Select list and joins around the page `p`, whose rows are whole rows of the table. */
+  columns: string;
+  joins: string;
+}
+
+/**
+ * A page of a search. Its cursor says behind which row it goes on, so that any page costs the same and no row is missed or comes twice when
+ * others are added meanwhile.
+ * @throws AppError bad_request for a cursor of another search
+ */
+export async function searchPage<Found extends { id: string }>(
+  org: OrgScope,
+  page: PageRequest,
+  search: Search,
+): Promise<Page<Found>> {
+  const { sort, ascending, where, from } = search;
+  const at = decodeCursor<[key: string, id: string]>(search.list, search.bound, page.cursor, [
+    IS_KEY[sort.type],
+    isUuid,
+  ]);
+  const alias = from.split(' ')[1]!;
+  const direction = ascending ? 'asc' : 'desc';
+  const behind = at
+    ? `and (${sort.expression}, ${alias}.id) ${ascending ? '>' : '<'} (cast(:atKey as ${sort.type}), cast(:atId as uuid))`
+    : '';
+  const rows = await org.sql<Found & { sort_key: string }>(
+    `select ${search.columns}, cast(p.page_key as text) as sort_key
+     from (select ${alias}.*, ${sort.expression} as page_key from ${from}
+       where ${alias}.organization_id = :org and ${where.all()} ${behind}
+       order by ${sort.expression} ${direction}, ${alias}.id ${direction} limit :limit) p ${search.joins}
+     order by p.page_key ${direction}, p.id ${direction}`,
+    { ...where.bindings, limit: page.limit + 1, ...(at ? { atKey: at[0], atId: at[1] } : {}) },
+  );
+  return pageOf(rows as Found[], page.limit, (last) =>
+    encodeCursor(search.list, search.bound, [(last as unknown as { sort_key: string }).sort_key, last.id]),
+  );
+}

@@ -1,0 +1,109 @@
+import { notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
+import { movedTo, storePositions } from '../records/positions.ts';
+import { hasDeals, lockStages, MAX_STAGES, tooMany, type NewStage, type StageRow } from './pipelines.ts';
+
+/** What of a stage can be changed; a position is counted from 1. */
+export interface StageEdit {
+  name?: string | undefined;
+  color?: string | undefined;
+  position?: number | undefined;
+}
+
+/** Appends a stage to a pipeline. @throws AppError not_found, bad_request when the pipeline has as many as it may */
+export async function appendStage(ctx: Ctx, pipelineId: string, { name, color }: NewStage): Promise<StageRow> {
+  return transact(ctx, async (tx) => {
+    const stages = await lockPipelineStages(tx, pipelineId);
+    if (stages.length >= MAX_STAGES) throw tooMany('body', MAX_STAGES, 'stages in a pipeline');
+    const [stage] = await tx.org
+      .insert('crm_stages', {
+        id: newId(),
+        pipeline_id: pipelineId,
+        name,
+        color,
+        position: stages.length + 1,
+        created_at: tx.now,
+        updated_at: tx.now,
+      })
+      .returning('*');
+    tx.audit({
+      action: 'create',
+      entityType: 'crm_stage',
+      entityId: stage!.id,
+      changes: { name, pipeline_id: pipelineId },
+    });
+    return stage!;
+  });
+}
+
+/**
+ * Renames, recolours or moves a stage; the others make room, and there is never a gap. A position behind the last is the last.
+ * @throws AppError not_found
+ */
+export async function updateStage(ctx: Ctx, pipelineId: string, stageId: string, edit: StageEdit): Promise<StageRow> {
+  return transact(ctx, async (tx) => {
+    const stages = await lockPipelineStages(tx, pipelineId);
+    const before = findStage(stages, stageId);
+    const changes = Object.fromEntries(
+      Object.entries(edit).filter(
+        ([field, value]) => value !== undefined && value !== before[field as keyof StageEdit],
+      ),
+    );
+    if (Object.keys(changes).length === 0) return before;
+    const { position, ...looks } = changes as StageEdit;
+    await tx.org
+      .table('crm_stages')
+      .where({ id: before.id })
+      .update({ ...(looks as Partial<NewStage>), updated_at: tx.now });
+    if (position !== undefined) {
+      const order = stages.map(({ id }) => id);
+      await storePositions(tx, 'crm_stages', movedTo(order, before.id, position - 1));
+    }
+    tx.audit({ action: 'update', entityType: 'crm_stage', entityId: before.id, changes });
+    return (await tx.org.table('crm_stages').where({ id: before.id }).first())!;
+  });
+}
+
+/** Deletes a stage; those behind it move up. @throws AppError not_found, conflict while deals stand in it */
+export async function deleteStage(ctx: Ctx, pipelineId: string, stageId: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const stages = await lockPipelineStages(tx, pipelineId);
+    const stage = findStage(stages, stageId);
+    const [deal] = await tx.org.sql('select 1 from crm_deals where organization_id = :org and stage_id = :id limit 1', {
+      id: stage.id,
+    });
+    if (deal) throw hasDeals('stage');
+    await tx.org.table('crm_stages').where({ id: stage.id }).delete();
+    await storePositions(
+      tx,
+      'crm_stages',
+      stages.flatMap(({ id }) => (id === stage.id ? [] : [id])),
+    );
+    tx.audit({
+      action: 'delete',
+      entityType: 'crm_stage',
+      entityId: stage.id,
+      changes: { name: stage.name, pipeline_id: pipelineId },
+    });
+  });
+}
+
+/** The stages of a pipeline, locked; their lock comes before the pipeline's row, as where a pipeline is deleted. */
+async function lockPipelineStages(tx: Tx, pipelineId: string): Promise<StageRow[]> {
+  if (!isUuid(pipelineId)) throw notFound('Pipeline');
+  const stages = await lockStages(tx, pipelineId.toLowerCase());
+  const [pipeline] = await tx.org.sql(
+    'select 1 from crm_pipelines where organization_id = :org and id = :id for key share',
+    { id: pipelineId },
+  );
+  if (!pipeline) throw notFound('Pipeline');
+  return stages;
+}
+
+function findStage(stages: readonly StageRow[], id: string): StageRow {
+  const stage = stages.find((row) => row.id === id.toLowerCase());
+  if (!stage) throw notFound('Stage');
+  return stage;
+}

@@ -1,0 +1,96 @@
+import { AppError, type Problem } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { Conditions, likeLiteral } from '../records/conditions.ts';
+import type { TaskPriority, TaskStatus } from './tasks.ts';
+
+/** Which tasks; an empty list is no condition. Bounds are inclusive. */
+export interface TaskFilters {
+  /** Part of the title, in any case. */
+  query?: string | undefined;
+  statuses?: readonly TaskStatus[] | undefined;
+  priorities?: readonly TaskPriority[] | undefined;
+  /** Names of task types. */
+  types?: readonly string[] | undefined;
+  assigned_to?: readonly string[] | undefined;
+  /** Tasks of these teams, and of their members. */
+  team_ids?: readonly string[] | undefined;
+  contact_id?: string | undefined;
+  deal_id?: string | undefined;
+  due_after?: Date | undefined;
+  due_before?: Date | undefined;
+  /** True: past due and neither completed nor cancelled. */
+  overdue?: boolean | undefined;
+}
+
+/** A task `t` that is past due at a moment that is bound as `at`. */
+export const overdueSql = (at: string): string => `t.status in ('pending', 'in_progress') and t.due_date < ${at}`;
+
+/** Faults of ids in filters of tasks. @param path of the filters in the request */
+export function taskFilterProblems(filters: TaskFilters, path: string): Problem[] {
+  const message = 'Not an id';
+  const problems: Problem[] = [];
+  filters.assigned_to?.forEach((id, index) => {
+    if (!isUuid(id)) problems.push({ path: `${path}.assigned_to.${index}`, message });
+  });
+  for (const field of ['contact_id', 'deal_id'] as const) {
+    const id = filters[field];
+    if (id !== undefined && !isUuid(id)) problems.push({ path: `${path}.${field}`, message });
+  }
+  return problems;
+}
+
+/** @throws AppError invalid_filter naming every id that is none */
+export function assertTaskFilters(filters: TaskFilters, path: string): void {
+  refuseFilters(taskFilterProblems(filters, path));
+}
+
+/** @throws AppError invalid_filter naming every one that is no id */
+export function assertIds(ids: Readonly<Record<string, string | undefined>>, path: string): void {
+  refuseFilters(
+    Object.entries(ids).flatMap(([field, id]) =>
+      id === undefined || isUuid(id) ? [] : [{ path: `${path}.${field}`, message: 'Not an id' }],
+    ),
+  );
+}
+
+function refuseFilters(problems: Problem[]): void {
+  if (problems.length > 0) throw new AppError('invalid_filter', 'A filter of tasks is not an id', { problems });
+}
+
+/** Whether the counts that are kept can answer: they know states, priorities, types, members and teams. */
+export function isFaceted({
+  statuses: _s,
+  priorities: _p,
+  types: _t,
+  assigned_to: _a,
+  team_ids: _m,
+  ...others
+}: TaskFilters): boolean {
+  return Object.values(others).every((value) => value === undefined || value === '' || value === false);
+}
+
+/** Conditions on `crm_tasks t`, or on the counts `t` where {@link isFaceted}; all values are bound. */
+export function compileTaskFilters(filters: TaskFilters, now: Date): Conditions {
+  const where = new Conditions('f');
+  const among = (column: string, values: readonly string[] | undefined, type: 'uuid[]' | 'text[]') => {
+    if (values && values.length > 0) where.add(`t.${column} = any(${where.bind(values, type)})`);
+  };
+  among('status', filters.statuses, 'text[]');
+  among('priority', filters.priorities, 'text[]');
+  among('type', filters.types, 'text[]');
+  among('assigned_to', filters.assigned_to, 'uuid[]');
+  if (filters.team_ids && filters.team_ids.length > 0) {
+    const teams = where.bind(filters.team_ids, 'uuid[]');
+    where.add(`t.assigned_team_id = any(${teams}) or t.assigned_to = any(array(
+      select m.user_id from team_members m where m.organization_id = t.organization_id and m.team_id = any(${teams})))`);
+  }
+  if (filters.contact_id) where.add(`t.contact_id = ${where.bind(filters.contact_id, 'uuid')}`);
+  if (filters.deal_id) where.add(`t.deal_id = ${where.bind(filters.deal_id, 'uuid')}`);
+  if (filters.query) where.add(`t.title ilike ${where.bind(`%${likeLiteral(filters.query)}%`, 'text')}`);
+  const due = `coalesce(t.due_date, '-infinity')`;
+  if (filters.due_after) where.add(`${due} >= ${where.bind(filters.due_after, 'timestamptz')}`);
+  if (filters.due_before)
+    where.add(`${due} > '-infinity' and ${due} <= ${where.bind(filters.due_before, 'timestamptz')}`);
+  if (filters.overdue) where.add(overdueSql(where.bind(now, 'timestamptz')));
+  return where;
+}

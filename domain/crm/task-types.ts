@@ -1,0 +1,155 @@
+import type { Row } from '../../db/rows.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
+import { notFound, type Problem } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { movedTo, storePositions } from '../records/positions.ts';
+import { tooMany } from './pipelines.ts';
+
+export type TaskTypeRow = Row<'crm_task_types'>;
+
+/** What every workspace starts with; the first is the type of a task that names none. */
+export const FIRST_TASK_TYPES = [
+  { name: 'To-do', color: '#64748b' },
+  { name: 'Call', color: '#0ea5e9' },
+  { name: 'Email', color: '#8b5cf6' },
+  { name: 'Meeting', color: '#16a34a' },
+  { name: 'Follow-up', color: '#f59e0b' },
+] as const;
+
+const NEUTRAL = '#94a3b8';
+const MAX_TYPES = 100;
+
+/** What of a task type can be changed; a position is counted from 1. */
+export interface TaskTypeEdit {
+  name?: string | undefined;
+  color?: string | undefined;
+  position?: number | undefined;
+}
+
+/** All task types in their order. A workspace that has never had any gets the first ones. */
+export async function listTaskTypes(ctx: Ctx): Promise<TaskTypeRow[]> {
+  const org = reader(ctx);
+  if (await isSeeded(org)) return orderedTypes(org);
+  return transact(ctx, lockTaskTypes);
+}
+
+/** Appends a task type. @throws AppError bad_request when the list is full, conflict for a name that is there in any case */
+export async function createTaskType(
+  ctx: Ctx,
+  { name, color }: { name: string; color?: string | undefined },
+): Promise<TaskTypeRow> {
+  return transact(ctx, async (tx) => {
+    const types = await lockTaskTypes(tx);
+    if (types.length >= MAX_TYPES) throw tooMany('body', MAX_TYPES, 'task types');
+    const times = { created_at: tx.now, updated_at: tx.now };
+    const [type] = await tx.org
+      .insert('crm_task_types', { id: newId(), name, color: color ?? NEUTRAL, position: types.length + 1, ...times })
+      .returning('*');
+    tx.audit({ action: 'create', entityType: 'crm_task_type', entityId: type!.id, changes: { name } });
+    return type!;
+  });
+}
+
+/**
+ * Renames, recolours or moves a task type; the others make room, and there is never a gap. Tasks keep the name that they have. A position
+ * behind the last is the last.
+ * @throws AppError not_found, conflict for a name that another one has
+ */
+export async function updateTaskType(ctx: Ctx, id: string, edit: TaskTypeEdit): Promise<TaskTypeRow> {
+  return transact(ctx, async (tx) => {
+    const types = await lockTaskTypes(tx);
+    const before = findType(types, id);
+    const changes = Object.fromEntries(
+      Object.entries(edit).filter(
+        ([field, value]) => value !== undefined && value !== before[field as keyof TaskTypeEdit],
+      ),
+    );
+    if (Object.keys(changes).length === 0) return before;
+    const { position, ...looks } = changes as TaskTypeEdit;
+    await tx.org
+      .table('crm_task_types')
+      .where({ id: before.id })
+      .update({ ...(looks as Partial<Pick<TaskTypeRow, 'name' | 'color'>>), updated_at: tx.now });
+    if (position !== undefined) {
+      const order = types.map((type) => type.id);
+      await storePositions(tx, 'crm_task_types', movedTo(order, before.id, position - 1));
+    }
+    tx.audit({ action: 'update', entityType: 'crm_task_type', entityId: before.id, changes });
+    return (await tx.org.table('crm_task_types').where({ id: before.id }).first())!;
+  });
+}
+
+/** Deletes a task type; those behind it move up, and its tasks keep its name. @throws AppError not_found */
+export async function deleteTaskType(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const types = await lockTaskTypes(tx);
+    const type = findType(types, id);
+    await tx.org.table('crm_task_types').where({ id: type.id }).delete();
+    await storePositions(
+      tx,
+      'crm_task_types',
+      types.flatMap((other) => (other.id === type.id ? [] : [other.id])),
+    );
+    tx.audit({ action: 'delete', entityType: 'crm_task_type', entityId: type.id, changes: { name: type.name } });
+  });
+}
+
+/** A problem for a name that no task type of the workspace has, in any case. */
+export async function taskTypeProblems(org: OrgScope, name: string | undefined): Promise<Problem[]> {
+  if (name === undefined) return [];
+  const types = await typesToChooseFrom(org);
+  if (types.some((type) => isNamed(type, name))) return [];
+  const known = types.map((type) => type.name).join(', ');
+  return [{ path: 'body.type', message: known === '' ? 'There are no task types' : `One of ${known}` }];
+}
+
+/** Whether a task type of the workspace has the name, in any case. */
+export async function isTaskType(org: OrgScope, name: string): Promise<boolean> {
+  return (await taskTypeProblems(org, name)).length === 0;
+}
+
+/** The name of a task type as it is written in the list; without a name the first one's. A name that is unknown stays as it is. */
+export async function taskTypeNamed(tx: Tx, name: string | undefined): Promise<string> {
+  const types = await typesToChooseFrom(tx.org);
+  if (name === undefined) return types[0]?.name ?? FIRST_TASK_TYPES[0].name;
+  return types.find((type) => isNamed(type, name))?.name ?? name;
+}
+
+/** The types in their order; before anybody has listed them, those that they will be. */
+async function typesToChooseFrom(org: OrgScope): Promise<readonly { name: string }[]> {
+  return (await isSeeded(org)) ? orderedTypes(org) : FIRST_TASK_TYPES;
+}
+
+function isNamed(type: { name: string }, name: string): boolean {
+  return type.name.toLowerCase() === name.toLowerCase();
+}
+
+/** The types in their order, locked: of two who change the list at once, the second waits. Makes the first ones where there were never any. */
+async function lockTaskTypes(tx: Tx): Promise<TaskTypeRow[]> {
+  await tx.org.lock(`crm-task-types/${tx.org.organizationId}`);
+  if (!(await isSeeded(tx.org))) {
+    const times = { created_at: tx.now, updated_at: tx.now };
+    await tx.org.insert('crm_seeds', { created_at: tx.now });
+    await tx.org.insert(
+      'crm_task_types',
+      FIRST_TASK_TYPES.map((type, index) => ({ id: newId(), ...type, position: index + 1, ...times })),
+    );
+  }
+  return orderedTypes(tx.org);
+}
+
+async function isSeeded(org: OrgScope): Promise<boolean> {
+  return (await org.sql('select 1 from crm_seeds where organization_id = :org')).length > 0;
+}
+
+function orderedTypes(org: OrgScope): Promise<TaskTypeRow[]> {
+  return org.sql<TaskTypeRow>('select * from crm_task_types where organization_id = :org order by position, id');
+}
+
+function findType(types: readonly TaskTypeRow[], id: string): TaskTypeRow {
+  const type = isUuid(id) ? types.find((row) => row.id === id.toLowerCase()) : undefined;
+  if (!type) throw notFound('Task type');
+  return type;
+}

@@ -1,0 +1,188 @@
+import type { Changes, Row } from '../../db/rows.ts';
+import { notFound, refuseProblems, type Problem } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { Ctx } from '../kernel/context.ts';
+import type { EventData } from '../kernel/event-payloads.ts';
+import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { recordActivities, type Activity } from './activities.ts';
+import { referenceProblems, type References } from './references.ts';
+import { taskTypeNamed, taskTypeProblems } from './task-types.ts';
+
+/** A task without what its index and its origin need. */
+export type TaskRow = Omit<Row<'crm_tasks'>, 'source' | 'priority_rank'>;
+export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
+export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type TaskPriority = (typeof TASK_PRIORITIES)[number];
+
+/** What of a task can be changed; undefined leaves it as it is, null empties it. */
+export interface TaskEdit {
+  title?: string | undefined;
+  assigned_to?: string | null | undefined;
+  assigned_team_id?: string | null | undefined;
+  description?: string | null | undefined;
+  due_date?: Date | null | undefined;
+  priority?: TaskPriority | undefined;
+  /** Name of a task type, in any case. */
+  type?: string | undefined;
+  status?: TaskStatus | undefined;
+}
+
+/** A new task; it is pending, and of medium priority unless it says more. */
+export interface NewTask extends Omit<TaskEdit, 'status'> {
+  title: string;
+  contact_id?: string | null | undefined;
+  deal_id?: string | null | undefined;
+}
+
+/** One task. @throws AppError not_found */
+export async function readTask(ctx: Ctx, id: string): Promise<TaskRow> {
+  const task = isUuid(id) ? await reader(ctx).table('crm_tasks').where({ id }).first() : undefined;
+  if (!task) throw notFound('Task');
+  return task;
+}
+
+/** Faults of a task, or of a change of one, that its schema cannot see: ids of nothing, a type that is not in the list. */
+export async function taskProblems(ctx: Ctx, task: References & Pick<TaskEdit, 'type'>): Promise<Problem[]> {
+  const org = reader(ctx);
+  return [...(await referenceProblems(org, task)), ...(await taskTypeProblems(org, task.type))];
+}
+
+/**
+ * Stores a task. crm.task_created fires, and the contact's log has it.
+ * @throws AppError bad_request as {@link taskProblems} finds
+ */
+export async function createTask(ctx: Ctx, input: NewTask): Promise<TaskRow> {
+  return transact(ctx, async (tx) => {
+    const references = await referenceProblems(tx.org, input, { lock: true });
+    refuseProblems([...references, ...(await taskTypeProblems(tx.org, input.type))]);
+    return (await insertTask(tx, input, null))!;
+  });
+}
+
+/**
+ * Stores a task whose ids are known to be right.
+ * @param source what makes it where no person does: there is one task for each
+ * @returns undefined where the source has one already
+ */
+export async function insertTask(tx: Tx, input: NewTask, source: string | null): Promise<TaskRow | undefined> {
+  const [task] = await tx.org
+    .insert('crm_tasks', {
+      id: newId(),
+      contact_id: input.contact_id ?? null,
+      deal_id: input.deal_id ?? null,
+      assigned_to: input.assigned_to ?? null,
+      assigned_team_id: input.assigned_team_id ?? null,
+      created_by: tx.actor.userId,
+      title: input.title,
+      description: input.description ?? null,
+      due_date: input.due_date ?? null,
+      priority: input.priority ?? 'medium',
+      type: await taskTypeNamed(tx, input.type),
+      source,
+      created_at: tx.now,
+      updated_at: tx.now,
+    })
+    .onConflict()
+    .ignore()
+    .returning('*');
+  if (!task) return undefined;
+  await recordActivities(tx, [taskActivity(task, 'task_created')]);
+  tx.emit('crm.task_created', taskPayload(task));
+  tx.audit({ action: 'create', entityType: 'crm_task', entityId: task.id, changes: { title: task.title } });
+  return task;
+}
+
+/**
+ * Changes a task. Completed stamps when, once; a task that is taken up again has no stamp. crm.task_updated fires where something changed.
+ * @throws AppError not_found, bad_request as {@link taskProblems} finds
+ */
+export async function updateTask(ctx: Ctx, id: string, edit: TaskEdit): Promise<TaskRow> {
+  return transact(ctx, async (tx) => {
+    const references = await referenceProblems(tx.org, edit, { lock: true });
+    const before = await lockTask(tx, id);
+    refuseProblems([...references, ...(await taskTypeProblems(tx.org, edit.type))]);
+    const type = edit.type === undefined ? {} : { type: await taskTypeNamed(tx, edit.type) };
+    const changes = differing(before, { ...edit, ...type });
+    const fields = Object.keys(changes);
+    if (fields.length === 0) return before;
+    const [task] = await tx.org
+      .table('crm_tasks')
+      .where({ id: before.id })
+      .update({ ...(changes as Changes<'crm_tasks'>), ...completion(edit.status, before, tx.now), updated_at: tx.now })
+      .returning('*');
+    if (before.status !== 'completed' && task!.status === 'completed')
+      await recordActivities(tx, [taskActivity(task!, 'task_completed')]);
+    tx.emit('crm.task_updated', { ...taskPayload(task!), fields });
+    tx.audit({
+      action: 'update',
+      entityType: 'crm_task',
+      entityId: before.id,
+      changes: Object.fromEntries(
+        fields.map((field) => [field, { old: before[field as keyof TaskRow], new: task![field as keyof TaskRow] }]),
+      ),
+    });
+    return task!;
+  });
+}
+
+/** Deletes a task. @throws AppError not_found */
+export async function deleteTask(ctx: Ctx, id: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const task = await lockTask(tx, id);
+    await tx.org.table('crm_tasks').where({ id: task.id }).delete();
+    tx.audit({ action: 'delete', entityType: 'crm_task', entityId: task.id, changes: { title: task.title } });
+  });
+}
+
+/** The line of a task in its contact's log. */
+export function taskActivity(
+  task: Pick<TaskRow, 'id' | 'contact_id' | 'deal_id' | 'type'>,
+  type: 'task_created' | 'task_completed',
+): Activity {
+  const { id, contact_id, deal_id } = task;
+  return {
+    type,
+    contactId: contact_id,
+    dealId: deal_id,
+    taskId: id,
+    metadata: { task_id: id, deal_id, type: task.type },
+  };
+}
+
+async function lockTask(tx: Tx, id: string): Promise<TaskRow> {
+  const task = isUuid(id) ? await tx.org.table('crm_tasks').where({ id }).forNoKeyUpdate().first() : undefined;
+  if (!task) throw notFound('Task');
+  return task;
+}
+
+function completion(status: TaskStatus | undefined, before: TaskRow, now: Date): Changes<'crm_tasks'> {
+  if (status === undefined || status === before.status) return {};
+  return { completed_at: status === 'completed' ? now : null };
+}
+
+function differing(task: TaskRow, edit: TaskEdit): TaskEdit {
+  const same = (value: unknown): unknown => (value instanceof Date ? value.getTime() : value);
+  return Object.fromEntries(
+    Object.entries(edit).filter(
+      ([field, value]) => value !== undefined && same(value) !== same(task[field as keyof TaskRow]),
+    ),
+  );
+}
+
+function taskPayload(task: TaskRow): EventData<'crm.task_created'> {
+  const { id, title, contact_id, deal_id, assigned_to, assigned_team_id, due_date, priority, type, status } = task;
+  return {
+    entity_id: id,
+    task_id: id,
+    title,
+    contact_id,
+    deal_id,
+    assigned_to,
+    assigned_team_id,
+    due_date: due_date?.toISOString() ?? null,
+    priority,
+    type,
+    status,
+  };
+}

@@ -1,0 +1,6 @@
+/** The end of an insert that replaces the row of the same key where its measures differ, and writes no other. */
+export function replacingDifferent(table: string, key: string, measures: readonly string[]): string {
+  const all = (row: string) => measures.map((name) => `${row}.${name}`).join(', ');
+  return `on conflict (${key}) do update set ${measures.map((name) => `${name} = excluded.${name}`).join(', ')}
+     where (${all(table)}) is distinct from (${all('excluded')})`;
+}

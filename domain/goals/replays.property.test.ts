@@ -1,0 +1,312 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { GoalDefinition } from '../../db/json-columns.ts';
+import { newId } from '../../lib/ids.ts';
+import { createContact } from '../../test/harness/factories.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { react } from '../../test/harness/reactions.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { publishEvent } from '../product-events/publish.ts';
+import { registerSubscribers } from '../reactions/register.ts';
+import { matchGoals } from '../subscribers/match-goals.ts';
+import { compileDefinition } from './compile.ts';
+import { createGoal, updateGoal } from './goals.ts';
+import { meetsDefinition, valueOf } from './match.ts';
+import { replayPage } from './replay-page.ts';
+import { previewReplay, startReplay } from './replays.ts';
+
+const SUBSCRIBERS = [matchGoals];
+const NOON = Date.parse('2026-03-02T12:00:00Z');
+const clock = new ManualClock(new Date(NOON));
+let world: World;
+test.before(async () => {
+  world = await createWorld({ clock });
+  await registerSubscribers(world.deps, SUBSCRIBERS);
+});
+test.after.always(() => world?.close());
+
+type Data = { n?: unknown; text?: unknown; total?: unknown };
+interface Meaning {
+  definition: GoalDefinition;
+  counts(name: string, data: Data): boolean;
+  /** Minor units of euros, or null. */
+  value(data: Data): number | null;
+}
+
+const PLAIN = { value_path: null, value_unit: 'minor', currency_path: null, default_currency: null } as const;
+/** Definitions, each with what it means written by hand. */
+const MEANINGS: Meaning[] = [
+  { definition: { event_name: 'a', predicates: [], ...PLAIN }, counts: (name) => name === 'a', value: () => null },
+  { definition: { event_name: 'b', predicates: [], ...PLAIN }, counts: (name) => name === 'b', value: () => null },
+  {
+    definition: { event_name: 'a', predicates: [{ path: 'n', op: 'eq', value: 1 }], ...PLAIN },
+    counts: (name, { n }) => name === 'a' && n === 1,
+    value: () => null,
+  },
+  {
+    definition: {
+      event_name: 'a',
+      predicates: [
+        { path: 'text', op: 'contains', value: 'Ä' },
+        { path: 'n', op: 'neq', value: 2 },
+      ],
+      ...PLAIN,
+      value_path: 'total',
+      default_currency: 'EUR',
+    },
+    counts: (name, { n, text }) => name === 'a' && ['Ä', 'xäx'].includes(text as string) && n !== 2,
+    value: ({ total }) => (total === 5 ? 5 : null),
+  },
+  {
+    definition: {
+      event_name: 'b',
+      predicates: [],
+      ...PLAIN,
+      value_path: 'total',
+      value_unit: 'major',
+      default_currency: 'EUR',
+    },
+    counts: (name) => name === 'b',
+    value: ({ total }) => (total === 5 ? 500 : total === 1.15 ? 115 : null),
+  },
+];
+
+const data: fc.Arbitrary<Data> = fc.record(
+  {
+    n: fc.constantFrom<unknown>(1, 2, '1', true, null, [1]),
+    text: fc.constantFrom<unknown>('Ä', 'xäx', 'abc', 'ß', 7),
+    total: fc.constantFrom<unknown>(5, 1.15, 1.155, -5, '5', null),
+  },
+  { requiredKeys: [] },
+);
+const minute = fc.integer({ min: 0, max: 12 });
+const act = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('event' as const),
+      name: fc.constantFrom('a', 'b'),
+      data,
+      minute,
+      person: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('edit' as const), meaning: fc.nat(MEANINGS.length - 1) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('react' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), index: fc.nat(20) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('replay' as const),
+      from: minute,
+      length: fc.integer({ min: 1, max: 13 }),
+      limit: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+);
+
+test.serial('a replay does exactly what its preview says, and both are what the rows say', async (t) => {
+  let [replays, changes] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(act, { minLength: 8, maxLength: 30 }),
+      fc.nat(MEANINGS.length - 1),
+      async (acts, first) => {
+        const { organizationId } = await world.tenant();
+        const ctx = world.system(organizationId);
+        const { db } = world.deps;
+        const contacts = await Promise.all([1, 2].map(() => createContact(db, new Date(NOON), organizationId)));
+        let meaning = MEANINGS[first]!;
+        const goal = await createGoal(ctx, {
+          name: 'G',
+          kind: 'custom',
+          isPrimary: false,
+          definition: meaning.definition,
+        });
+        const readEvents = () => db('product_events').where({ organization_id: organizationId }).orderBy('id');
+        const readConversions = () => db('conversions').where({ goal_id: goal.id }).orderBy('event_id');
+        for (const [index, each] of acts.entries()) {
+          clock.set(new Date(clock.now().getTime() + 1000));
+          switch (each.kind) {
+            case 'event': {
+              const occurredAt = new Date(NOON + each.minute * 60_000);
+              const contactId = contacts[index % 2]!;
+              if (each.person)
+                await publishEvent(ctx, {
+                  name: each.name,
+                  contactId,
+                  data: each.data as Record<string, unknown>,
+                  occurredAt,
+                });
+              else
+                await db('product_events').insert({
+                  id: newId(),
+                  organization_id: organizationId,
+                  contact_id: contactId,
+                  name: each.name,
+                  data: JSON.stringify(each.data),
+                  occurred_at: occurredAt,
+                  received_at: clock.now(),
+                });
+              break;
+            }
+            case 'edit':
+              meaning = MEANINGS[each.meaning]!;
+              await updateGoal(ctx, goal.id, { definition: meaning.definition });
+              break;
+            case 'react':
+              await react(world.deps, SUBSCRIBERS);
+              break;
+            case 'prune': {
+              const events = await readEvents();
+              if (events.length > 0)
+                await db('product_events')
+                  .where({ id: events[each.index % events.length].id })
+                  .delete();
+              break;
+            }
+            case 'replay': {
+              const range = {
+                from: new Date(NOON + each.from * 60_000),
+                to: new Date(NOON + (each.from + each.length) * 60_000),
+              };
+              const [events, before] = [await readEvents(), await readConversions()];
+              const inRange = (row: { occurred_at: Date }) =>
+                row.occurred_at >= range.from && row.occurred_at < range.to;
+              const stored = new Map(events.map((row) => [row.id as string, row]));
+              const standing = new Set(before.map((row) => row.event_id as string));
+              const matching = events.filter((row) => inRange(row) && meaning.counts(row.name, row.data));
+              const matchingIds = new Set(matching.map((row) => row.id as string));
+              const held = before.filter(inRange);
+              const expected = {
+                scanned: events.filter(
+                  (row) => inRange(row) && (row.name === meaning.definition.event_name || standing.has(row.id)),
+                ).length,
+                wouldAdd: matching.filter((row) => !standing.has(row.id)).length,
+                wouldKeep: matching.filter((row) => standing.has(row.id)).length,
+                wouldRemove: held.filter((row) => stored.has(row.event_id) && !matchingIds.has(row.event_id)).length,
+                retainedWithoutEvent: held.filter((row) => !stored.has(row.event_id)).length,
+              };
+              t.deepEqual(await previewReplay(ctx, goal.id, range), expected);
+              t.deepEqual(await readConversions(), before, 'a preview writes nothing');
+              const { id } = await startReplay(ctx, goal.id, range);
+              while ((await replayPage(ctx, id, each.limit)).kind === 'more');
+              const row = await db('goal_replays').where({ id }).first();
+              t.like(row, {
+                state: 'completed',
+                scanned: expected.scanned,
+                added: expected.wouldAdd,
+                kept: expected.wouldKeep,
+                removed: expected.wouldRemove,
+                retained_without_event: expected.retainedWithoutEvent,
+              });
+              const after = await readConversions();
+              const wanted = new Map<string, number | null>(
+                matching.map((event) => [event.id, meaning.value(event.data)]),
+              );
+              for (const conversion of before)
+                if (!inRange(conversion) || !stored.has(conversion.event_id))
+                  wanted.set(conversion.event_id, conversion.value_minor);
+              t.deepEqual(
+                new Map(after.map((conversion) => [conversion.event_id, conversion.value_minor])),
+                new Map([...wanted].sort(([a], [b]) => (a < b ? -1 : 1))),
+              );
+              for (const conversion of after) t.is(conversion.currency, conversion.value_minor === null ? null : 'EUR');
+              replays += 1;
+              changes += expected.wouldAdd + expected.wouldRemove;
+              break;
+            }
+          }
+        }
+        // What is applied late undoes nothing that a replay of a later definition has done.
+        const settled = await readConversions();
+        await react(world.deps, SUBSCRIBERS);
+        const later = await readConversions();
+        for (const row of settled)
+          t.deepEqual(
+            later.find((each) => each.event_id === row.event_id),
+            row,
+          );
+        const people = new Map((await readEvents()).map((row) => [row.id, row.person_id]));
+        for (const row of later) if (people.get(row.event_id)) t.is(row.person_id, people.get(row.event_id));
+      },
+    ),
+    { numRuns: 25 },
+  );
+  t.true(replays > 10 && changes > 10, `${replays} replays, ${changes} changes`);
+});
+
+const amount = fc.oneof(
+  fc.constantFrom<unknown>(
+    0.07,
+    1.1,
+    4.35,
+    1.005,
+    0.1 + 0.2,
+    1e21,
+    5e-324,
+    9007199254740991,
+    9007199254740992,
+    90071992547409.91,
+    '5',
+    null,
+    true,
+  ),
+  fc.integer({ min: -5, max: 2_000 }).map((cents) => cents / 100),
+  fc.integer({ min: 0, max: 5_000 }).map((mills) => mills / 1000),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const currency = fc.constantFrom<unknown>(
+  'USD',
+  'usd',
+  'jPy',
+  'KWD',
+  'CLF',
+  'HUF',
+  'XXX',
+  'EURO',
+  '',
+  'ſek',
+  978,
+  null,
+  undefined,
+  ['USD'],
+);
+const definition: fc.Arbitrary<GoalDefinition> = fc.record({
+  event_name: fc.constant('a'),
+  predicates: fc.constantFrom<GoalDefinition['predicates']>([], [{ path: 'order.n', op: 'gte', value: 1 }]),
+  value_path: fc.constantFrom('total', 'order.total', null),
+  value_unit: fc.constantFrom('minor' as const, 'major' as const),
+  currency_path: fc.constantFrom('currency', 'order.currency', null),
+  default_currency: fc.constantFrom('EUR', 'JPY', null),
+});
+
+test.serial('PostgreSQL and TypeScript agree about what events are worth', async (t) => {
+  let worth = 0;
+  const document = fc.record({ total: amount, currency, order: fc.record({ total: amount, currency, n: fc.nat(2) }) });
+  await fc.assert(
+    fc.asyncProperty(definition, fc.array(document, { minLength: 30, maxLength: 60 }), async (given, documents) => {
+      const stored = documents.map((each) => JSON.parse(JSON.stringify(each)) as unknown);
+      const compiled = compileDefinition(given, 'd.data');
+      const { rows } = await world.deps.db.raw(
+        `select matches, value, case when value is not null then code end as code from (
+           select n, ${compiled.matches} as matches, ${compiled.valueMinor('d.code')} as value, code from (
+             select d.*, ${compiled.currency} as code
+             from (select n, text::jsonb as data from unnest(cast(:documents as text[])) with ordinality as u(text, n)) d) d) v order by n`,
+        { ...compiled.bindings, documents: stored.map((each) => JSON.stringify(each)) } as never,
+      );
+      for (const [index, row] of rows.entries()) {
+        const expected = valueOf(given, stored[index]);
+        t.deepEqual(
+          [row.value, row.code],
+          [expected.valueMinor, expected.currency],
+          JSON.stringify([given, stored[index]]),
+        );
+        t.is(row.matches, meetsDefinition(given, { name: 'a', data: stored[index] }));
+        if (expected.valueMinor !== null) worth += 1;
+      }
+    }),
+    { numRuns: 100 },
+  );
+  t.true(worth > 100, `${worth}`);
+});

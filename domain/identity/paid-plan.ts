@@ -1,0 +1,22 @@
+import { OrgScope } from '../../db/tenancy.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Actor } from '../kernel/actor.ts';
+import type { Deps } from '../kernel/context.ts';
+
+/**
+ * Refuses a workspace on the free plan what is sold. Only an installation with REQUIRE_PAID_PLAN sells anything: elsewhere every workspace counts as one that pays.
+ * @throws AppError forbidden
+ */
+export async function assertPaidPlan(
+  { config, db }: Pick<Deps, 'config' | 'db'>,
+  { organizationId }: Pick<Actor, 'organizationId'>,
+): Promise<void> {
+  if (!config.REQUIRE_PAID_PLAN || !organizationId) return;
+  const [row] = await new OrgScope(db, organizationId).sql<{ plan: string }>(
+    'select plan from organizations where id = :org',
+  );
+  if (row?.plan === 'paid') return;
+  throw new AppError('forbidden', 'Integrations and automations need a paid plan', {
+    fix: 'Ask the operator of this installation for a paid plan.',
+  });
+}

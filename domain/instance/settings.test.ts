@@ -1,0 +1,95 @@
+import test from 'ava';
+import { loadConfig } from '../../lib/config/index.ts';
+import { toFindings, type FindingCode } from './findings.ts';
+import { lookAtSettings } from './settings.ts';
+
+/** A production installation of which the settings leave nothing to say. */
+const WELL = {
+  APP_ENV: 'prod',
+  AUTH_SECRET: 'a secret of more than thirty-two characters',
+  CREDENTIALS_ENCRYPTION_KEY: 'ab'.repeat(32),
+  PRIMARY_DB: 'postgres://heron:own@db.example.com/heron',
+  METRICS_TOKEN: 'of our own',
+  TRUSTED_PROXIES: 'none',
+  DISABLE_REGISTRATION: 'invite_only',
+  API_PUBLIC_URL: 'https://heron.example.com',
+  APP_URL: 'https://heron.example.com',
+  TRACKING_DOMAIN: 'https://links.example.net',
+  MAIL_TRANSPORT: 'smtp',
+  MAIL_FROM: 'Heron <heron@example.com>',
+  SMTP_HOST: 'smtp.example.com',
+};
+
+const codesOf = (env: Record<string, string | undefined>, node: Record<string, string> = {}): FindingCode[] => {
+  const given = { ...WELL, ...env };
+  return toFindings(lookAtSettings(loadConfig(given), node)).map(({ code }) => code);
+};
+
+/** What each change of those settings alone is found to be, by code. */
+const CHANGES: { [code in FindingCode]?: [env: Record<string, string | undefined>, also?: FindingCode[]] } = {
+  secret_published_default: [{ AUTH_SECRET: undefined, ALLOW_INSECURE_DEFAULTS: 'true' }, ['allow_insecure_defaults']],
+  allow_insecure_defaults: [{ ALLOW_INSECURE_DEFAULTS: 'true' }],
+  credentials_key_unset: [
+    { CREDENTIALS_ENCRYPTION_KEY: undefined, ALLOW_INSECURE_DEFAULTS: 'true' },
+    ['secret_published_default', 'allow_insecure_defaults'],
+  ],
+  internal_token_unset: [{ METRICS_TOKEN: undefined }],
+  trusted_proxies_unset: [{ TRUSTED_PROXIES: undefined }],
+  dev_mode_public: [{ APP_ENV: 'dev' }],
+  unsafe_webhook_urls: [
+    { ALLOW_UNSAFE_WEBHOOK_URLS: 'true', ALLOW_INSECURE_DEFAULTS: 'true' },
+    ['allow_insecure_defaults'],
+  ],
+  app_url_unset: [{ APP_URL: undefined }, ['cors_missing_origin']],
+  app_url_insecure: [{ APP_URL: 'http://heron.example.com', API_PUBLIC_URL: 'http://heron.example.com' }],
+  app_url_host_mismatch: [
+    { APP_URL: 'https://app.example.org', CORS_ALLOW_ORIGINS: 'https://app.example.org' },
+    ['mail_from_domain_mismatch'],
+  ],
+  cors_missing_origin: [{ APP_URL: 'https://app.example.com' }],
+  api_public_url_unset_oidc: [{ API_PUBLIC_URL: undefined }, ['cors_missing_origin']],
+  app_origin_wildcard: [{ CORS_ALLOW_ORIGINS: '*' }],
+  mail_transport_log: [
+    { MAIL_TRANSPORT: 'log', AUTH_LOGIN_CODE: 'off', ALLOW_INSECURE_DEFAULTS: 'true' },
+    ['allow_insecure_defaults'],
+  ],
+  mail_identity_unset: [{ MAIL_FROM: undefined }],
+  mail_from_domain_mismatch: [{ MAIL_FROM: 'heron@mail.example.org' }],
+  login_code_demoted: [
+    { MAIL_TRANSPORT: 'log', ALLOW_INSECURE_DEFAULTS: 'true' },
+    ['allow_insecure_defaults', 'mail_transport_log'],
+  ],
+  registration_mode: [{ DISABLE_REGISTRATION: undefined }],
+  no_sign_in_method: [
+    { MAIL_TRANSPORT: 'log', AUTH_LOGIN_CODE: 'always', ALLOW_INSECURE_DEFAULTS: 'true' },
+    ['allow_insecure_defaults', 'mail_transport_log'],
+  ],
+  tracking_domain_shares_brand: [{ TRACKING_DOMAIN: 'https://links.example.com' }],
+};
+
+test('settings that are well give no finding', (t) => t.deepEqual(codesOf({}), []));
+
+for (const [code, [env, also = []]] of Object.entries(CHANGES) as [
+  FindingCode,
+  [Record<string, string>, FindingCode[]?],
+][])
+  test(`${code} is found by the setting that brings it, and nothing else is`, (t) => {
+    t.deepEqual(codesOf(env).toSorted(), [code, ...also].toSorted());
+  });
+
+test('every finding that settings can bring has a case here', (t) => {
+  const log = { MAIL_TRANSPORT: 'log', ALLOW_INSECURE_DEFAULTS: 'true' };
+  const codes = [{}, log].flatMap((env) => Object.keys(lookAtSettings(loadConfig({ ...WELL, ...env }), {})));
+  t.deepEqual([...new Set(codes)].toSorted(), [...Object.keys(CHANGES), 'tls_verification_off'].toSorted());
+});
+
+test('certificates that Node does not check are found', (t) => {
+  t.deepEqual(codesOf({}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), ['tls_verification_off']);
+  t.deepEqual(codesOf({}, { NODE_TLS_REJECT_UNAUTHORIZED: '1' }), []);
+});
+
+test('a finding says what was found and what to do, and where it is explained', (t) => {
+  const [found] = toFindings(lookAtSettings(loadConfig({ ...WELL, TRUSTED_PROXIES: '' }), {}));
+  t.like(found, { code: 'trusted_proxies_unset', severity: 'warning', docs: 'docs/operations.md#settings' });
+  t.regex(found!.message, /^TRUSTED_PROXIES is not set: .*\. Set TRUSTED_PROXIES to .*\.$/);
+});

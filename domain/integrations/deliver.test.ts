@@ -1,0 +1,140 @@
+import test from 'ava';
+import { startN8n, type N8nDouble } from '../../test/doubles/index.ts';
+import { createContact } from '../../test/harness/factories.ts';
+import { connect, deliverNow } from '../../test/harness/integrations.ts';
+import { ManualClock } from '../../test/harness/manual-clock.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { transact } from '../kernel/transact.ts';
+import { deleteContact } from '../contacts/remove.ts';
+import { registerSubscribers } from '../reactions/register.ts';
+import { SUBSCRIBERS } from '../subscribers/index.ts';
+import { noteReauth } from './account.ts';
+import { claimDeliveries, LEASE_MS } from './claim.ts';
+import { enqueueProviderAction } from './enqueue.ts';
+import { retryDelivery } from './retry.ts';
+import { createSubscription } from './subscriptions.ts';
+
+const clock = new ManualClock(new Date('2026-03-02T12:00:00Z'));
+let world: World;
+let n8n: N8nDouble;
+test.before(async () => {
+  n8n = await startN8n();
+  world = await createWorld({ clock, env: { INTEGRATION_RETRY_BASE_MS: '30000' } });
+});
+test.after.always(async () => {
+  await world?.close();
+  await n8n?.close();
+});
+
+async function desk() {
+  const tenant = await world.tenant();
+  const { organizationId: org } = tenant;
+  const { id } = await connect(world, tenant, 'n8n', { webhook_url: n8n.hookUrl });
+  const contacts = await Promise.all(
+    ['ada', 'bob'].map((name) => createContact(world.deps.db, clock.now(), org, { email: `${name}@lead.test` })),
+  );
+  const add = (contact: number, n: number, source: Record<string, string> | null = null) =>
+    transact(world.system(org), (tx) =>
+      enqueueProviderAction(tx, {
+        connectionId: id,
+        action: 'n8n.send_webhook',
+        config: {},
+        contactId: contacts[contact]!,
+        data: { n },
+        source,
+      }),
+    );
+  const waiting = async () => (await world.deps.db('integration_deliveries').where({ connection_id: id })).length;
+  n8n.clear();
+  return { org, id, contacts, add, waiting, turn: () => deliverNow(world, org, id) };
+}
+
+/** The numbers that arrived about a contact, in order. */
+const arrived = (contactId: string): number[] =>
+  n8n.heard
+    .map(({ raw }) => JSON.parse(raw))
+    .filter(({ contact }) => contact?.id === contactId)
+    .map(({ data }) => data.n);
+
+test.serial(
+  'a provider that is away loses nothing, keeps the order of each contact, and is asked less and less',
+  async (t) => {
+    const { org, contacts, add, turn, waiting } = await desk();
+    n8n.failAll({ kind: 'broken' });
+    for (let n = 0; n < 6; n += 1) await add(n % 2, n, n === 5 ? { kind: 'test', id: 'last' } : null);
+    for (let round = 0; round < 10; round += 1) {
+      t.is((await turn()).kind, 'wait');
+      clock.set(new Date(clock.now().getTime() + 60_000));
+    }
+    t.is(await waiting(), 6);
+    t.true(n8n.heard.length < 25, `${n8n.heard.length} requests`);
+    n8n.failAll(undefined);
+    n8n.clear();
+    for (let round = 0; round < 20 && (await waiting()) > 0; round += 1) {
+      clock.set(new Date(clock.now().getTime() + 4 * 3_600_000));
+      await turn();
+    }
+    t.is(await waiting(), 0);
+    t.deepEqual(arrived(contacts[0]!), [0, 2, 4]);
+    t.deepEqual(arrived(contacts[1]!), [1, 3, 5]);
+    const [settled, ...others] = await world.deps
+      .db('domain_events')
+      .where({ organization_id: org, type: 'integration.action_settled' });
+    t.deepEqual(others, []);
+    t.like(settled.data, { ok: true, error: null, source: { kind: 'test', id: 'last' } });
+  },
+);
+
+test.serial('what a worker had that died is delivered when its lease ends, before what came later', async (t) => {
+  const { org, id, contacts, add, turn, waiting } = await desk();
+  await add(0, 0);
+  await add(0, 1);
+  const rate = { capacity: 20, perSecond: 10 };
+  const claimed = await claimDeliveries(world.system(org), id, rate, 8);
+  t.is(claimed.kind === 'claimed' && claimed.deliveries.length, 1, 'one of a lane at a time');
+  t.is((await turn()).kind, 'wait', 'nobody else has it meanwhile');
+  t.deepEqual(arrived(contacts[0]!), []);
+  clock.set(new Date(clock.now().getTime() + LEASE_MS));
+  t.is((await turn()).kind, 'done');
+  t.deepEqual(arrived(contacts[0]!), [0, 1]);
+  t.is(await waiting(), 0);
+});
+
+test.serial('a refusal of credentials that were replaced meanwhile says nothing of the new ones', async (t) => {
+  const { org, id } = await desk();
+  const ctx = world.system(org);
+  const row = () => world.deps.db('integration_connections').where({ id }).first();
+  const before = await row();
+  await world.deps.db('integration_connections').where({ id }).increment('sealed_version');
+  t.false(await noteReauth(ctx, before, 'refused'));
+  t.is((await row()).status, 'connected');
+  t.true(await noteReauth(ctx, await row(), 'refused'));
+  t.like(await row(), { status: 'reauth_required', last_error: 'refused' });
+  t.true(await noteReauth(ctx, await row(), 'once more'));
+});
+
+test.serial('a delivery that was given up and is tried again comes before what was added after it', async (t) => {
+  const { org, contacts, add, turn, waiting } = await desk();
+  const given = await add(0, 0);
+  await world.deps
+    .db('integration_deliveries')
+    .where({ id: given })
+    .update({ state: 'failed', failed_at: clock.now() });
+  await add(0, 1);
+  await transact(world.system(org), (tx) => retryDelivery(tx, given));
+  t.is((await turn()).kind, 'done');
+  t.deepEqual(arrived(contacts[0]!), [0, 1]);
+  t.is(await waiting(), 0);
+});
+
+test.serial('that a contact was deleted is delivered, without it', async (t) => {
+  const { org, contacts, id, turn } = await desk();
+  await registerSubscribers(world.deps, SUBSCRIBERS);
+  await createSubscription(world.system(org), id, { event_type: 'contact.deleted', action: 'n8n.send_webhook' });
+  await deleteContact(world.system(org), contacts[0]!);
+  await turn();
+  t.deepEqual(
+    n8n.heard.map(({ raw }) => JSON.parse(raw).contact),
+    [null],
+  );
+});

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { Provider } from '../provider.ts';
+import { noticeMessage, noticeText } from '../notice.ts';
+import { shorten, unlink } from '../texts.ts';
+
+const WEBHOOK =
+  /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\/api(?:\/v\d+)?\/webhooks\/(\d{1,20})\/([\w-]{1,200})\/?$/;
+const config = z.strictObject({
+  webhook_url: z
+    .string()
+    .trim()
+    .regex(WEBHOOK, 'is not the address of a webhook, such as https://discord.com/api/webhooks/123/abc'),
+});
+const notifyConfig = z.strictObject({ message: noticeMessage });
+
+/** The longest content of a message. */
+const MAX_CONTENT = 2_000;
+/** Of a message whose links show no preview. */
+const SUPPRESS_EMBEDS = 4;
+
+/** Discord, by the webhook of a channel. */
+export const discord: Provider = {
+  id: 'discord',
+  name: 'Discord',
+  tagline: 'Replies, meetings and won deals in a channel.',
+  category: 'notifications',
+  docsUrl: 'https://discord.com/developers/docs/resources/webhook',
+  authMethod: 'webhook',
+  badgeColor: '#5865f2',
+  webhookHint: 'Discord: settings of the channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.',
+  highlights: ['A message for each reply or meeting', 'Texts of your own'],
+  events: ['email.replied', 'meeting.booked', 'deal.won'],
+  apiBase: 'https://discord.com/api/v10',
+  // Five messages in two seconds for each webhook.
+  rate: { capacity: 3, perSecond: 1 },
+  credentials: {
+    schema: config,
+    secretFields: ['webhook_url'],
+    async validate(call) {
+      const { json } = await call.request({ method: 'GET', path: pathOf(call.config) });
+      const {
+        id,
+        name,
+        channel_id: channel,
+      } = z.object({ id: z.string(), name: z.string().nullish(), channel_id: z.string() }).parse(json);
+      return { id, name: name ?? 'Discord', displayFields: { channel_id: channel } };
+    },
+  },
+  actions: {
+    notify: {
+      summary: 'Post a message to the channel',
+      config: notifyConfig,
+      isNotice: true,
+      async perform(call, input) {
+        await call.request({
+          method: 'POST',
+          path: pathOf(call.config),
+          query: { wait: 'true' },
+          json: {
+            content: shorten(noticeText(input, escapeForDiscord), MAX_CONTENT),
+            // Nobody is pinged, whatever the text says.
+            allowed_mentions: { parse: [] },
+            flags: SUPPRESS_EMBEDS,
+          },
+        });
+      },
+    },
+  },
+};
+
+/** What a stranger wrote, as plain text in Discord's Markdown, without mentions and links. */
+function escapeForDiscord(value: string): string {
+  return unlink(value.replaceAll(/[\\*_~`|>#()[\]<-]/g, String.raw`\$&`).replaceAll('@', '@\u200b'));
+}
+
+function pathOf(given: unknown): string {
+  const [, id, token] = WEBHOOK.exec(config.parse(given).webhook_url)!;
+  return `/webhooks/${id}/${token}`;
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { ActionInput } from './provider.ts';
+import { fillText, templateText } from './texts.ts';
+
+/** The longest text that a person may write for a notice. */
+const MAX_MESSAGE = 2_000;
+
+/** The part of a notice's config that every chat has: its text, in the template language of campaigns. */
+export const noticeMessage = templateText(MAX_MESSAGE)
+  .optional()
+  .describe('The text, such as `{{.first_name}} has replied`. Without it Heron says what happened and to whom.');
+
+/**
+ * The text of a notice: what the config says, or what happened and to whom. Values are escaped as `escape` does it for the chat.
+ * @throws Refused for a text that grows too long
+ */
+export function noticeText(input: ActionInput, escape: (value: string) => string): string {
+  const message = z.string().optional().parse(input.config.message);
+  const text =
+    message === undefined ? fillText(defaultMessage(input), input, escape) : fillText(message, input, escape);
+  return input.isTest ? `Test of Heron: ${text}` : text;
+}
+
+function defaultMessage({ contact, data }: ActionInput): string {
+  const who = contact
+    ? '{{.first_name | default ""}} {{.last_name | default ""}} {{.email}}{{if .company}}, {{.company}}{{end}}'
+    : '';
+  const lines = [`{{.trigger}} ${who}`.trim()];
+  for (const key of ['campaign_name', 'subject', 'name', 'scheduled_for'])
+    if (typeof data[key] === 'string' && data[key] !== '') lines.push(`${key.replaceAll('_', ' ')}: {{.${key}}}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { ExternalField, ProviderCall } from '../provider.ts';
+import { asHtml, filledFields, nameOf, upsertByLookup, wholeName, type Crm, type Fields } from '../crm.ts';
+
+const persons = '/api/v2/persons';
+const made = z.object({ data: z.object({ id: z.number() }) });
+/** Fields that Pipedrive has for every person; a name has no parts there, so its parts are put together here. */
+const OWN_FIELDS: readonly ExternalField[] = [
+  { name: 'name', label: 'Name', type: 'varchar', readOnly: false },
+  { name: 'first_name', label: 'First name (part of the name)', type: 'varchar', readOnly: false },
+  { name: 'last_name', label: 'Last name (part of the name)', type: 'varchar', readOnly: false },
+  { name: 'phone', label: 'Phone', type: 'phone', readOnly: false },
+];
+/** How many fields are read at once; more are on further pages. */
+const PAGE = 500;
+/** Pages that are read at most. */
+const MAX_PAGES = 10;
+
+/** Pipedrive's persons, notes and deals. */
+export const pipedriveCrm: Crm = {
+  name: 'Pipedrive',
+  async upsertContact(call, email, fields) {
+    const known = filledFields(fields);
+    return upsertByLookup(pipedriveCrm, call, email, wholeName(known), async () => {
+      const { json } = await call.request({
+        method: 'POST',
+        path: persons,
+        // A person must have a name there.
+        json: { name: email, ...personBody(known), emails: [{ value: email, primary: true, label: 'work' }] },
+      });
+      return String(made.parse(json).data.id);
+    });
+  },
+  async findContact(call, email) {
+    const { json } = await call.request({
+      method: 'GET',
+      path: `${persons}/search`,
+      query: { term: email, fields: 'email', exact_match: 'true', limit: 100 },
+    });
+    const { data } = z
+      .object({
+        data: z.object({
+          items: z.array(z.object({ item: z.object({ id: z.number(), emails: z.array(z.string()) }) })),
+        }),
+      })
+      .parse(json);
+    const found = data.items
+      .filter(({ item }) => item.emails.some((one) => one.toLowerCase() === email.toLowerCase()))
+      .map(({ item }) => item.id);
+    return found.length === 0 ? undefined : String(Math.min(...found));
+  },
+  async updateContact(call, id, fields) {
+    await call.request({ method: 'PATCH', path: `${persons}/${id}`, json: personBody(fields) });
+  },
+  async addNote(call, contactId, { text }) {
+    await call.request({
+      method: 'POST',
+      path: '/api/v1/notes',
+      json: { content: asHtml(text), person_id: Number(contactId) },
+    });
+  },
+  async createDeal(call, contactId, { name, amount, config }) {
+    const { currency, stage_id: stage } = config as { currency?: string; stage_id?: number };
+    await call.request({
+      method: 'POST',
+      path: '/api/v2/deals',
+      json: {
+        title: name,
+        person_id: Number(contactId),
+        ...(amount === undefined ? {} : { value: Number(amount) }),
+        ...(currency === undefined ? {} : { currency }),
+        ...(stage === undefined ? {} : { stage_id: stage }),
+      },
+    });
+  },
+};
+
+/** Fields of Pipedrive's persons: its own, and the account's custom ones, whose names are hashes. */
+export async function readPipedriveFields(call: ProviderCall): Promise<ExternalField[]> {
+  const page = z.object({
+    data: z.array(
+      z.object({ key: z.string(), name: z.string(), field_type: z.string(), edit_flag: z.boolean().default(false) }),
+    ),
+    additional_data: z.object({ pagination: z.object({ next_start: z.number().optional() }).optional() }).nullish(),
+  });
+  const custom: ExternalField[] = [];
+  let start: number | undefined = 0;
+  for (let pages = 0; start !== undefined && pages < MAX_PAGES; pages += 1) {
+    const { json } = await call.request({ method: 'GET', path: '/api/v1/personFields', query: { start, limit: PAGE } });
+    const read = page.parse(json);
+    for (const { key, name, field_type: type, edit_flag: isCustom } of read.data)
+      if (isCustom) custom.push({ name: key, label: name, type, readOnly: false });
+    start = read.additional_data?.pagination?.next_start;
+  }
+  return [...OWN_FIELDS, ...custom];
+}
+
+function personBody(fields: Fields): Record<string, unknown> {
+  const { name, first_name: first, last_name: last, phone, ...custom } = fields;
+  const whole = name ?? nameOf(first, last);
+  return {
+    ...(whole === '' ? {} : { name: whole }),
+    ...(phone === undefined ? {} : { phones: [{ value: phone, primary: true, label: 'work' }] }),
+    ...(Object.keys(custom).length > 0 ? { custom_fields: custom } : {}),
+  };
+}

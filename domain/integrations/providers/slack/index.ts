@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import {
+  ReauthRequired,
+  Refused,
+  Unavailable,
+  type Provider,
+  type ProviderCall,
+  type ProviderRequest,
+} from '../provider.ts';
+import { noticeMessage, noticeText } from '../notice.ts';
+import { unlink } from '../texts.ts';
+
+const notifyConfig = z.strictObject({
+  channel: z.string().trim().min(1).max(100).describe('Name (#sales) or id (C0123456789) of a channel.'),
+  message: noticeMessage,
+});
+
+/** What Slack says where its token is not good any more. */
+const REAUTH = new Set(['invalid_auth', 'account_inactive', 'token_revoked', 'not_authed', 'org_login_required']);
+/** What Slack says where another attempt may succeed. */
+const PASSING = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'token_expired']);
+
+/** Slack, by its OAuth and the Web API. */
+export const slack: Provider = {
+  id: 'slack',
+  name: 'Slack',
+  tagline: 'Replies, meetings and won deals in a channel.',
+  category: 'notifications',
+  docsUrl: 'https://docs.slack.dev/apis/web-api/',
+  authMethod: 'oauth',
+  badgeColor: '#4a154b',
+  highlights: ['A message for each reply or meeting', 'Texts of your own'],
+  events: ['email.replied', 'meeting.booked', 'deal.won'],
+  apiBase: 'https://slack.com/api',
+  // One message per second and channel, with short bursts.
+  rate: { capacity: 3, perSecond: 1 },
+  isTokenRefused: ({ json }) => z.object({ error: z.literal('token_expired') }).safeParse(json).success,
+  oauth: {
+    authorizeUrl: 'https://slack.com/oauth/v2/authorize',
+    tokenUrl: 'https://slack.com/api/oauth.v2.access',
+    pkce: false,
+    scopes: ['chat:write', 'chat:write.public', 'channels:read'],
+    scopeSeparator: ',',
+    clientSettings: ['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'],
+    async readAccount(_call, tokens) {
+      const { team } = z.object({ team: z.object({ id: z.string(), name: z.string() }) }).parse(tokens);
+      return team;
+    },
+    async revoke(call) {
+      await ask(call, { method: 'POST', path: '/auth.revoke', form: {} });
+    },
+  },
+  actions: {
+    notify: {
+      summary: 'Post a message to a channel',
+      config: notifyConfig,
+      isNotice: true,
+      async perform(call, input) {
+        const { channel } = notifyConfig.parse(input.config);
+        await ask(call, {
+          method: 'POST',
+          path: '/chat.postMessage',
+          json: {
+            channel,
+            text: noticeText(input, escapeForSlack),
+            // Names in the text ping nobody, and addresses bring no preview.
+            parse: 'none',
+            link_names: false,
+            unfurl_links: false,
+            unfurl_media: false,
+          },
+        });
+      },
+    },
+  },
+};
+
+/** What a stranger wrote, as plain text in Slack's mrkdwn: mentions and links need `<`, and what looks like an address is taken apart. */
+function escapeForSlack(value: string): string {
+  return unlink(value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
+}
+
+/** Slack says almost every refusal with status 200 and `ok: false`. */
+async function ask(call: ProviderCall, request: ProviderRequest): Promise<void> {
+  const { json } = await call.request(request);
+  const answer = z.object({ ok: z.boolean(), error: z.string().default('unknown_error') }).safeParse(json);
+  if (!answer.success) throw new Unavailable('Slack gave an answer that cannot be read');
+  const { ok, error } = answer.data;
+  if (ok) return;
+  if (REAUTH.has(error)) throw new ReauthRequired(`Slack says ${error}`);
+  if (PASSING.has(error)) throw new Unavailable(`Slack says ${error}`);
+  throw new Refused(PROBLEMS[error] ?? `Slack says ${error}`);
+}
+
+const PROBLEMS: Record<string, string | undefined> = {
+  channel_not_found: 'Slack has no such channel, or the app is not in it',
+  not_in_channel: 'The app is not in this channel: invite it there',
+  is_archived: 'The channel is archived',
+  msg_too_long: 'The message is too long for Slack',
+  missing_scope: 'The app may not do this: connect Slack again',
+};

@@ -1,0 +1,26 @@
+import type { Provider } from '../provider.ts';
+import { webhookProvider } from '../webhook.ts';
+
+/** Zapier, by the catch hook of a Zap. */
+export const zapier: Provider = {
+  id: 'zapier',
+  name: 'Zapier',
+  tagline: 'Start Zaps from replies, meetings and everything else.',
+  category: 'automation',
+  docsUrl: 'https://help.zapier.com/hc/en-us/articles/8496288690317',
+  badgeColor: '#ff4f00',
+  webhookHint: 'Zapier: a Zap with the trigger "Webhooks by Zapier", Catch Hook; it shows the address.',
+  highlights: ['Every trigger can start a Zap', 'Webhooks are signed'],
+  events: ['email.replied', 'meeting.booked', 'contact.created', 'deal.won'],
+  apiBase: 'https://hooks.zapier.com',
+  rate: { capacity: 100, perSecond: 3 },
+  ...webhookProvider({
+    accepts: ({ protocol, host, pathname }) =>
+      protocol === 'https:' &&
+      host === 'hooks.zapier.com' &&
+      /^\/hooks\/catch\/\d+\/\w+\/?(silent\/?)?$/.test(pathname),
+    problem: 'is not the address of a catch hook, such as https://hooks.zapier.com/hooks/catch/12345/abc123/',
+    // Zapier's addresses end in a slash; people paste them without.
+    pathOf: ({ pathname }) => (pathname.endsWith('/') ? pathname : `${pathname}/`),
+  }),
+};

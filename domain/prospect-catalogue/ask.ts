@@ -1,0 +1,91 @@
+import { CatalogueError } from '../../db/catalogue/reader.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Deps } from '../kernel/context.ts';
+import type { Conditions } from '../records/conditions.ts';
+
+/**
+ * Asks the catalogue.
+ * @throws AppError b2b_unavailable without one, b2b_query_failed when it gives no answer
+ */
+export async function askCatalogue<Row>(
+  { catalogue, log }: Pick<Deps, 'catalogue' | 'log'>,
+  text: string,
+  bindings: Readonly<Record<string, unknown>> = {},
+): Promise<Row[]> {
+  if (!catalogue) throw unavailable('This installation has no prospect catalogue', 'The operator sets PROSPECT_DB.');
+  try {
+    return await catalogue.query<Row>(text, bindings);
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    log.warn({ reason: error.reason }, 'the prospect catalogue gave no answer');
+    if (error.reason === 'missing')
+      throw unavailable(
+        'The prospect catalogue is empty',
+        'The operator runs `heron catalogue load` on the database of PROSPECT_DB.',
+        error,
+      );
+    throw new AppError('b2b_query_failed', 'The prospect catalogue gave no answer in time', {
+      fix: 'Narrow the filters and try again.',
+      cause: error,
+    });
+  }
+}
+
+function unavailable(message: string, fix: string, cause?: unknown): AppError {
+  return new AppError('b2b_unavailable', message, { fix, cause });
+}
+
+/** Rows looked at in the order of the list before matches are looked for by the filters' own indexes. */
+const WALK = 8_000;
+
+/** A search in the order of one of the tables. */
+export interface OrderedSearch {
+  table: 'catalogue_people' | 'catalogue_companies';
+  /** Columns of the order, the last one the id; their values are never null. */
+  order: readonly string[];
+  columns: string;
+  where: Conditions;
+  /** Equalities by which an index of the order begins, so that the walk passes over nothing else. */
+  fixed: readonly string[];
+  /** Whether few rows can match, so that the walk would be in vain. */
+  isRare: boolean;
+  /** After this position, in the columns of the order. */
+  after: readonly (string | number)[] | undefined;
+  limit: number;
+}
+
+/**
+ * The first rows of a search. Where matches are frequent, walking along the order finds a page after few rows; where they are rare, the indexes of the
+ * filters find all of them, which are then sorted. How frequent they are is not estimated but tried: a walk of bounded length comes first.
+ */
+export async function searchInOrder<Row>(
+  deps: Pick<Deps, 'catalogue' | 'log'>,
+  { table, order, columns, where, fixed, isRare, after, limit }: OrderedSearch,
+): Promise<Row[]> {
+  const bindings: Record<string, unknown> = { ...where.bindings, page_rows: limit, walk_rows: WALK };
+  const places = (after ?? []).map((value, index) => {
+    bindings[`after${index}`] = value;
+    return `cast(:after${index} as ${typeof value === 'number' ? 'integer' : 'text'})`;
+  });
+  const beyond = after ? [`(${order.join(', ')}) > (${places.join(', ')})`] : [];
+  const by = order.join(', ');
+  if (!isRare) {
+    // Nothing is pushed below a limit, so the walk ends after its rows, whatever matches.
+    const found = await askCatalogue<Row>(
+      deps,
+      `select ${columns} from (
+         select * from ${table} where ${['true', ...fixed, ...beyond].join(' and ')} order by ${by} limit :walk_rows
+       ) walk where ${where.all()} order by ${by} limit :page_rows`,
+      bindings,
+    );
+    if (found.length === limit) return found;
+  }
+  // `offset 0` hides the order from the planner, which would walk along it otherwise.
+  return askCatalogue<Row>(
+    deps,
+    `select ${columns} from (
+       select * from ${table} where ${[where.all(), ...beyond].join(' and ')} offset 0
+     ) matching order by ${by} limit :page_rows`,
+    bindings,
+  );
+}

@@ -1,0 +1,93 @@
+import { bodyCursorProblems } from '../../lib/cursor.ts';
+import { refuseProblems, type ErrorCode, type Problem } from '../../lib/errors.ts';
+import { Conditions, likeLiteral } from '../records/conditions.ts';
+import { domainKey, tagOf } from './records.ts';
+
+/** Filters of companies; all that are given hold together. Text is trimmed and lower-case. */
+export interface CompanyFilters {
+  /** Part of the name or of the domain. */
+  q?: string | undefined;
+  country?: string | undefined;
+  state?: string | undefined;
+  city?: string | undefined;
+  /** The primary domain; a leading `www.` does not count. */
+  domain?: string | undefined;
+  industry?: string | undefined;
+  technology?: string | undefined;
+  /** Bounds of the number of employees, both included; a company of unknown size is in no range. */
+  min_employees?: number | undefined;
+  max_employees?: number | undefined;
+  company_id?: string | undefined;
+}
+
+/** Filters of people: of themselves, and of their company. */
+export interface PeopleFilters extends CompanyFilters {
+  /** Part of the name; with an `@`, the whole email address. */
+  q?: string | undefined;
+  /** Part of the title. */
+  title?: string | undefined;
+  seniority?: string | undefined;
+  department?: string | undefined;
+  email?: 'present' | 'missing' | 'valid' | undefined;
+}
+
+/** The code of a bad search by its first fault. */
+export function filterRefusal({ path }: Problem): ErrorCode {
+  const [, field] = path.split('.');
+  if (field === 'limit') return 'invalid_limit';
+  return field === 'cursor' ? 'invalid_cursor' : 'invalid_b2b_filter';
+}
+
+/** Every fault of a search that its schema does not see. */
+export function searchProblems({
+  min_employees: least,
+  max_employees: most,
+  cursor,
+}: CompanyFilters & { cursor?: string | undefined }): Problem[] {
+  return [
+    ...(least !== undefined && most !== undefined && least > most
+      ? [{ path: 'body.max_employees', message: 'Less than min_employees' }]
+      : []),
+    ...bodyCursorProblems(cursor),
+  ];
+}
+
+/** @throws AppError invalid_b2b_filter or invalid_cursor, naming every fault */
+export function refuseSearch(search: Parameters<typeof searchProblems>[0]): void {
+  const problems = searchProblems(search);
+  if (problems[0]) refuseProblems(problems, filterRefusal(problems[0]));
+}
+
+/** Filters without those that say nothing, in one order: what a cursor is bound to. */
+export function givenFilters<F extends CompanyFilters>(filters: F): F {
+  return Object.fromEntries(
+    Object.entries(filters)
+      .filter(([, value]) => value !== undefined && value !== '')
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ) as F;
+}
+
+/** The conditions of a search over one of the tables. */
+export function compileFilters(filters: PeopleFilters, table: 'people' | 'companies'): Conditions {
+  const where = new Conditions('f');
+  const tags = (['country', 'state', 'city', 'industry', 'technology', 'seniority', 'department'] as const).flatMap(
+    (name) => (filters[name] ? [tagOf[name](filters[name])] : []),
+  );
+  if (tags.length > 0) where.add(`tags @> ${where.bind(tags, 'text[]')}`);
+  const contains = (column: string, part: string) =>
+    where.add(`${column} like ${where.bind(`%${likeLiteral(part)}%`, 'text')}`);
+  if (filters.q) {
+    if (table === 'companies') contains('search_key', filters.q);
+    else if (filters.q.includes('@')) where.add(`email <> '' and email = ${where.bind(filters.q, 'text')}`);
+    else contains('name_key', filters.q);
+  }
+  if (filters.title) contains('title_key', filters.title);
+  if (filters.domain) where.add(`domain <> '' and domain = ${where.bind(domainKey(filters.domain), 'text')}`);
+  if (filters.company_id)
+    where.add(`${table === 'people' ? 'company_id' : 'id'} = ${where.bind(filters.company_id, 'text')}`);
+  if (filters.min_employees !== undefined) where.add(`employees >= ${where.bind(filters.min_employees, 'bigint')}`);
+  if (filters.max_employees !== undefined) where.add(`employees <= ${where.bind(filters.max_employees, 'bigint')}`);
+  if (filters.email === 'valid') where.add('email_state = 2');
+  else if (filters.email) where.add(filters.email === 'present' ? 'email_state > 0' : 'email_state = 0');
+  return where;
+}

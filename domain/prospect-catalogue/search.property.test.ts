@@ -1,0 +1,232 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { systemCtx, type Ctx } from '../kernel/context.ts';
+import type { Page } from '../../lib/cursor.ts';
+import { createTestCatalogue, type TestCatalogue } from '../../test/harness/catalogue.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+import { searchCatalogueCompanies } from './companies.ts';
+import type { CompanyFilters, PeopleFilters } from './filters.ts';
+import { searchCataloguePeople } from './people.ts';
+
+/*
+ * Searches against a plain filter in memory that reads the records of the file, and knows nothing of keys, tags and indexes. Records are drawn from few
+ * words, hostile ones among them, so that filters meet; they are loaded twice over, changed, so that what was stored before must be gone.
+ */
+
+const WORDS = [
+  'ada',
+  'Ann%',
+  'an_n',
+  'a\\b',
+  '"quoted"',
+  `o'neil`,
+  '{braces}',
+  'Ünal',
+  '\\N',
+  'tab\there',
+  'IŞIK',
+  '東京',
+  '- -',
+  '😀x',
+];
+const PLACES = ['', 'Germany', 'GERMANY', 'Österreich', 'us', 'U.S.; drop table', 'x,y'];
+
+const word = fc.constantFrom(...WORDS);
+const place = {
+  country: fc.constantFrom(...PLACES),
+  state: fc.constantFrom(...PLACES),
+  city: fc.constantFrom(...PLACES),
+};
+const idOf = (kind: string, number: number) => `${kind}${String(number).padStart(23, '0')}`;
+const company = fc.record({
+  type: fc.constant('company'),
+  name: fc.tuple(word, word).map((words) => words.join(' ')),
+  domain: fc.constantFrom('', 'www.acme.example', 'acme.example', 'Bolt.example'),
+  industries: fc.uniqueArray(word, { maxLength: 3 }),
+  technologies: fc.uniqueArray(word, { maxLength: 3 }),
+  employees: fc.constantFrom(null, 0, 1, 10, 11, 5_000),
+  ...place,
+});
+const person = fc.record({
+  first_name: word,
+  last_name: word,
+  email: fc.constantFrom('', 'a@b.example', 'A@B.example', 'a at b', '@', 'x@y'),
+  title: fc.tuple(word, word).map((words) => words.join('  ')),
+  seniority: fc.constantFrom('', 'VP', 'vp', 'c suite'),
+  department: fc.constantFrom('', 'Sales', 'IT'),
+  company_id: fc.constantFrom('', ...Array.from({ length: 12 }, (_, index) => idOf('c', index))),
+  ...place,
+});
+type Company = Record<string, any>;
+type Person = Record<string, any>;
+
+/** Half of the letters of a word, in another case, with space around it. */
+const part = fc.tuple(word, fc.nat(3), fc.nat(4), fc.boolean()).map(([text, from, length, upper]) => {
+  const piece = [...text].slice(from, from + length + 1).join('') || text;
+  return ` ${upper ? piece.toUpperCase() : piece} `;
+});
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+const companyFilters = {
+  q: maybe(part),
+  country: maybe(fc.constantFrom(...PLACES)),
+  state: maybe(fc.constantFrom(...PLACES)),
+  city: maybe(fc.constantFrom(...PLACES)),
+  domain: maybe(fc.constantFrom('acme.example', 'WWW.acme.example', 'acme', 'bolt.example')),
+  industry: maybe(word),
+  technology: maybe(word),
+  min_employees: maybe(fc.constantFrom(0, 1, 11)),
+  max_employees: maybe(fc.constantFrom(0, 10, 5_000)),
+  company_id: maybe(fc.nat(13).map((number) => idOf('c', number))),
+};
+const peopleFilters = {
+  ...companyFilters,
+  q: maybe(fc.oneof(part, fc.constantFrom('a@b.example', 'A@b.example', '@'))),
+  title: maybe(part),
+  seniority: maybe(fc.constantFrom('vp', 'VP', 'c suite', 'v')),
+  department: maybe(fc.constantFrom('sales', 'it', 'i')),
+  email: maybe(fc.constantFrom('present', 'missing', 'valid')),
+};
+/** At most three filters, so that some match. */
+function few<T extends object>(filters: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<Partial<T>> {
+  return fc
+    .tuple(fc.record(filters), fc.subarray(Object.keys(filters) as (keyof T)[], { maxLength: 3 }))
+    .map(
+      ([all, names]) => Object.fromEntries(names.map((name) => [name, all[name as never]])) as unknown as Partial<T>,
+    );
+}
+
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
+const contains = (text: string, asked: string | undefined) => !asked?.trim() || plain(text).includes(plain(asked));
+const equals = (text: string, asked: string | undefined) => !asked?.trim() || plain(text) === plain(asked);
+const bare = (domain: string) => plain(domain).replace(/^www\./, '');
+
+function companyFits(record: Company | undefined, asked: CompanyFilters): boolean {
+  const has = (list: string[] | undefined, value: string | undefined) =>
+    !value?.trim() || (list ?? []).map(plain).includes(plain(value));
+  const size: number | null = record?.employees ?? null;
+  return (
+    (!asked.domain || (bare(record?.domain ?? '') !== '' && bare(record!.domain) === bare(asked.domain))) &&
+    has(record?.industries, asked.industry) &&
+    has(record?.technologies, asked.technology) &&
+    (asked.min_employees === undefined || (size !== null && size >= asked.min_employees)) &&
+    (asked.max_employees === undefined || (size !== null && size <= asked.max_employees))
+  );
+}
+
+const placeFits = (record: Record<string, any>, asked: CompanyFilters) =>
+  equals(record.country, asked.country) && equals(record.state, asked.state) && equals(record.city, asked.city);
+
+function personFits(record: Person, companies: Map<string, Company>, asked: PeopleFilters): boolean {
+  const email = record.email.toLowerCase();
+  const q = asked.q?.trim();
+  return (
+    placeFits(record, asked) &&
+    companyFits(companies.get(record.company_id), asked) &&
+    (!asked.company_id || record.company_id === asked.company_id) &&
+    (!q || (q.includes('@') ? email === plain(q) : contains(`${record.first_name} ${record.last_name}`, q))) &&
+    contains(record.title, asked.title) &&
+    equals(record.seniority, asked.seniority) &&
+    equals(record.department, asked.department) &&
+    (asked.email !== 'present' || email !== '') &&
+    (asked.email !== 'missing' || email === '') &&
+    (asked.email !== 'valid' || email === 'a@b.example')
+  );
+}
+
+/** As the schema of the routes hands filters over. */
+const asSent = <F extends object>(filters: F): F =>
+  Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? plain(value) : value]),
+  ) as F;
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+async function everyPage<Row extends { id: string }>(
+  list: (cursor: string | undefined) => Promise<Page<Row>>,
+): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await list(cursor);
+    ids.push(...page.rows.map(({ id }) => id));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  return ids;
+}
+
+let world: World;
+let catalogue: TestCatalogue;
+test.before(async () => {
+  [world, catalogue] = await Promise.all([createWorld(), createTestCatalogue()]);
+});
+test.after.always(async () => {
+  await world?.close();
+  await catalogue?.drop();
+});
+
+test('searches find what a plain filter of the records finds, in order, over any pages', async (t) => {
+  t.timeout(120_000);
+  const ctx: Ctx = { ...systemCtx(world.deps, 'none', 'test'), catalogue: catalogue.reader };
+  let companies: Company[] = [];
+  let people: Person[] = [];
+  let matched = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(company, { minLength: 10, maxLength: 10 }),
+      fc.array(person, { minLength: 40, maxLength: 40 }),
+      fc.array(fc.tuple(few<PeopleFilters>(peopleFilters as never), fc.integer({ min: 1, max: 7 })), {
+        minLength: 30,
+        maxLength: 30,
+      }),
+      fc.array(fc.tuple(few<CompanyFilters>(companyFilters as never), fc.integer({ min: 1, max: 7 })), {
+        minLength: 15,
+        maxLength: 15,
+      }),
+      async (someCompanies, somePeople, peopleSearches, companySearches) => {
+        companies = someCompanies.map((record, index) => ({ ...record, id: idOf('c', index) }));
+        people = somePeople.map((record, index) => ({ ...record, id: idOf('p', index) }));
+        // People before their companies on every other line: both orders must come to the same.
+        const report = await catalogue.load([...people.slice(20), ...companies, ...people.slice(0, 20)]);
+        if (report.refused > 0) throw new Error(`${report.refused} records were refused`);
+        const byId = new Map(companies.map((record) => [record.id as string, record]));
+        for (const [asked, limit] of peopleSearches) {
+          const expected = people
+            .filter((record) => personFits(record, byId, asked))
+            .sort(
+              (a, b) =>
+                byBytes(plain(a.country), plain(b.country)) ||
+                byBytes(plain(a.seniority), plain(b.seniority)) ||
+                byBytes(a.id, b.id),
+            )
+            .map(({ id }) => id as string);
+          matched += expected.length;
+          const found = await everyPage((cursor) => searchCataloguePeople(ctx, { limit, cursor }, asSent(asked)));
+          if (found.join() !== expected.join())
+            throw new Error(`${JSON.stringify(asked)}: found ${found.join()}, expected ${expected.join()}`);
+        }
+        for (const [asked, limit] of companySearches) {
+          const expected = companies
+            .filter(
+              (record) =>
+                placeFits(record, asked) &&
+                companyFits(record, asked) &&
+                (!asked.company_id || record.id === asked.company_id) &&
+                (contains(record.name, asked.q) || contains(bare(record.domain), asked.q)),
+            )
+            .sort(
+              (a, b) =>
+                byBytes(plain(a.country), plain(b.country)) ||
+                (a.employees ?? 0) - (b.employees ?? 0) ||
+                byBytes(a.id, b.id),
+            )
+            .map(({ id }) => id as string);
+          matched += expected.length;
+          const found = await everyPage((cursor) => searchCatalogueCompanies(ctx, { limit, cursor }, asSent(asked)));
+          if (found.join() !== expected.join())
+            throw new Error(`${JSON.stringify(asked)}: found ${found.join()}, expected ${expected.join()}`);
+        }
+      },
+    ),
+    { numRuns: 3 },
+  );
+  t.true(matched > 100, `only ${matched} matches: the filters say nothing`);
+});

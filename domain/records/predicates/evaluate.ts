@@ -1,0 +1,60 @@
+import type { Predicate, Scalar } from './predicate.ts';
+
+/**
+ * Whether the data of an event meets all predicates. A missing property equals nothing, so `neq` and `not_in` hold for it. Numbers compare by
+ * value; the string 1 is not the number 1. This is the meaning of predicates: the SQL form (compile.ts) gives the same answers.
+ */
+export function meetsAll(predicates: readonly Predicate[], data: unknown): boolean {
+  return predicates.every((predicate) => meets(predicate, data));
+}
+
+function meets(predicate: Predicate, data: unknown): boolean {
+  const found = propertyAt(data, predicate.path);
+  switch (predicate.op) {
+    case 'eq':
+      return found === predicate.value;
+    case 'neq':
+      return found !== predicate.value;
+    case 'in':
+      return isOneOf(predicate.value, found);
+    case 'not_in':
+      return !isOneOf(predicate.value, found);
+    case 'gt':
+      return typeof found === 'number' && found > predicate.value;
+    case 'gte':
+      return typeof found === 'number' && found >= predicate.value;
+    case 'lt':
+      return typeof found === 'number' && found < predicate.value;
+    case 'lte':
+      return typeof found === 'number' && found <= predicate.value;
+    case 'contains':
+      return typeof found === 'string' && foldCase(found).includes(foldCase(predicate.value));
+    case 'exists':
+      return found !== undefined;
+    case 'not_exists':
+      return found === undefined;
+  }
+}
+
+/**
+ * The property that a path leads to; undefined where there is none. Only own properties of objects count: nothing inherited, and nothing in
+ * arrays. A property that is null is there.
+ */
+export function propertyAt(data: unknown, path: string): unknown {
+  let found = data;
+  for (const segment of path.split('.')) {
+    if (typeof found !== 'object' || found === null || Array.isArray(found) || !Object.hasOwn(found, segment))
+      return undefined;
+    found = (found as Record<string, unknown>)[segment];
+  }
+  return found;
+}
+
+/** Text as `contains` compares it. */
+export function foldCase(text: string): string {
+  return text.toLowerCase();
+}
+
+function isOneOf(values: readonly Scalar[], found: unknown): boolean {
+  return values.some((value) => value === found);
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+/** Most segments of a path. */
+export const MAX_PATH_SEGMENTS = 8;
+/** Most predicates of one goal, trend or funnel step. */
+export const MAX_PREDICATES = 20;
+const MAX_LISTED = 50;
+const MAX_TEXT = 500;
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+const storable = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text);
+
+/**
+ * A path into the data of a product event: names of properties joined by dots, from the outermost to the innermost. It leads through objects
+ * only: what is inside an array has no path.
+ */
+export const propertyPath = z
+  .string()
+  .min(1)
+  .max(400)
+  .refine(storable, 'has a character that cannot be stored')
+  .refine((path) => path.split('.').every((segment) => segment !== ''), 'has an empty segment')
+  .refine((path) => path.split('.').length <= MAX_PATH_SEGMENTS, `has more than ${MAX_PATH_SEGMENTS} segments`)
+  .meta({ description: 'Dot path of a property in the data of the event, up to 8 segments, such as `plan.name`' });
+
+const text = z.string().max(MAX_TEXT).refine(storable, 'has a character that cannot be stored');
+const scalar = z.union([text, z.number(), z.boolean()]);
+
+/** One condition on the data of an event. */
+export const predicateSchema = z.discriminatedUnion('op', [
+  z.strictObject({ path: propertyPath, op: z.enum(['eq', 'neq']), value: scalar }),
+  z.strictObject({ path: propertyPath, op: z.enum(['in', 'not_in']), value: z.array(scalar).min(1).max(MAX_LISTED) }),
+  z.strictObject({ path: propertyPath, op: z.enum(['gt', 'gte', 'lt', 'lte']), value: z.number() }),
+  z.strictObject({ path: propertyPath, op: z.literal('contains'), value: text.min(1) }),
+  z.strictObject({ path: propertyPath, op: z.enum(['exists', 'not_exists']) }),
+]);
+
+/** Conditions that must all hold; none holds for every event. */
+export const predicatesSchema = z
+  .array(predicateSchema)
+  .max(MAX_PREDICATES)
+  .meta({ description: 'All of them must hold' });
+
+/** One condition on the data of an event. */
+export type Predicate = z.output<typeof predicateSchema>;
+/** What a condition compares with. */
+export type Scalar = z.output<typeof scalar>;

@@ -1,0 +1,104 @@
+/** Values for the samples of triggers: the same contact, campaign and times in all of them. */
+
+const id = (last: number): string => `01990000-0000-7000-8000-${String(last).padStart(12, '0')}`;
+
+/** The ids that samples use. */
+export const SAMPLE_IDS = {
+  campaign: id(1),
+  step: id(2),
+  contact: id(3),
+  mailbox: id(4),
+  email: id(5),
+  reply: id(6),
+  pipeline: id(7),
+  stage: id(8),
+  nextStage: id(9),
+  deal: id(10),
+  task: id(11),
+  meeting: id(12),
+  event: id(13),
+  form: id(14),
+  submission: id(15),
+  approval: id(16),
+  category: id(17),
+  import: id(18),
+} as const;
+
+/** When what a sample tells of happened. */
+export const SAMPLE_TIME = '2026-05-04T09:30:00.000Z';
+
+/** The address of the contact of all samples. */
+export const SAMPLE_ADDRESS = 'lea@example.com';
+
+/** The contact and the email of a sample. */
+export const SAMPLE_RECIPIENT = {
+  campaign_id: SAMPLE_IDS.campaign,
+  step_id: SAMPLE_IDS.step,
+  contact_id: SAMPLE_IDS.contact,
+  contact_email: SAMPLE_ADDRESS,
+  email_account_id: SAMPLE_IDS.mailbox,
+  task_id: SAMPLE_IDS.email,
+  message_id: '<first@example.org>',
+};
+
+/** The contact of a sample, with what is known of it. */
+export const SAMPLE_CONTACT = {
+  contact_id: SAMPLE_IDS.contact,
+  contact_email: SAMPLE_ADDRESS,
+  first_name: 'Lea',
+  last_name: 'Berg',
+  company: 'Berg GmbH',
+  phone: '',
+  subscribed: true,
+  custom_fields: { plan: 'trial' },
+  source: 'api',
+  source_detail: '',
+  campaign_ids: [SAMPLE_IDS.campaign],
+  category_ids: [SAMPLE_IDS.category],
+  created_at: SAMPLE_TIME,
+};
+
+/** The deal of a sample. */
+export const SAMPLE_DEAL = {
+  entity_id: SAMPLE_IDS.deal,
+  deal_id: SAMPLE_IDS.deal,
+  pipeline_id: SAMPLE_IDS.pipeline,
+  stage_id: SAMPLE_IDS.stage,
+  contact_id: SAMPLE_IDS.contact,
+  name: 'Berg GmbH, yearly plan',
+  value: 4900,
+  currency: 'EUR',
+  status: 'open' as const,
+  assigned_to: null,
+  campaign_id: SAMPLE_IDS.campaign,
+};
+
+/** The task of a sample. */
+export const SAMPLE_TASK = {
+  entity_id: SAMPLE_IDS.task,
+  task_id: SAMPLE_IDS.task,
+  title: 'Call Lea',
+  contact_id: SAMPLE_IDS.contact,
+  deal_id: SAMPLE_IDS.deal,
+  assigned_to: null,
+  assigned_team_id: null,
+  due_date: SAMPLE_TIME,
+  priority: 'high' as const,
+  type: 'Call',
+  status: 'pending' as const,
+};
+
+/** The meeting of a sample. */
+export const SAMPLE_MEETING = {
+  entity_id: SAMPLE_IDS.meeting,
+  meeting_id: SAMPLE_IDS.meeting,
+  source: 'cal_com',
+  contact_id: SAMPLE_IDS.contact,
+  contact_email: SAMPLE_ADDRESS,
+  campaign_id: SAMPLE_IDS.campaign,
+  invitee_name: 'Lea Berg',
+  event_name: 'Introduction',
+  scheduled_for: '2026-05-06T13:00:00.000Z',
+  end_time: '2026-05-06T13:30:00.000Z',
+  join_url: 'https://meet.example.com/lea',
+};

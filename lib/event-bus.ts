@@ -1,0 +1,115 @@
+import { connect, Events, type ConnectionOptions, type NatsConnection } from 'nats';
+import type { Logger } from './log.ts';
+
+const RECONNECT_MS = 1_000;
+
+/** An open connection to NATS. */
+export interface BusConnection {
+  close(): Promise<void>;
+}
+
+/** What passes messages on to whoever subscribes. Messages are hints: who misses one finds out by itself, a moment later. */
+export interface BusPublisher extends BusConnection {
+  /** Hands a message over if the server is there; one that it does not get is not kept. */
+  publish(text: string): void;
+}
+
+/**
+ * Calls `onMessage` on each message of a subject, and once with an empty text after every (re)connect, as messages may have been missed. A
+ * server that is away is waited for. It is the operator's own, like PostgreSQL, so it does not go through lib/egress.
+ */
+export async function subscribeBus(
+  url: string,
+  subject: string,
+  onMessage: (text: string) => void,
+  log: Logger,
+): Promise<BusConnection> {
+  return keepConnected(url, log, (connection) => {
+    const subscription = connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error) log.warn({ err: error }, 'NATS refuses the subscription; events are found later, by looking');
+        else onMessage(message.string());
+      },
+    });
+    onMessage('');
+    void (async () => {
+      for await (const { type } of connection.status()) if (type === Events.Reconnect) onMessage('');
+    })();
+    return () => subscription.unsubscribe();
+  });
+}
+
+/** Opens a connection that publishes on one subject. */
+export async function openBus(url: string, subject: string, log: Logger): Promise<BusPublisher> {
+  let current: NatsConnection | undefined;
+  const kept = await keepConnected(url, log, (connection) => {
+    current = connection;
+    return () => {
+      current = undefined;
+    };
+  });
+  return {
+    ...kept,
+    publish(text) {
+      if (current && !current.isClosed()) current.publish(subject, text);
+    },
+  };
+}
+
+/**
+ * Asks the server once.
+ * @throws Error when it does not answer within the time (ms), or refuses the credentials
+ */
+export async function pingBus(url: string, timeoutMs: number): Promise<void> {
+  const connection = await connect({ ...optionsOf(url), reconnect: false, timeout: timeoutMs });
+  try {
+    await connection.rtt();
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Connects now or as soon as the server is there, again whenever it breaks, and never holds a process up. */
+async function keepConnected(
+  url: string,
+  log: Logger,
+  onConnected: (connection: NatsConnection) => () => void,
+): Promise<BusConnection> {
+  let isClosed = false;
+  let connection: NatsConnection | undefined;
+  let release: (() => void) | undefined;
+  const opening = (async () => {
+    while (!isClosed) {
+      try {
+        connection = await connect({ ...optionsOf(url), maxReconnectAttempts: -1, reconnectTimeWait: RECONNECT_MS });
+        if (isClosed) return await connection.close();
+        release = onConnected(connection);
+        return;
+      } catch (error) {
+        log.warn({ err: error }, 'NATS cannot be reached, will try again');
+        await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS).unref());
+      }
+    }
+  })();
+  return {
+    async close() {
+      isClosed = true;
+      release?.();
+      await connection?.close();
+      void opening.catch(() => {});
+    },
+  };
+}
+
+/** NATS_URL: one or more addresses, comma separated; user and password, or a token, may stand in them. */
+function optionsOf(url: string): ConnectionOptions {
+  const addresses = url.split(',').map((address) => new URL(address.trim()));
+  const [{ username, password, protocol }] = addresses as [URL, ...URL[]];
+  return {
+    servers: addresses.map(({ host }) => host),
+    name: 'heron',
+    ...(username && password ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}),
+    ...(username && !password ? { token: decodeURIComponent(username) } : {}),
+    ...(protocol === 'tls:' ? { tls: {} } : {}),
+  };
+}

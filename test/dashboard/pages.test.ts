@@ -1,0 +1,95 @@
+import test from 'ava';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { signInOn, tenantWithPassword } from '../harness/consent.ts';
+import { createBrowserCookie } from '../harness/factories.ts';
+import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
+import { furnish, type Scene } from '../screenshots/scene.ts';
+
+const browserTest = browserTests(test);
+let world: DashboardWorld;
+let scene: Scene;
+test.before(async () => {
+  if (!findChromium()) return;
+  world = await createDashboardWorld();
+  scene = await furnish(world);
+});
+test.after.always(() => world?.close());
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  browserTest(
+    `every page can be used by everybody, and keeps the content security policy: ${colorScheme}`,
+    async (t) => {
+      const { context, page, faults } = await world.open(scene.tenant, '/', { colorScheme, reducedMotion: 'reduce' });
+      const empty = await world.open(scene.empty, '/', { colorScheme, reducedMotion: 'reduce' });
+      const found: string[] = [];
+      for (const [name, path, who] of scene.pages) {
+        const visitor = who === 'empty' ? empty : { page, faults };
+        await visitor.page.goto(world.url + path);
+        await visitor.page.locator('main h1').waitFor();
+        await visitor.page.waitForLoadState('networkidle');
+        t.is(await visitor.page.locator('[role="alert"]').count(), 0, `${name}: errors`);
+        t.regex(await visitor.page.title(), /Heron$/, `${name}: no script of what is shown has run`);
+        found.push(...(await findBarriers(visitor.page)).map((one) => `${name}: ${one}`));
+      }
+      t.deepEqual(found, []);
+      t.deepEqual([...faults, ...empty.faults], []);
+      await context.close();
+      await empty.context.close();
+    },
+  );
+}
+
+browserTest('the first page asks for less than 200 KB of script', async (t) => {
+  const { page, context } = await world.chrome.visit();
+  const sizes = new Map<string, number>();
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js')) sizes.set(response.url(), Number(response.headers()['content-length']));
+  });
+  const [name, value] = (await createBrowserCookie(world.deps, scene.tenant.userId)).split('=') as [string, string];
+  await context.addCookies([{ name, value, url: world.url }]);
+  await page.goto(world.url);
+  await page.locator('main h1').waitFor();
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  t.log(`${Math.round(total / 1024)} KB in ${sizes.size} files`);
+  t.true(sizes.size > 0 && total > 50 * 1024 && total < 200 * 1024, `${total} bytes in ${sizes.size} files`);
+  await context.close();
+});
+
+browserTest(
+  'dialogs, notes, the command palette and German texts come when they are asked for, and keep the policy too',
+  async (t) => {
+    const { page, context, faults } = await world.open(scene.empty, '/', { locale: 'en-GB' });
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email address').fill('lena@example.com');
+    await dialog.getByLabel('Role').click();
+    await page.getByRole('option', { name: 'Admin' }).click();
+    await dialog.getByRole('button', { name: 'Invite somebody' }).click();
+    await page.getByText('lena@example.com is invited').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('listitem').filter({ hasText: 'lena@example.com' }).getByText('Admin').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('A room or a campaign').fill('mailb');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No mailbox yet' }).waitFor();
+    await page.goto(world.url);
+    await page.getByRole('button', { name: 'Account of' }).click();
+    await page.getByRole('menuitem', { name: 'Deutsch' }).click();
+    await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Der Weg zur ersten Antwort' }).waitFor();
+    t.deepEqual(faults, []);
+    await context.close();
+  },
+);
+
+browserTest('who is not signed in is led to the sign-in page, and back to the page they asked for', async (t) => {
+  const { page, context } = await world.chrome.visit();
+  await page.goto(`${world.url}/mailboxes?q=ada`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.is(new URL(page.url()).searchParams.get('to'), '/mailboxes?q=ada');
+  await signInOn(page, (await tenantWithPassword(world)).email);
+  await page.getByRole('heading', { name: 'Mailboxes' }).waitFor();
+  t.is(page.url(), `${world.url}/mailboxes?q=ada`);
+  await context.close();
+});

@@ -1,0 +1,78 @@
+import {
+  startCalCom,
+  startCalendly,
+  startClose,
+  startDiscord,
+  startGoogleSheets,
+  startHubSpot,
+  startMake,
+  startN8n,
+  startPipedrive,
+  startSalesforce,
+  startSlack,
+  startZapier,
+} from './index.ts';
+
+const STARTS = {
+  hubspot: startHubSpot,
+  salesforce: startSalesforce,
+  pipedrive: startPipedrive,
+  close: startClose,
+  zapier: startZapier,
+  make: startMake,
+  n8n: startN8n,
+  slack: startSlack,
+  discord: startDiscord,
+  calendly: startCalendly,
+  cal_com: startCalCom,
+  google_sheets: startGoogleSheets,
+};
+
+/** Doubles of all providers, by the provider's id. */
+export type Doubles = { [id in keyof typeof STARTS]: Awaited<ReturnType<(typeof STARTS)[id]>> };
+
+/** Where each provider's API, authorization and tokens are below the double's origin. Two of them say where their API is with the tokens. */
+const PATHS: { [id in keyof Doubles]?: Partial<Record<'api' | 'authorize' | 'token' | 'revoke', string>> } = {
+  hubspot: { api: '', authorize: '/oauth/authorize', token: '/oauth/v1/token' },
+  salesforce: {
+    authorize: '/services/oauth2/authorize',
+    token: '/services/oauth2/token',
+    revoke: '/services/oauth2/revoke',
+  },
+  pipedrive: { authorize: '/oauth/authorize', token: '/oauth/token', revoke: '/oauth/revoke' },
+  close: { api: '/api/v1' },
+  zapier: { api: '' },
+  slack: { api: '/api', authorize: '/oauth/v2/authorize', token: '/api/oauth.v2.access' },
+  discord: { api: '/api/v10' },
+  calendly: { api: '' },
+  cal_com: { api: '' },
+  google_sheets: { api: '', authorize: '/o/oauth2/v2/auth', token: '/token', revoke: '/revoke' },
+};
+
+/** Starts a double of every provider, or of those that are named. */
+export async function startDoubles(
+  ids: readonly (keyof Doubles)[] = Object.keys(STARTS) as (keyof Doubles)[],
+): Promise<Doubles & { env: Record<string, string>; closeAll(): Promise<void> }> {
+  const started = await Promise.all(ids.map(async (id) => [id, await STARTS[id]()] as const));
+  const doubles = Object.fromEntries(started) as Doubles;
+  return Object.assign(doubles, {
+    env: doublesEnv(doubles),
+    closeAll: async () => {
+      await Promise.all(started.map(([, double]) => double.close()));
+    },
+  });
+}
+
+/** Settings under which Heron takes the doubles for the providers. */
+export function doublesEnv(doubles: Partial<Doubles>): Record<string, string> {
+  const endpoints: Record<string, Record<string, string>> = {};
+  const env: Record<string, string> = { ALLOW_UNSAFE_WEBHOOK_URLS: 'true' };
+  for (const [id, double] of Object.entries(doubles)) {
+    const paths = Object.entries(PATHS[id as keyof Doubles] ?? {});
+    if (paths.length > 0) endpoints[id] = Object.fromEntries(paths.map(([name, path]) => [name, double.url + path]));
+    if (!('oauth' in double)) continue;
+    env[`${id.toUpperCase()}_CLIENT_ID`] = double.oauth.clientId;
+    env[`${id.toUpperCase()}_CLIENT_SECRET`] = double.oauth.clientSecret;
+  }
+  return { ...env, INTEGRATION_ENDPOINTS: JSON.stringify(endpoints) };
+}

@@ -1,0 +1,86 @@
+import type Stripe from 'stripe';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startProvisioning, type ProvisioningSandbox } from '../../../local/provisioning.ts';
+import { startStripe, type StripeDouble } from '../../harness/stripe.ts';
+import type { Flow } from './plan.ts';
+
+/** Words of Stripe for a flow that pays late come this long (ms) after what they tell. */
+const LATE_MS = 4_000;
+/** Stripe sends an event again when it was not taken. */
+const AGAIN_MS = 250;
+
+/** The companies of orders and renewals: they live in this process and are never killed. */
+export interface Shop {
+  sandbox: ProvisioningSandbox;
+  stripe: StripeDouble;
+  /** Settings under which an installation buys here. */
+  env: Record<string, string>;
+  /** Sends webhooks to an API from now on, each until it is taken. */
+  tell(apiUrl: string): void;
+  /** Whose workspace this is. */
+  serve(organizationId: string, flow: Flow): void;
+  /** Webhooks that were not taken yet. */
+  readonly untold: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a sandbox of a provider and a double of Stripe. */
+export async function startShop(): Promise<Shop> {
+  const sandbox = await startProvisioning();
+  const stripe = await startStripe();
+  stripe.hold = true;
+  const flows = new Map<string, Flow>();
+  stripe.chargeModeOf = ({ organization_id: id }) => flows.get(id!)?.shopping?.charge;
+  const waiting = new Map<Stripe.Event, { from: number; times: number; busy: boolean }>();
+  let stopped = false;
+
+  const collect = (): void => {
+    for (const event of stripe.held) {
+      if (waiting.has(event)) continue;
+      const { metadata } = event.data.object as { metadata?: { organization_id?: string } };
+      const pays = flows.get(metadata?.organization_id ?? '')?.shopping?.pays;
+      const from = Date.now() + (pays === 'late' ? LATE_MS : 0);
+      waiting.set(event, { from, times: pays === 'twice' ? 2 : 1, busy: false });
+    }
+  };
+  const send = async (event: Stripe.Event): Promise<void> => {
+    const one = waiting.get(event)!;
+    one.busy = true;
+    const [status] = await stripe.deliver(event).catch(() => [0]);
+    one.busy = false;
+    one.from = Date.now() + AGAIN_MS;
+    if (status === 200) one.times -= 1;
+    if (one.times === 0) waiting.delete(event);
+  };
+  const pump = async (): Promise<void> => {
+    while (!stopped) {
+      collect();
+      for (const [event, { from, busy }] of waiting) if (!busy && from <= Date.now()) void send(event);
+      await sleep(50);
+    }
+  };
+
+  let pumping: Promise<void> | undefined;
+  return {
+    sandbox,
+    stripe,
+    env: {
+      ...sandbox.env,
+      ...stripe.env,
+      PROVISIONING_TIMEOUT_MS: '3000',
+    },
+    tell(apiUrl) {
+      stripe.sendTo(`${apiUrl}/payments/stripe/events`);
+      pumping ??= pump();
+    },
+    serve: (organizationId, flow) => void flows.set(organizationId, flow),
+    get untold() {
+      return waiting.size + stripe.held.length;
+    },
+    async stop() {
+      stopped = true;
+      await pumping;
+      await Promise.all([sandbox.close(), stripe.close()]);
+    },
+  };
+}

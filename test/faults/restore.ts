@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assemble } from '../../deploy/assemble.ts';
+import { backup, restore, type RestoreReport } from '../../deploy/backup-command.ts';
+import { startCampaign } from '../../domain/campaigns/start.ts';
+import { systemCtx } from '../../domain/kernel/context.ts';
+import { reconcile as reconcileRuns } from '../../domain/system/reconcile.ts';
+import { loadConfig } from '../../lib/config/index.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { startChild } from '../../local/child.ts';
+import { connectRaw } from '../../db/connection.ts';
+import { withRawDb, type TestAssembly } from '../harness/database.ts';
+import { eventually } from '../harness/engine.ts';
+import { startMailWorld, type MailWorld, type ReceivedMessage } from '../harness/mail.ts';
+import { startOwnTemporal } from '../harness/temporal.ts';
+import { CAMPAIGN_SETTINGS, onInstallation, type Kept } from './installation.ts';
+import { messageIdOf } from './mail-record.ts';
+import { startOutside } from './outside.ts';
+import type { Parts } from './parts.ts';
+import { seeded } from './random.ts';
+import type { Check } from './reconcile.ts';
+import { launch, prepare, type Scenario } from './scenario.ts';
+
+export interface RestoreDrillOptions {
+  seed: number;
+  contacts: number;
+  /** How long (ms) the installation runs on after the first backup, before all of it is killed. */
+  runsOnMs: number;
+  log: (line: string) => void;
+}
+
+export interface RestoreDrillReport extends Kept {
+  checks: Check[];
+}
+
+const SETTLE_MS = 120_000;
+
+/** A worker on a restored database, beside a Temporal that knows nothing. */
+interface Successor {
+  assembly: TestAssembly;
+  report: RestoreReport;
+  env: Record<string, string>;
+  kill(): Promise<void>;
+}
+
+interface Drill {
+  options: RestoreDrillOptions;
+  mail: MailWorld;
+  parts: Parts;
+  scenario: Scenario;
+  /** Takes the successors down, the latest first. */
+  teardown: (() => Promise<unknown>)[];
+}
+
+/**
+ * An installation in the middle of a campaign is backed up while it works, works on for a moment, and dies at once with all its processes. Its
+ * successor is restored beside an empty Temporal: it must send nothing by itself. A person starts the campaign; in its middle the successor
+ * dies too, is backed up as it lies, and a second one is restored, of which nothing has to be held. That one ends the campaign.
+ */
+export async function runRestoreDrill(options: RestoreDrillOptions): Promise<RestoreDrillReport> {
+  const mail = await startMailWorld();
+  const outside = await startOutside(mail);
+  const { log } = options;
+  try {
+    return await onInstallation({ workers: 1, env: CAMPAIGN_SETTINGS, log }, async (parts, assembly) => {
+      const scenario = await prepare(assembly, mail, outside, seeded(options.seed).fork('people'), {
+        contacts: options.contacts,
+        mailboxes: 3,
+        slow: false,
+        replies: false,
+      });
+      outside.bringToLife(scenario.people, { url: parts.apiUrl, key: scenario.tenant.apiKey });
+      await launch(assembly, scenario);
+      const teardown: Drill['teardown'] = [];
+      try {
+        return { checks: await play({ options, mail, parts, scenario, teardown }) };
+      } finally {
+        for (const end of teardown.reverse()) await end().catch(() => {});
+      }
+    });
+  } finally {
+    await outside.stop();
+    await mail.stop();
+  }
+}
+
+async function play(drill: Drill): Promise<Check[]> {
+  const { options, mail, parts, scenario } = drill;
+  await eventually(async () => mail.messages.length >= options.contacts / 4, SETTLE_MS);
+  const live = join(parts.folder, 'backup-live');
+  await backup(loadConfig({ ...parts.env }), live, () => {});
+  options.log(`backed up with ${mail.messages.length} emails on the server`);
+  await sleep(options.runsOnMs);
+  await Promise.all([...parts.workers, parts.api].map((part) => part.kill()));
+  const stoppedAt = new Date();
+  await quiet(mail);
+  const sentBefore = mail.messages.length;
+  options.log(`killed with ${sentBefore} emails on the server`);
+
+  const first = await succeed(drill, parts.env, live, stoppedAt);
+  const { db } = first.assembly.deps;
+  await eventually(async () => !(await db('outbox').first()), SETTLE_MS);
+  await quiet(mail);
+  const byItself = mail.messages.length - sentBefore;
+  const known = new Set((await db('sends').whereNotNull('message_id')).map((send) => send.message_id));
+  /** Emails of rows that were made after the backup: no restored database can know them. */
+  const lost = new Set(mail.messages.map(messageIdOf).filter((id) => !known.has(id)));
+  options.log(`restored: ${JSON.stringify(first.report)}; ${lost.size} emails of which no row is left`);
+  await startCampaign(systemCtx(first.assembly.deps, scenario.tenant.organizationId, 'faults'), scenario.campaignId);
+  // Looked for in the Sent folders, which half of the mailboxes keep.
+  await eventually(
+    async () => !(await db('sends').where({ state: 'sending' }).where('claimed_at', '<', stoppedAt).first()),
+    SETTLE_MS,
+  );
+  const doubt = await db('sends').where({ state: 'uncertain' });
+  const middle = sentBefore + Math.ceil(options.contacts / 4);
+  const isCompleted = async () => Boolean(await db('campaigns').where({ status: 'completed' }).first());
+  await eventually(async () => mail.messages.length >= middle || (await isCompleted()), SETTLE_MS);
+  await first.kill();
+  await quiet(mail);
+  const dead = join(parts.folder, 'backup-dead');
+  await backup(loadConfig(first.env), dead, () => {});
+  const second = await succeed(drill, first.env, dead, undefined);
+  await finish(second.assembly, scenario);
+  return [
+    {
+      name: 'the successor sends nothing by itself, and its campaigns stand',
+      seen: `${sentBefore} emails before, ${first.report.emailsInDoubt} in doubt, ${doubt.length} uncertain`,
+      faults: [
+        ...(byItself > 0 ? [`${byItself} emails left before a person had started the campaign`] : []),
+        ...(first.report.campaignsPaused === 1 ? [] : ['the campaign was not paused']),
+        ...(first.report.emailsInDoubt > 0 ? [] : ['no email was in doubt: the drill shows nothing']),
+      ],
+    },
+    noneTwice(mail, lost),
+    {
+      name: 'nothing is held where nothing ran after the backup',
+      seen: JSON.stringify(second.report),
+      faults: second.report.campaignsPaused + second.report.emailsInDoubt > 0 ? ['something was held'] : [],
+    },
+    await endedRight(second.assembly, mail, scenario),
+  ];
+}
+
+/** Restores a backup into a database of its own on the same server, and starts a worker on it, beside an empty Temporal. */
+async function succeed(
+  { parts, teardown, options }: Drill,
+  env: Record<string, string>,
+  folder: string,
+  stoppedAt: Date | undefined,
+): Promise<Successor> {
+  const name = `restored_${randomBytes(4).toString('hex')}`;
+  const admin = connectRaw({ url: env.PRIMARY_DB!, max: 1 });
+  await admin.raw(`create database ${name}`);
+  await admin.destroy();
+  const url = new URL(env.PRIMARY_DB!);
+  url.pathname = `/${name}`;
+  const temporal = await startOwnTemporal({ bare: true });
+  teardown.push(() => temporal.stop());
+  const ours = { ...env, PRIMARY_DB: url.href, TEMPORAL_ADDRESS: temporal.address, WORKER_PORT: '0' };
+  const report = await restore(loadConfig(ours), folder, stoppedAt, () => {});
+  const worker = await startChild('worker', {
+    env: { ...process.env, ...ours },
+    logFile: join(parts.folder, 'logs', `${name}.log`),
+    graceMs: 15_000,
+  });
+  let isKilled = false;
+  const kill = async (): Promise<void> => {
+    if (!isKilled) process.kill(worker.pid, 'SIGKILL');
+    isKilled = true;
+    await worker.exited;
+  };
+  teardown.push(kill);
+  const assembly = withRawDb(assemble(loadConfig(ours), 'faults', { log: silentLogger }));
+  teardown.push(() => assembly.close());
+  const started = await reconcileRuns(assembly.deps);
+  options.log(`${name}: ${started.reduce((sum, { missing }) => sum + missing, 0)} runs started again`);
+  return { assembly, report, env: ours, kill };
+}
+
+/** Waits until the mail server has had nothing new for a moment: of what a killed worker handed over, the last may still come in. */
+async function quiet(mail: MailWorld): Promise<void> {
+  for (let seen = -1; seen !== mail.messages.length;) {
+    seen = mail.messages.length;
+    await sleep(2_500);
+  }
+}
+
+/** What the contacts wait for comes to nothing, as their API is gone; the campaign ends. */
+async function finish({ deps }: TestAssembly, { campaignId }: Scenario): Promise<void> {
+  await eventually(
+    async () => {
+      const blocked = await deps.db('step_runs').where({ campaign_id: campaignId, state: 'blocked' }).first();
+      if (blocked) throw new Error(`a step is blocked: ${blocked.detail}`);
+      await deps
+        .db('waits')
+        .where({ campaign_id: campaignId, state: 'open' })
+        .where('deadline', '>', new Date(Date.now() + 2_000))
+        .update({ deadline: new Date(Date.now() + 1_000), opened_at: new Date(Date.now() - 60_000) });
+      return Boolean(await deps.db('campaigns').where({ id: campaignId, status: 'completed' }).first());
+    },
+    SETTLE_MS,
+    500,
+  );
+}
+
+/** No Message-ID twice, and no contact the same step twice but by an email that the backup cannot know. */
+function noneTwice(mail: MailWorld, lost: ReadonlySet<string>): Check {
+  const faults: string[] = [];
+  const ids = new Set<string>();
+  for (const id of mail.messages.map(messageIdOf)) {
+    if (ids.has(id)) faults.push(`${id} is on the server twice`);
+    ids.add(id);
+  }
+  const stepOf = ({ envelope, raw }: ReceivedMessage) =>
+    `${envelope.to[0]} ${raw.includes('Your code is') ? 'follow-up' : 'first email'}`;
+  const steps = new Set<string>();
+  for (const message of mail.messages.filter((one) => !lost.has(messageIdOf(one)))) {
+    const step = stepOf(message);
+    if (steps.has(step)) faults.push(`${step} was mailed twice`);
+    steps.add(step);
+  }
+  const repeated = mail.messages.filter((one) => lost.has(messageIdOf(one)) && steps.has(stepOf(one))).length;
+  return {
+    name: 'no contact is mailed a step twice, but for steps that were begun after the backup',
+    seen: `${mail.messages.length} messages, ${lost.size} of no row, ${repeated} of them sent again`,
+    faults,
+  };
+}
+
+async function endedRight({ deps }: TestAssembly, mail: MailWorld, { campaignId, people }: Scenario): Promise<Check> {
+  const onServer = new Set(mail.messages.map(messageIdOf));
+  const sends = await deps.db('sends').where({ campaign_id: campaignId });
+  const open = await deps.db('enrollments').where({ campaign_id: campaignId }).whereIn('state', ['pending', 'active']);
+  return {
+    name: 'every contact has ended, and every row is true',
+    seen: `${people.length} contacts, ${sends.length} emails`,
+    faults: [
+      ...open.map(({ id, state }) => `${id} is ${state}`),
+      ...sends
+        .filter(({ state, message_id: id }) => (state === 'sent') !== onServer.has(id!) && state !== 'uncertain')
+        .map(({ id, state }) => `${id} is ${state}, and ${onServer.has(id) ? '' : 'not '}on the server`),
+    ],
+  };
+}

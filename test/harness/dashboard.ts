@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { BrowserContext, Page } from 'playwright-core';
+import { ensureDashboard } from '../../web/build.ts';
+import { launchBrowser, type TestBrowser } from './browser.ts';
+import { createBrowserCookie, type Tenant } from './factories.ts';
+import { createWorld, type World, type WorldOptions } from './world.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export interface Visitor {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser refused by the content security policy, and scripts that failed: none, in every test. */
+  faults: string[];
+}
+
+/** A browser and an API that serves the dashboard as it was built. */
+export interface DashboardWorld extends World {
+  chrome: TestBrowser;
+  /** Opens the dashboard as the owner of a tenant, or as another person by the cookie of their session. */
+  open(who: Pick<Tenant, 'userId'>, path: string, options?: Parameters<TestBrowser['visit']>[0]): Promise<Visitor>;
+}
+
+/** Brings up a world whose API serves the dashboard, and a browser; one of each per test file. */
+export async function createDashboardWorld(options: WorldOptions = {}): Promise<DashboardWorld> {
+  await ensureDashboard();
+  const world = await createWorld({ ownAddress: true, ...options, env: { AUTH_LOGIN_CODE: 'off', ...options.env } });
+  const chrome = await launchBrowser();
+  return {
+    ...world,
+    chrome,
+    async open({ userId }, path, visit) {
+      const { page, context } = await chrome.visit(visit);
+      const [name, value] = (await createBrowserCookie(world.deps, userId)).split('=') as [string, string];
+      await context.addCookies([{ name, value, url: world.url }]);
+      const faults = watchFaults(page);
+      await page.goto(world.url + path);
+      return { page, context, faults };
+    },
+    async close() {
+      await chrome.close();
+      await world.close();
+    },
+  };
+}
+
+/** Collects violations of the content security policy and uncaught errors of a page. */
+export function watchFaults(page: Page): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => void faults.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    const said = message.text();
+    if (/Content Security Policy|Content-Security-Policy/.test(said)) faults.push(`csp: ${said}`);
+  });
+  return faults;
+}
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+/** What axe-core finds on a page against WCAG 2.2 AA, one line for each element. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the page's policy does not bind.
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+  )) as AxeResult;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary?.slice(0, 300) ?? ''}`),
+  );
+}

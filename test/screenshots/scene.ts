@@ -1,0 +1,82 @@
+import { approvalContent, createApproval } from '../harness/approvals.ts';
+import type { DashboardWorld } from '../harness/dashboard.ts';
+import { createMailbox, type Tenant } from '../harness/factories.ts';
+import { call } from '../harness/world.ts';
+
+/** Pages to look at: name of the picture, address, and whose workspace it is. */
+export type PageToSee = [name: string, path: string, who?: 'empty'];
+
+export interface Scene {
+  tenant: Tenant;
+  empty: Tenant;
+  pages: PageToSee[];
+}
+
+/** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
+const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+const WIDE = `${'W'.repeat(90)} مرحبا 🦩`;
+
+/** Fills a workspace as one that has been working for a while, and leaves another empty. */
+export async function furnish(world: DashboardWorld): Promise<Scene> {
+  const tenant = await world.tenant('Northwind');
+  const empty = await world.tenant('Newcomers');
+  const post = async (path: string, body: unknown, method = 'POST') => {
+    const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+    return answer.body;
+  };
+  const servers = { smtp: { host: '127.0.0.1', port: 2525 }, imap: { host: '127.0.0.1', port: 1143 } };
+  const mailbox = await createMailbox(world.deps, tenant.organizationId, 'sam@northwind.example', servers);
+  await createMailbox(world.deps, tenant.organizationId, 'lena@northwind.example', servers, { name: HOSTILE });
+  const [ada] = await post('/contacts', [
+    { email: 'ada@example.com', first_name: 'Ada', company: 'Analytical Engines' },
+  ]);
+  const campaign = await post('/campaigns', {
+    name: 'Lights for shops in Hamburg',
+    sender_strategy: 'explicit',
+    steps: [
+      {
+        name: 'Hello',
+        subject: 'A question about {{.Company}}',
+        body_plain: 'Hello {{.FirstName}},\n\nwho looks after the lights at {{.Company}}?\n\nBest regards',
+      },
+      { name: 'Follow-up', body_plain: 'Hello {{.FirstName}}, have you had a moment?', wait_after: 3 },
+    ],
+  });
+  await post(`/campaigns/${campaign.id}/senders`, { senders: [{ email_account_id: mailbox }] }, 'PUT');
+  await post(`/campaigns/${campaign.id}/leads`, { contact_ids: [ada.id] });
+  const hostile = await post('/campaigns', {
+    name: HOSTILE,
+    steps: [{ name: WIDE, subject: HOSTILE, body_plain: `${HOSTILE} {{.Nothing}} ${'x'.repeat(10_000)}` }],
+  });
+  await post('/campaigns', { name: WIDE, steps: [{ name: 'One', subject: 'Hello', body_plain: 'Hello' }] });
+  const letter = {
+    to: 'ada@example.com',
+    from: 'sam@northwind.example',
+    subject: HOSTILE,
+    text: HOSTILE,
+    html: HOSTILE,
+  };
+  await createApproval(world.system(tenant.organizationId), tenant);
+  await createApproval(world.system(tenant.organizationId), tenant, {
+    content: approvalContent({ title: HOSTILE, samples: [letter] }),
+  });
+  const pages: PageToSee[] = [
+    ['start-empty', '/', 'empty'],
+    ['start', '/'],
+    ['campaigns-empty', '/campaigns', 'empty'],
+    ['campaigns', '/campaigns'],
+    ['campaigns-none-found', '/campaigns?q=nothing-like-it'],
+    ['campaign-new', '/campaigns/new'],
+    ['campaign', `/campaigns/${campaign.id}`],
+    ['campaign-hostile', `/campaigns/${hostile.id}`],
+    ['review', '/review'],
+    ['review-empty', '/review', 'empty'],
+    ['mailboxes-empty', '/mailboxes', 'empty'],
+    ['mailboxes', '/mailboxes'],
+    ['mailbox', `/mailboxes/${mailbox}`],
+    ['mailboxes-connect', '/mailboxes/new', 'empty'],
+    ['lost', '/nothing-here'],
+  ];
+  return { tenant, empty, pages };
+}

@@ -1,0 +1,91 @@
+import { EgressError, type Egress, type EgressResponse } from '../../lib/egress/index.ts';
+import type { AppAnswer, LeadSpec, StepSpec } from './draw.ts';
+
+/** Attempts of a call, and the time (ms) between the first two, which doubles: those of the engine's settings and of its runs. */
+const ATTEMPTS = 5;
+const RETRY_MS = 2_000;
+
+/** How long (ms) to wait after so many failed attempts of a call. */
+export function retryAfter(failures: number): number {
+  return RETRY_MS * 2 ** (failures - 1);
+}
+
+/** How long (ms) a lead stands at a step that asks an app; Infinity where it is blocked there. */
+export function appTakes({ onError }: Extract<StepSpec, { kind: 'app' }>, answer: AppAnswer = { kind: 'ok' }): number {
+  const failed = onError === 'continue' ? 0 : Infinity;
+  switch (answer.kind) {
+    case 'ok':
+      return 0;
+    case 'late':
+      return answer.ms;
+    case 'refuses':
+      return failed;
+    case 'fails':
+    case 'hangs': {
+      let ms = 0;
+      for (let n = 1; n <= Math.min(answer.times, ATTEMPTS - 1); n += 1) ms += retryAfter(n);
+      return answer.times < ATTEMPTS ? ms : ms + failed;
+    }
+  }
+}
+
+/** A customer's app as a scripted port: it answers every lead as the world says. A late answer waits until it is let go. */
+export class ScriptedApp {
+  readonly port: Egress;
+  readonly #leads: readonly LeadSpec[];
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #failures = new Map<number, number>();
+  #late: { ms: number; let: () => void } | undefined;
+  #asked: (() => void) | undefined;
+
+  /** @param places leads by the ids of their contacts */
+  constructor(base: Egress, leads: readonly LeadSpec[], places: ReadonlyMap<string, number>) {
+    this.#leads = leads;
+    this.#places = places;
+    this.port = {
+      request: ({ body }) => this.#answer(String(body)),
+      check: (url, timeoutMs) => base.check(url, timeoutMs),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  /**
+   * Makes a call. When its answer is late, returns after how long (ms) it comes, and what lets it come; else the result.
+   */
+  async call<T>(make: () => Promise<T>): Promise<{ result: T } | { lateMs: number; finish: () => Promise<T> }> {
+    this.#late = undefined;
+    const asked = new Promise<void>((resolve) => (this.#asked = resolve));
+    const result = make();
+    await Promise.race([asked, result]);
+    const late = this.#late as { ms: number; let: () => void } | undefined;
+    if (!late) return { result: await result };
+    const finish = (): Promise<T> => {
+      late.let();
+      return result;
+    };
+    return { lateMs: late.ms, finish };
+  }
+
+  async #answer(body: string): Promise<EgressResponse> {
+    const lead = this.#places.get((JSON.parse(body) as { contact: { id: string } }).contact.id)!;
+    const answer = this.#leads[lead]!.app ?? { kind: 'ok' };
+    const waits =
+      answer.kind === 'late' && new Promise<void>((resolve) => (this.#late = { ms: answer.ms, let: resolve }));
+    this.#asked?.();
+    if (waits) await waits;
+    if (answer.kind === 'refuses') return respond(400);
+    if (answer.kind === 'fails' || answer.kind === 'hangs') {
+      const failures = (this.#failures.get(lead) ?? 0) + 1;
+      this.#failures.set(lead, failures);
+      if (failures <= answer.times) {
+        if (answer.kind === 'fails') return respond(503);
+        throw new EgressError('timeout', 'exchange', 'The app did not answer in time');
+      }
+    }
+    return respond(200);
+  }
+}
+
+function respond(status: number): EgressResponse {
+  return { status, headers: {}, body: Buffer.from('{"ok":true}'), truncated: false } as unknown as EgressResponse;
+}

@@ -1,0 +1,154 @@
+import test from 'ava';
+import { createWorld, type World } from '../harness/world.ts';
+import { playWorld } from './run.ts';
+import { plainWorld } from './spec.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const FROM = Date.parse('2026-06-10T08:00:00Z');
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+/** Minutes of the world at which emails of a step left. */
+const minutes = (letters: readonly { at: number; step: number }[], step: number): number[] =>
+  letters.filter((letter) => letter.step === step).map(({ at }) => Math.round((at - FROM) / MINUTE));
+
+test('who waits to see whether an email is opened keeps no room from new leads before that is over', async (t) => {
+  // One email a UTC day is all there is: what the first lead becomes is certain at noon of the second day, and the second lead is there at eight.
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_101,
+      from: FROM,
+      days: 2,
+      mailboxes: [{ cap: 1 }],
+      campaigns: [{ steps: [{ kind: 'email', waitDays: 1, thread: true, onlyIf: 'opened' }] }],
+      leads: [{ at: FROM + 4 * HOUR }, { at: FROM + 5 * HOUR }],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.deepEqual(minutes(letters, 0), [4 * 60, 16 * 60], 'the second leaves when the next UTC day begins');
+});
+
+test('an opened email is followed by the next one, an unopened one by none', async (t) => {
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_102,
+      from: FROM,
+      days: 2,
+      mailboxes: [{}],
+      campaigns: [{ steps: [{ kind: 'email', waitDays: 1, thread: true, onlyIf: 'opened' }] }],
+      leads: [{}, {}, {}],
+      happenings: [
+        { at: FROM + 6 * HOUR, kind: 'open', lead: 1 },
+        { at: FROM + 30 * HOUR, kind: 'open', lead: 2 },
+      ],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.is(minutes(letters, 0).length, 3);
+  t.deepEqual(
+    letters.filter(({ step }) => step === 1).map(({ lead }) => lead),
+    [1],
+    'who opens it a day late has come to the end',
+  );
+});
+
+test('an app that answers, fails for a while, hangs, answers late or refuses moves its lead on, or blocks it with the reason', async (t) => {
+  const outcome = async (seed: number, onError: 'continue' | 'block') => {
+    const { letters, faults, built } = await playWorld(
+      world.deps,
+      plainWorld({
+        seed,
+        from: FROM,
+        days: 1,
+        mailboxes: [{}],
+        campaigns: [
+          {
+            steps: [
+              { kind: 'app', onError },
+              { kind: 'email', waitDays: 0, thread: true, onlyIf: null },
+            ],
+          },
+        ],
+        leads: [
+          { app: { kind: 'ok' } },
+          { app: { kind: 'fails', times: 2 } },
+          { app: { kind: 'hangs', times: 4 } },
+          { app: { kind: 'late', ms: 15_000 } },
+          { app: { kind: 'refuses' } },
+          { app: { kind: 'fails', times: 5 } },
+        ],
+        // Nobody is asked twice because they are looked at again while the app still thinks.
+        happenings: [{ at: FROM + 5_000, kind: 'limit', campaign: 0, dailyLimit: 99 }],
+      }),
+    );
+    t.deepEqual(faults, []);
+    const rows = await world.deps
+      .db('enrollments')
+      .where({ organization_id: built.organizationId, blocked: true })
+      .select('id');
+    return {
+      seconds: Array.from({ length: 6 }, (_, lead) => {
+        const second = letters.find((letter) => letter.lead === lead && letter.step > 0);
+        return second && Math.round((second.at - FROM) / 1000);
+      }),
+      blocked: rows.map(({ id }) => built.leads.findIndex(({ enrollment }) => enrollment === id)).sort(),
+    };
+  };
+  t.deepEqual(await outcome(9_104, 'continue'), { seconds: [0, 6, 30, 15, 0, 30], blocked: [] });
+  t.deepEqual(await outcome(9_105, 'block'), { seconds: [0, 6, 30, 15, undefined, undefined], blocked: [4, 5] });
+});
+
+test('who has clicked goes on where the way asks for it, and who has replied likewise', async (t) => {
+  for (const [onlyIf, seed] of [
+    ['clicked', 9_106],
+    ['replied', 9_107],
+  ] as const) {
+    const { letters, faults } = await playWorld(
+      world.deps,
+      plainWorld({
+        seed,
+        from: FROM,
+        days: 2,
+        mailboxes: [{}],
+        campaigns: [{ steps: [{ kind: 'email', waitDays: 1, thread: true, onlyIf }] }],
+        leads: [{}, {}, {}],
+        happenings: [
+          { at: FROM + 3 * HOUR, kind: 'click', lead: 0 },
+          { at: FROM + 4 * HOUR, kind: 'reply', lead: 1 },
+        ],
+      }),
+    );
+    t.deepEqual(faults, []);
+    t.deepEqual(
+      letters.filter(({ step }) => step === 1).map(({ lead }) => lead),
+      onlyIf === 'clicked' ? [0] : [1],
+    );
+  }
+});
+
+test('a mailbox whose password was changed sends again when a person has entered the new one', async (t) => {
+  const { letters, faults, built } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_108,
+      from: FROM,
+      days: 1,
+      mailboxes: [{}],
+      campaigns: [{}],
+      leads: [{}, { at: FROM + 2 * HOUR }],
+      happenings: [{ at: FROM + HOUR, kind: 'password', mailbox: 0, until: FROM + 5 * HOUR + 20 * MINUTE }],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.deepEqual(minutes(letters, 0), [0, 320], 'at once, and not when the hold would have ended');
+  const logs = await world.deps.db('campaign_logs').where({ campaign_id: built.campaigns[0]!.id }).select('event_type');
+  const types = logs.map((row) => row.event_type as string);
+  t.true(types.includes('sender_held') && types.includes('sender_back'), types.join());
+});

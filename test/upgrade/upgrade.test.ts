@@ -1,0 +1,98 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { json } from '../../db/connection.ts';
+import { pendingMigrations } from '../../db/migrations/index.ts';
+import { restore } from '../../deploy/backup-command.ts';
+import { reconcile } from '../../domain/system/reconcile.ts';
+import { loadConfig } from '../../lib/config/index.ts';
+import { prepareNamespace } from '../../temporal/prepare.ts';
+import { createEmptyDatabase } from '../harness/database.ts';
+import { eventually, startEngine } from '../harness/engine.ts';
+import { startMailWorld } from '../harness/mail.ts';
+import { startOwnTemporal } from '../harness/temporal.ts';
+import { createWorld } from '../harness/world.ts';
+import { KEY, PEOPLE, TIMEOUT_MINUTES } from './scene.ts';
+
+/** Databases that released builds left, with contacts in the middle of a campaign (record.ts). */
+const RECORDED = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test('there is a recorded database', (t) => {
+  t.true(RECORDED.length > 0);
+});
+
+for (const name of RECORDED)
+  test(`the database that the release with ${name} left is migrated, and its runs go to their end: nobody gets an email again`, async (t) => {
+    t.timeout(120_000);
+    const database = await createEmptyDatabase();
+    t.teardown(() => database.drop());
+    const settings = { PRIMARY_DB: database.url, CREDENTIALS_ENCRYPTION_KEY: KEY };
+    const folder = fileURLToPath(new URL(name, import.meta.url));
+    await restore(loadConfig(settings), folder, undefined, () => {});
+    t.deepEqual(await pendingMigrations(database.db), []);
+
+    const [temporal, mail] = await Promise.all([startOwnTemporal({ bare: true }), startMailWorld()]);
+    const box = await mail.addMailbox({ email: 'ann@sender.example.com', password: 'secret' });
+    const world = await createWorld({
+      env: {
+        TEMPORAL_ADDRESS: temporal.address,
+        WORKER_ROLES: 'temporal,relay,fanout,reactions',
+        CREDENTIALS_ENCRYPTION_KEY: KEY,
+      },
+    });
+    // The world's own database is another: everything works on the one that was taken over.
+    const own = world.deps.db;
+    world.deps.db = database.db;
+    world.deps.config.PRIMARY_DB = database.url;
+    const { db, config, log } = world.deps;
+    const server = (port: number) => json({ host: '127.0.0.1', port, username: box.email, security: 'none' });
+    await db('mailboxes').update({ smtp: server(box.smtp.port), imap: server(box.imap.port) });
+    const engine = await startEngine(world);
+    t.teardown(async () => {
+      await engine.stop();
+      world.deps.db = own;
+      await world.close();
+      await Promise.all([mail.stop(), temporal.stop()]);
+    });
+    await prepareNamespace(
+      engine.temporal,
+      { namespace: config.TEMPORAL_NAMESPACE, taskQueue: config.TEMPORAL_TASK_QUEUE },
+      log,
+    );
+
+    const found = await reconcile(world.deps);
+    const missing = Object.fromEntries(found.map(({ family, missing: count }) => [family, count]));
+    t.like(missing, { campaign: 1, enrollment: PEOPLE });
+    const deadline = () => new Date(Date.now() + 500);
+    await eventually(
+      async () => {
+        await db('waits')
+          .where({ state: 'open' })
+          .where('deadline', '>', new Date(Date.now() + 10_000))
+          .update({ deadline: deadline(), opened_at: new Date(Date.now() - TIMEOUT_MINUTES * 60_000) });
+        for (const { campaign_id: campaignId, contact_id: contactId } of await db('enrollments').where({
+          state: 'active',
+        }))
+          await engine.temporal.workflow
+            .getHandle(`enrollment/${campaignId}/${contactId}`)
+            .signal('nudge')
+            .catch(() => {});
+        return Boolean(await db('campaigns').where({ status: 'completed' }).first());
+      },
+      90_000,
+      500,
+    );
+    const received = mail.messages.flatMap(({ envelope }) => envelope.to).sort();
+    t.deepEqual(
+      received,
+      [
+        'late@lead.example.org',
+        'late@lead.example.org',
+        ...Array.from({ length: PEOPLE }, (_, n) => `person${n}@lead.example.org`),
+      ].sort(),
+      'those who had the first email get the second, the one who was not launched both',
+    );
+    t.deepEqual(await db('step_runs').where({ state: 'blocked' }), []);
+  });

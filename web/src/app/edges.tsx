@@ -1,0 +1,45 @@
+import { Anchor, Box, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { Link, type ErrorComponentProps } from '@tanstack/react-router';
+import { ErrorNote, ListSkeleton } from '../parts/states.tsx';
+import { useText } from '../text/index.ts';
+
+/** The shape of the whole dashboard while it finds out who is here. */
+export function Waiting() {
+  return (
+    <Box p="md" maw={1180} mx="auto">
+      <Skeleton height={28} width={180} mb="xl" />
+      <ListSkeleton />
+    </Box>
+  );
+}
+
+/** What is shown instead of a page that failed. */
+export function Broken({ error, reset }: ErrorComponentProps) {
+  const t = useText();
+  return (
+    <Stack p="md" maw={640} mx="auto" gap="md">
+      <Title order={1} size="h2">
+        {t('error.page')}
+      </Title>
+      <ErrorNote error={error} onRetry={() => (reset(), window.location.reload())} />
+    </Stack>
+  );
+}
+
+/** An address that is none of the dashboard's. */
+export function Lost() {
+  const t = useText();
+  useDocumentTitle(`${t('error.lost')} · Heron`);
+  return (
+    <Stack p="md" maw={640} mx="auto" gap="sm">
+      <Title order={1} size="h2">
+        {t('error.lost')}
+      </Title>
+      <Text c="dimmed">{t('error.lost.why')}</Text>
+      <Anchor component={Link} to="/">
+        {t('error.lost.back')}
+      </Anchor>
+    </Stack>
+  );
+}

@@ -1,0 +1,122 @@
+import { useSyncExternalStore } from 'react';
+import { queryClient } from './api.ts';
+import { REALTIME_URL } from './meta.ts';
+import { accessToken } from './session.ts';
+
+/** The first part of the query keys that an event makes stale, by the beginning of its type. */
+const STALE: [prefix: string, keys: string[]][] = [
+  ['campaign.', ['campaigns', 'checklist']],
+  ['inbox.', ['checklist']],
+  ['email_account.', ['mailboxes', 'checklist']],
+  ['warmup.', ['mailboxes']],
+  ['contact.', ['campaigns', 'checklist']],
+  ['team.', ['team']],
+];
+/** Events come in bursts: queries are asked again at most this often (ms). */
+const GATHER_MS = 1_000;
+/** How often (ms) what is shown is asked again while there is no stream. */
+const POLL_MS = 20_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+let socket: WebSocket | undefined;
+let isOpen = false;
+let lastEventId: string | undefined;
+let attempts = 0;
+let gathering: ReturnType<typeof setTimeout> | undefined;
+let stopped = true;
+const stale = new Set<string>();
+const listeners = new Set<() => void>();
+
+/** Whether events come as they happen; otherwise what is shown is asked again every twenty seconds. */
+export function useIsLive(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => isOpen,
+  );
+}
+
+/** Follows the event stream of the workspace until the answer is called; goes on after the last event when the connection was lost. */
+export function followEvents(): () => void {
+  stopped = false;
+  void connect();
+  const poll = setInterval(() => {
+    if (!isOpen && document.visibilityState === 'visible')
+      void queryClient.invalidateQueries({ refetchType: 'active' });
+  }, POLL_MS);
+  return () => {
+    stopped = true;
+    clearInterval(poll);
+    socket?.close();
+    socket = undefined;
+    lastEventId = undefined;
+  };
+}
+
+async function connect(): Promise<void> {
+  if (stopped || REALTIME_URL === '') return;
+  const token = await accessToken().catch(() => undefined);
+  if (stopped) return;
+  if (token === undefined) {
+    connectLater();
+    return;
+  }
+  socket = new WebSocket(REALTIME_URL, ['realtime.v1', `bearer.${token}`]);
+  socket.addEventListener('open', () => {
+    attempts = 0;
+    subscribe();
+  });
+  socket.addEventListener('message', ({ data }) => take(JSON.parse(String(data)) as Message));
+  socket.addEventListener('close', () => {
+    setOpen(false);
+    if (!stopped) connectLater();
+  });
+}
+
+function connectLater(): void {
+  attempts += 1;
+  setTimeout(() => void connect(), Math.min(1_000 * 2 ** attempts, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2));
+}
+
+interface Message {
+  type: string;
+  id?: string;
+  event_type?: string;
+  last_event_id?: string | null;
+  code?: string;
+}
+
+function take(message: Message): void {
+  if (message.type === 'subscribed') {
+    lastEventId ??= message.last_event_id ?? undefined;
+    setOpen(true);
+  } else if (message.type === 'heartbeat') {
+    lastEventId = message.last_event_id ?? lastEventId;
+  } else if (message.type === 'event') {
+    lastEventId = message.id;
+    for (const [prefix, keys] of STALE)
+      if (message.event_type?.startsWith(prefix)) for (const key of keys) stale.add(key);
+    gathering ??= setTimeout(refresh, GATHER_MS);
+  } else if (message.code === 'resume_expired') {
+    lastEventId = undefined;
+    subscribe();
+    void queryClient.invalidateQueries();
+  }
+}
+
+function subscribe(): void {
+  socket?.send(JSON.stringify({ type: 'subscribe', ...(lastEventId ? { after: lastEventId } : {}) }));
+}
+
+function refresh(): void {
+  gathering = undefined;
+  for (const key of stale) void queryClient.invalidateQueries({ queryKey: [key] });
+  stale.clear();
+}
+
+function setOpen(value: boolean): void {
+  isOpen = value;
+  for (const listener of listeners) listener();
+}

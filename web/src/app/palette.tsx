@@ -1,0 +1,71 @@
+import { Modal } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Command } from 'cmdk';
+import { useState } from 'react';
+import { useGo } from '../parts/to.tsx';
+import { useText } from '../text/index.ts';
+import { dataOf, heron } from './api.ts';
+import { usePerson } from './person.ts';
+import { ROOMS } from './rooms.ts';
+
+/** Goes anywhere by a few letters: rooms and campaigns. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const t = useText();
+  const { workspace } = usePerson();
+  const [typed, setTyped] = useState('');
+  const [q] = useDebouncedValue(typed.trim(), 150);
+  const may = (permission: string) => workspace?.permissions.includes(permission) ?? false;
+  const campaigns = useQuery({
+    queryKey: ['campaigns', 'palette', q],
+    queryFn: ({ signal }) => dataOf(heron.GET('/v1/campaigns', { params: { query: { q, limit: 6 } }, signal })),
+    enabled: q.length > 1 && may('view_campaigns'),
+  });
+  const goTo = useGo();
+  const go = (to: string) => {
+    onClose();
+    goTo(to);
+  };
+  const rooms = ROOMS.filter(({ needs }) => !needs || may(needs)).filter(({ key }) =>
+    t(`nav.${key}`).toLowerCase().includes(typed.trim().toLowerCase()),
+  );
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      padding={0}
+      size="lg"
+      yOffset="12vh"
+      centered={false}
+      title={undefined}
+      aria-label={t('palette.open')}
+    >
+      <Command className="palette" shouldFilter={false} label={t('palette.open')}>
+        <Command.Input autoFocus value={typed} onValueChange={setTyped} placeholder={t('palette.placeholder')} />
+        <Command.List>
+          <Command.Empty>{t('palette.nothing')}</Command.Empty>
+          {rooms.length > 0 ? (
+            <Command.Group heading={t('palette.rooms')}>
+              {rooms.map(({ key, path, icon: Picture }) => (
+                <Command.Item key={key} value={`room-${key}`} onSelect={() => go(path)}>
+                  <Picture size={17} stroke={1.6} />
+                  {t(`nav.${key}`)}
+                </Command.Item>
+              ))}
+            </Command.Group>
+          ) : null}
+          {campaigns.data?.data.length ? (
+            <Command.Group heading={t('nav.campaigns')}>
+              {campaigns.data.data.map(({ id, name }) => (
+                <Command.Item key={id} value={`campaign-${id}`} onSelect={() => go(`/campaigns/${id}`)}>
+                  <span className="clip">{name}</span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          ) : null}
+        </Command.List>
+      </Command>
+    </Modal>
+  );
+}

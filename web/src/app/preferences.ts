@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react';
+
+/** How one person likes the dashboard; kept in this browser. The colour scheme is Mantine's. */
+export interface Preferences {
+  language: 'en' | 'de';
+  density: 'comfortable' | 'dense';
+}
+
+const KEY = 'heron-preferences';
+const listeners = new Set<() => void>();
+let current = stored();
+
+/** The preferences; the component is drawn again when they change. */
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(subscribe, () => current);
+}
+
+/** Changes preferences, here and for the next visit. */
+export function setPreferences(change: Partial<Preferences>): void {
+  current = { ...current, ...change };
+  localStorage.setItem(KEY, JSON.stringify(current));
+  document.documentElement.lang = current.language;
+  for (const listener of listeners) listener();
+}
+
+/** The language of now, for what is no component. */
+export function language(): Preferences['language'] {
+  return current.language;
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function stored(): Preferences {
+  const usual: Preferences = {
+    language: navigator.language.startsWith('de') ? 'de' : 'en',
+    density: 'comfortable',
+  };
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
+    return {
+      language: kept.language === 'de' || kept.language === 'en' ? kept.language : usual.language,
+      density: kept.density === 'dense' ? 'dense' : usual.density,
+    };
+  } catch {
+    return usual;
+  }
+}

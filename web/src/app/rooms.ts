@@ -1,0 +1,24 @@
+import IconHome from '@tabler/icons-react/dist/esm/icons/IconHome.mjs';
+import IconRosetteDiscountCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
+import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
+import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
+import type { ReactNode } from 'react';
+
+type Key = 'start' | 'campaigns' | 'mailboxes' | 'review';
+
+interface Room {
+  /** Its text is `nav.<key>`. */
+  key: Key;
+  path: string;
+  icon: (props: { size?: number; stroke?: number }) => ReactNode;
+  /** Permission of the role without which it is not shown. */
+  needs?: string;
+}
+
+/** The rooms of the dashboard, in the order of the navigation and of the command palette. */
+export const ROOMS: readonly Room[] = [
+  { key: 'start', path: '/', icon: IconHome },
+  { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },
+  { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
+  { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
+];

@@ -1,0 +1,69 @@
+/** How long (ms) before its end an access token is renewed. */
+const MARGIN_MS = 30_000;
+/** Tabs share the cookie: one renews it at a time. */
+const LOCK = 'heron-session';
+
+interface Access {
+  token: string;
+  expiresAt: number;
+}
+
+let access: Access | undefined;
+let renewing: Promise<Access> | undefined;
+
+/** The access token of this tab. It is kept in memory alone; the cookie it is made from is out of reach of scripts. */
+export async function accessToken(): Promise<string> {
+  if (access && access.expiresAt - MARGIN_MS > Date.now()) return access.token;
+  return (await renew()).token;
+}
+
+/** Sends a request, and once more with a new token when the server no longer takes the one it had. */
+export async function sendSignedIn(request: Request): Promise<Response> {
+  const again = request.clone();
+  const used = request.headers.get('authorization');
+  const response = await fetch(request);
+  if (response.status !== 401) return response;
+  if (used === `Bearer ${access?.token}`) access = undefined;
+  again.headers.set('authorization', `Bearer ${await accessToken()}`);
+  return fetch(again);
+}
+
+/** Forgets the token, so that the next request asks for one with the workspace that is selected now. */
+export function forgetAccess(): void {
+  access = undefined;
+}
+
+/** Leads to the sign-in page, and back here afterwards. */
+export function goToSignIn(): void {
+  const here = window.location.pathname + window.location.search;
+  window.location.assign(`/account/sign-in?to=${encodeURIComponent(here)}`);
+}
+
+function renew(): Promise<Access> {
+  renewing ??= locked(askForAccess).finally(() => {
+    renewing = undefined;
+  });
+  return renewing;
+}
+
+function locked<T>(work: () => Promise<T>): Promise<T> {
+  return 'locks' in navigator ? navigator.locks.request(LOCK, work) : work();
+}
+
+async function askForAccess(): Promise<Access> {
+  const response = await fetch('/account/session', { method: 'POST', headers: { accept: 'application/json' } });
+  if (response.status === 401) {
+    goToSignIn();
+    // The page is being left: nothing that waits for a token should show an error meanwhile.
+    return new Promise(() => {});
+  }
+  if (!response.ok) {
+    const said = (await response.json().catch(() => ({}))) as { message?: string; fix?: string };
+    throw new Error(
+      [said.message ?? `The session could not be renewed (${response.status})`, said.fix].filter(Boolean).join('. '),
+    );
+  }
+  const body = (await response.json()) as { access_token: string; access_token_expires_at: string };
+  access = { token: body.access_token, expiresAt: Date.parse(body.access_token_expires_at) };
+  return access;
+}

@@ -1,0 +1,43 @@
+import { notifications } from '@mantine/notifications';
+import { useMutation, type UseMutationResult } from '@tanstack/react-query';
+import { queryClient } from '../app/api.ts';
+import { toSaid } from './states.tsx';
+
+/**
+ * Something a person does: the call, what it makes stale, and what is said when it is done. An error is shown as the API says it, unless
+ * `isShown` says that the page shows it itself.
+ */
+export function useAct<Input = void, Output = unknown>(
+  call: (input: Input) => Promise<Output>,
+  options: {
+    stale?: readonly (readonly unknown[])[];
+    done?: string;
+    isShown?: boolean;
+    onDone?: (output: Output, input: Input) => void;
+  } = {},
+): UseMutationResult<Output, unknown, Input> {
+  return useMutation({
+    mutationFn: call,
+    onSuccess: async (output, input) => {
+      if (options.done) notifications.show({ message: options.done, color: 'teal', autoClose: 4_000 });
+      options.onDone?.(output, input);
+      await Promise.all((options.stale ?? []).map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+    },
+    onError: (error) => {
+      if (!options.isShown) showError(error);
+    },
+  });
+}
+
+/** Says an error in the corner, with its fix. */
+export function showError(error: unknown): void {
+  const { message, problems, fix } = toSaid(error);
+  notifications.show({
+    color: 'red',
+    title: message,
+    message: [...problems.map((one) => `${one.path.replace(/^body\./, '')} ${one.message}`), fix]
+      .filter(Boolean)
+      .join('. '),
+    autoClose: 10_000,
+  });
+}

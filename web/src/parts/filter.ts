@@ -1,0 +1,16 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+/** A filter that lives in the address: a link to the page is a link to what is seen. Empty text takes it out. */
+export function useFilter(name: string): [value: string, set: (value: string) => void] {
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const navigate = useNavigate();
+  return [
+    search[name] ?? '',
+    (value) =>
+      void navigate({
+        to: '.',
+        search: (before: Record<string, string | undefined>) => ({ ...before, [name]: value || undefined }),
+        replace: true,
+      } as Parameters<typeof navigate>[0]),
+  ];
+}

@@ -1,0 +1,47 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { To } from './to.tsx';
+
+/** A page: its title, what can be done, and what it shows. */
+export function Page({
+  title,
+  lead,
+  back,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  /** Where it belongs: a link above the title. */
+  back?: { to: string; label: string };
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  useDocumentTitle(`${title} · Heron`);
+  return (
+    <Box maw={1180} mx="auto" w="100%">
+      <Stack gap="lg">
+        <Group justify="space-between" align="flex-end" gap="md">
+          <Box miw={0} flex="1 1 16rem">
+            {back ? (
+              <To to={back.to} size="sm">
+                {back.label}
+              </To>
+            ) : null}
+            <Title order={1} size="h2" className="wrap-anywhere">
+              {title}
+            </Title>
+            {lead ? (
+              <Text c="dimmed" size="sm" mt={4} component="div">
+                {lead}
+              </Text>
+            ) : null}
+          </Box>
+          {actions ? <Group gap="xs">{actions}</Group> : null}
+        </Group>
+        {children}
+      </Stack>
+    </Box>
+  );
+}

@@ -1,0 +1,74 @@
+import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useText } from '../text/index.ts';
+
+interface PageOfRows {
+  data: readonly unknown[];
+  pagination: { next_cursor: string | null };
+}
+
+/** A list of the API, page by page; a filter that changes leaves the old rows in place until the new ones come. */
+export function usePaged<Page extends PageOfRows>(
+  queryKey: readonly unknown[],
+  ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page>,
+) {
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => ask(pageParam ? { cursor: pageParam } : {}, signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.pagination.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The rows of a list under their columns, a word where none matches, and the way to more. */
+export function PagedTable({
+  list,
+  columns,
+  minWidth,
+  children,
+}: {
+  list: Pick<
+    UseInfiniteQueryResult<{ pages: PageOfRows[] }>,
+    'data' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'
+  >;
+  columns: readonly { label: string; isNumber?: boolean }[];
+  /** Below this width (px) the table scrolls sideways. */
+  minWidth: number;
+  children: ReactNode;
+}) {
+  const t = useText();
+  return (
+    <>
+      <Paper withBorder radius="md">
+        <Table.ScrollContainer minWidth={minWidth}>
+          <Table highlightOnHover>
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map(({ label, isNumber }) => (
+                  <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
+                    {label}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>{children}</Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+        {list.data?.pages[0]?.data.length === 0 ? (
+          <Text p="md" c="dimmed" size="sm">
+            {t('nothingFound')}
+          </Text>
+        ) : null}
+      </Paper>
+      {list.hasNextPage ? (
+        <Group justify="center">
+          <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
+            {t('more')}
+          </Button>
+        </Group>
+      ) : null}
+    </>
+  );
+}

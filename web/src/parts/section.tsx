@@ -1,0 +1,28 @@
+import { Group, Paper, Title } from '@mantine/core';
+import { useId, type ReactNode } from 'react';
+
+/** One part of a page: its title, what can be done there, and what it shows. */
+export function Section({
+  title,
+  action,
+  size = 'h5',
+  children,
+}: {
+  title: string;
+  action?: ReactNode;
+  size?: 'h4' | 'h5';
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <Paper withBorder radius="md" p="lg" component="section" aria-labelledby={id}>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size={size} id={id}>
+          {title}
+        </Title>
+        {action}
+      </Group>
+      {children}
+    </Paper>
+  );
+}

@@ -1,0 +1,148 @@
+import { Alert, Box, Button, Group, List, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
+import type { ReactNode } from 'react';
+import { HeronError } from '../app/api.ts';
+import { useText } from '../text/index.ts';
+
+/** An error as the API says it: what, which fields, and what to do. */
+export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
+  const t = useText();
+  if (!error) return null;
+  const said = toSaid(error);
+  return (
+    <Alert color="red" variant="light" icon={<IconAlert size={18} />} title={said.message} role="alert">
+      {said.problems.length > 0 ? (
+        <List size="sm" mb={said.fix ? 'xs' : 0}>
+          {said.problems.map(({ path, message }) => (
+            <List.Item key={path + message}>
+              <b>{path.replace(/^body\./, '')}</b> {message}
+            </List.Item>
+          ))}
+        </List>
+      ) : null}
+      {said.fix ? <Text size="sm">{said.fix}</Text> : null}
+      {said.requestId ? (
+        <Text size="xs" mt={4}>
+          {t('error.request', { id: said.requestId })}
+        </Text>
+      ) : null}
+      {onRetry ? (
+        <Button size="xs" variant="default" mt="sm" onClick={onRetry}>
+          {t('error.again')}
+        </Button>
+      ) : null}
+    </Alert>
+  );
+}
+
+/** What an error says, of the API or of the network. */
+export function toSaid(error: unknown): {
+  message: string;
+  problems: readonly { path: string; message: string }[];
+  fix?: string | undefined;
+  requestId?: string | undefined;
+} {
+  if (error instanceof HeronError)
+    return {
+      message: error.said,
+      problems: error.problems,
+      fix: error.fix,
+      requestId: error.status >= 500 ? error.requestId : undefined,
+    };
+  return { message: error instanceof Error ? error.message : String(error), problems: [] };
+}
+
+/** What is wrong, and below it what to do about it. */
+export function Finding({ message, fix }: { message: string; fix: string }) {
+  return (
+    <>
+      {message}
+      {fix ? (
+        <Text span c="dimmed" inherit display="block">
+          {fix}
+        </Text>
+      ) : null}
+    </>
+  );
+}
+
+type Icon = (props: { size?: number; stroke?: number }) => ReactNode;
+
+/** An empty page: what belongs here, and how to get it. */
+export function Empty({
+  icon: Picture,
+  title,
+  children,
+  action,
+}: {
+  icon: Icon;
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <Paper withBorder p="xl" radius="md">
+      <Stack align="center" gap="sm" py="lg" ta="center" maw={480} mx="auto">
+        <ThemeIcon size={52} radius="xl" variant="light">
+          <Picture size={26} stroke={1.5} />
+        </ThemeIcon>
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        <Text c="dimmed" size="sm" component="div">
+          {children}
+        </Text>
+        {action}
+      </Stack>
+    </Paper>
+  );
+}
+
+/** The shape of a list that is still coming. */
+export function ListSkeleton({ rows = 6, height = 44 }: { rows?: number; height?: number }) {
+  const t = useText();
+  return (
+    <Stack gap="xs" role="status" aria-label={t('loading')}>
+      {Array.from({ length: rows }, (_, row) => (
+        <Skeleton key={row} height={height} radius="sm" />
+      ))}
+    </Stack>
+  );
+}
+
+/** The shape of a row of figures that are still coming. */
+export function FiguresSkeleton({ count = 4 }: { count?: number }) {
+  const t = useText();
+  return (
+    <Group grow role="status" aria-label={t('loading')}>
+      {Array.from({ length: count }, (_, at) => (
+        <Skeleton key={at} height={84} radius="md" />
+      ))}
+    </Group>
+  );
+}
+
+/** The answer of a query: its error, its skeleton, or what it has. */
+export function Answered<T>({
+  query,
+  skeleton,
+  children,
+}: {
+  query: { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
+  skeleton: ReactNode;
+  children: (data: T) => ReactNode;
+}) {
+  if (query.data !== undefined)
+    return (
+      <>
+        {query.error ? (
+          <Box mb="sm">
+            <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+          </Box>
+        ) : null}
+        {children(query.data)}
+      </>
+    );
+  if (query.error) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
+  return <>{skeleton}</>;
+}

@@ -1,0 +1,40 @@
+import { Text, Tooltip, type TextProps } from '@mantine/core';
+import { language } from '../app/preferences.ts';
+import { useText } from '../text/index.ts';
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** A time as people say it ("3 hours ago"), with the exact one, in the viewer's zone, on hover and for screen readers. */
+export function Ago({ at, ...props }: { at: string } & TextProps) {
+  useText();
+  return (
+    <Tooltip label={toDateTime(at)} withArrow>
+      <Text component="time" dateTime={at} span inherit {...props}>
+        {toAgo(at)}
+      </Text>
+    </Tooltip>
+  );
+}
+
+/** How long ago, or until when, in words. */
+function toAgo(at: string): string {
+  const difference = Date.parse(at) - Date.now();
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' });
+  for (const [unit, ms] of STEPS)
+    if (Math.abs(difference) >= ms) return format.format(Math.round(difference / ms), unit);
+  return format.format(0, 'minute');
+}
+
+/** A date and time, short. */
+function toDateTime(at: string): string {
+  return new Intl.DateTimeFormat(language(), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  }).format(new Date(at));
+}

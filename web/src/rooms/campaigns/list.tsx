@@ -1,0 +1,148 @@
+import { Group, Select, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { Page } from '../../parts/page.tsx';
+import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { toNumber, toPercent, useText } from '../../text/index.ts';
+import { CampaignStatus } from './status.tsx';
+
+const STATUSES = ['draft', 'active', 'paused', 'completed'] as const;
+type Status = (typeof STATUSES)[number];
+/** Figures are asked for this many campaigns at once: what one comparison of the API takes. */
+const COMPARED = 20;
+
+/** Every campaign with what came of it in the last thirty days. */
+export default function CampaignsPage() {
+  const t = useText();
+  const mayWrite = useCan('manage_campaigns');
+  const [q, setQ] = useFilter('q');
+  const [status, setStatus] = useFilter('status');
+  const [asked] = useDebouncedValue(q, 200);
+  const list = usePaged(['campaigns', 'list', asked, status], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/campaigns', {
+        params: {
+          query: {
+            limit: COMPARED,
+            ...(asked ? { q: asked } : {}),
+            ...(status ? { status: status as Status } : {}),
+            ...cursor,
+          },
+        },
+        signal,
+      }),
+    ),
+  );
+  const write = mayWrite ? (
+    <ToButton to="/campaigns/new" leftSection={<IconPlus size={16} />}>
+      {t('campaigns.new')}
+    </ToButton>
+  ) : null;
+  return (
+    <Page title={t('nav.campaigns')} lead={t('campaigns.lead')} actions={write}>
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ pages }) =>
+          pages[0]?.data.length === 0 && !asked && !status ? (
+            <Empty icon={IconSend} title={t('campaigns.empty')} action={write}>
+              {t('campaigns.empty.why')}
+            </Empty>
+          ) : (
+            <>
+              <Group gap="xs">
+                <TextInput
+                  value={q}
+                  onChange={(event) => setQ(event.currentTarget.value)}
+                  placeholder={t('campaigns.search')}
+                  aria-label={t('campaigns.search')}
+                  w={260}
+                />
+                <Select
+                  value={status || null}
+                  onChange={(value) => setStatus(value ?? '')}
+                  data={STATUSES.map((value) => ({ value, label: t(`campaigns.status.${value}`) }))}
+                  placeholder={t('campaigns.anyStatus')}
+                  aria-label={t('campaigns.anyStatus')}
+                  clearable
+                  w={180}
+                />
+              </Group>
+              <PagedTable
+                list={list}
+                minWidth={680}
+                columns={[
+                  { label: t('campaigns.name') },
+                  { label: t('campaigns.status') },
+                  { label: t('campaigns.sent'), isNumber: true },
+                  { label: t('campaigns.replyRate'), isNumber: true },
+                  { label: t('campaigns.bounceRate'), isNumber: true },
+                  { label: t('campaigns.changed') },
+                ]}
+              >
+                {pages.map(({ data }) => (
+                  <Rows key={data[0]?.id ?? 'none'} rows={data} />
+                ))}
+              </PagedTable>
+            </>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+/** One page of campaigns; their figures are one request. */
+function Rows({ rows }: { rows: { id: string; name: string; status: string; updated_at: string }[] }) {
+  const t = useText();
+  const may = useCan('view_analytics');
+  const started = rows.filter(({ status }) => status !== 'draft').map(({ id }) => id);
+  const figures = useQuery({
+    queryKey: ['campaigns', 'compare', started],
+    enabled: may && started.length > 0,
+    queryFn: () => {
+      const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+      return dataOf(
+        heron.GET('/v1/analytics/campaigns/compare', {
+          params: { query: { from: day(29), to: day(0), ids: started.join(',') } },
+        }),
+      );
+    },
+  });
+  const byId = new Map(figures.data?.campaigns.map((one) => [one.campaign_id, one]));
+  return rows.map(({ id, name, status, updated_at }) => {
+    const figure = byId.get(id);
+    const rate = (value: number | undefined) =>
+      figure && figure.emails_sent > 0 ? (
+        toPercent((value ?? 0) / 100)
+      ) : (
+        <Text span c="dimmed" inherit>
+          {t('campaigns.none')}
+        </Text>
+      );
+    return (
+      <Table.Tr key={id}>
+        <Table.Td maw={{ base: 180, sm: 360 }} className="clip">
+          <To to={`/campaigns/${id}`} fw={600} size="sm" title={name}>
+            {name}
+          </To>
+        </Table.Td>
+        <Table.Td>
+          <CampaignStatus status={status} />
+        </Table.Td>
+        <Table.Td ta="right">{figure ? toNumber(figure.emails_sent) : rate(undefined)}</Table.Td>
+        <Table.Td ta="right">{rate(figure?.reply_rate)}</Table.Td>
+        <Table.Td ta="right">{rate(figure?.bounce_rate)}</Table.Td>
+        <Table.Td c="dimmed">
+          <Ago at={updated_at} />
+        </Table.Td>
+      </Table.Tr>
+    );
+  });
+}

@@ -1,0 +1,140 @@
+import { Alert, Badge, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { Page } from '../../parts/page.tsx';
+import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+
+type Mailbox = RowOf<'/v1/emails'>;
+
+/** Every mailbox: whether it works, what it may send, and what holds it. */
+export default function MailboxesPage() {
+  const t = useText();
+  const mayConnect = useCan('manage_settings');
+  const [q, setQ] = useFilter('q');
+  const [asked] = useDebouncedValue(q, 200);
+  const list = usePaged(['mailboxes', 'list', asked], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/emails', {
+        params: { query: { limit: 50, ...(asked ? { q: asked } : {}), ...cursor } },
+        signal,
+      }),
+    ),
+  );
+  const connect = mayConnect ? (
+    <ToButton to="/mailboxes/new" leftSection={<IconPlus size={16} />}>
+      {t('mailboxes.connect')}
+    </ToButton>
+  ) : null;
+  return (
+    <Page title={t('nav.mailboxes')} lead={t('mailboxes.lead')} actions={connect}>
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          if (rows.length === 0 && !asked)
+            return (
+              <Empty icon={IconMailbox} title={t('mailboxes.empty')} action={connect}>
+                {t('mailboxes.empty.why')}
+              </Empty>
+            );
+          return (
+            <>
+              <TextInput
+                value={q}
+                onChange={(event) => setQ(event.currentTarget.value)}
+                placeholder={t('mailboxes.search')}
+                aria-label={t('mailboxes.search')}
+                maw={320}
+              />
+              <Held rows={rows} />
+              <PagedTable
+                list={list}
+                minWidth={640}
+                columns={[
+                  { label: t('mailboxes.address') },
+                  { label: t('mailboxes.state') },
+                  { label: t('mailboxes.cap'), isNumber: true },
+                  { label: t('mailboxes.warmup') },
+                  { label: t('mailboxes.synced') },
+                ]}
+              >
+                {rows.map((one) => (
+                  <Table.Tr key={one.id}>
+                    <Table.Td maw={{ base: 220, sm: 320 }} className="clip">
+                      <To to={`/mailboxes/${one.id}`} fw={600} size="sm">
+                        {one.email}
+                      </To>
+                      <Text size="xs" c="dimmed" className="clip">
+                        {one.name}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td>
+                      <MailboxState mailbox={one} />
+                    </Table.Td>
+                    <Table.Td ta="right">{t('mailboxes.perDay', { count: toNumber(one.campaign_limit) })}</Table.Td>
+                    <Table.Td>
+                      {t(
+                        one.warmup
+                          ? one.warmup_paused_at
+                            ? 'mailboxes.warmup.paused'
+                            : 'mailboxes.warmup.on'
+                          : 'mailboxes.warmup.off',
+                      )}
+                    </Table.Td>
+                    <Table.Td c="dimmed">
+                      {one.last_synced_at ? <Ago at={one.last_synced_at} /> : t('mailboxes.never')}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </PagedTable>
+            </>
+          );
+        }}
+      </Answered>
+    </Page>
+  );
+}
+
+/** Whether a mailbox sends, in a word. */
+export function MailboxState({ mailbox }: { mailbox: Pick<Mailbox, 'status' | 'hold'> }) {
+  const t = useText();
+  const [key, color] = mailbox.hold
+    ? (['held', 'red'] as const)
+    : mailbox.status === 'active'
+      ? (['active', 'teal'] as const)
+      : mailbox.status === 'revoked'
+        ? (['revoked', 'red'] as const)
+        : (['inactive', 'gray'] as const);
+  return (
+    <Badge variant="light" color={color} tt="none">
+      {t(`mailboxes.state.${key}`)}
+    </Badge>
+  );
+}
+
+function Held({ rows }: { rows: Mailbox[] }) {
+  return rows
+    .filter(({ hold }) => hold)
+    .slice(0, 5)
+    .map(({ id, email, hold }) => (
+      <Alert
+        key={id}
+        color="red"
+        variant="light"
+        title={
+          <To to={`/mailboxes/${id}`} c="inherit" className="wrap-anywhere">
+            {email}
+          </To>
+        }
+      >
+        {hold!.reason} {hold!.fix}
+      </Alert>
+    ));
+}

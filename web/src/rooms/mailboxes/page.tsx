@@ -1,0 +1,311 @@
+import { Alert, Badge, Button, Group, NumberInput, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { Figure } from '../../parts/figure.tsx';
+import { Page } from '../../parts/page.tsx';
+import { To } from '../../parts/to.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useText } from '../../text/index.ts';
+import { MailboxState } from './list.tsx';
+
+type Mailbox = AnswerOf<'/v1/emails/{id}'>;
+
+/** One mailbox: its health, what holds it and what to do, DNS, caps, warmup, and where it is used. */
+export default function MailboxPage() {
+  const t = useText();
+  const { id } = useParams({ strict: false }) as { id: string };
+  const mailbox = useQuery({
+    queryKey: ['mailboxes', id],
+    queryFn: () => dataOf(heron.GET('/v1/emails/{id}', { params: { path: { id } } })),
+  });
+  return (
+    <Page
+      title={mailbox.data?.email ?? t('mailboxes.one')}
+      lead={mailbox.data?.name}
+      back={{ to: '/mailboxes', label: t('nav.mailboxes') }}
+      actions={mailbox.data ? <MailboxState mailbox={mailbox.data} /> : null}
+    >
+      <Answered query={mailbox} skeleton={<ListSkeleton rows={4} height={110} />}>
+        {(data) => (
+          <Stack gap="md">
+            {data.hold ? (
+              <Alert color="red" variant="light" title={data.hold.reason}>
+                {data.hold.fix}
+              </Alert>
+            ) : null}
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              <Connection mailbox={data} />
+              <Dns id={id} />
+              <Caps mailbox={data} />
+              <Warmup mailbox={data} />
+            </SimpleGrid>
+            <Used mailbox={data} />
+            <Errors mailbox={data} />
+          </Stack>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Connection({ mailbox }: { mailbox: Mailbox }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const test = useAct(() => dataOf(heron.POST('/v1/emails/{id}/test', { params: { path: { id: mailbox.id } } })), {
+    stale: [['mailboxes', mailbox.id]],
+    isShown: true,
+  });
+  return (
+    <Section title={t('mailbox.connection')}>
+      <Stack gap="xs">
+        <Text size="sm" className="wrap-anywhere">
+          SMTP {mailbox.smtp.host}:{mailbox.smtp.port} · {t(`connect.security.${mailbox.smtp.security}`)}
+        </Text>
+        {mailbox.imap ? (
+          <Text size="sm" className="wrap-anywhere">
+            IMAP {mailbox.imap.host}:{mailbox.imap.port} · {t(`connect.security.${mailbox.imap.security}`)}
+          </Text>
+        ) : null}
+        <Text size="sm" c="dimmed">
+          {t('mailboxes.synced')}: {mailbox.last_synced_at ? <Ago at={mailbox.last_synced_at} /> : t('mailboxes.never')}
+        </Text>
+        {test.data ? (
+          <Group gap="xs" role="status">
+            {(['smtp', 'imap', 'auth'] as const).map((part) => (
+              <Badge key={part} color={test.data[part] ? 'teal' : 'red'} variant="light" tt="none">
+                {t(`mailbox.test.${part}`)} {t(test.data[part] ? 'mailbox.works' : 'mailbox.fails')}
+              </Badge>
+            ))}
+          </Group>
+        ) : null}
+        {test.data?.error ? (
+          <Alert color="red" variant="light" title={test.data.error.message}>
+            {test.data.error.fix}
+          </Alert>
+        ) : null}
+        <ErrorNote error={test.error} />
+        {may ? (
+          <Group>
+            <Button size="xs" variant="default" onClick={() => test.mutate()} loading={test.isPending}>
+              {t('mailbox.test')}
+            </Button>
+          </Group>
+        ) : null}
+      </Stack>
+    </Section>
+  );
+}
+
+function Dns({ id }: { id: string }) {
+  const t = useText();
+  const dns = useQuery({
+    queryKey: ['mailboxes', id, 'dns'],
+    queryFn: () => dataOf(heron.GET('/v1/emails/{id}/auth-check', { params: { path: { id } } })),
+    staleTime: 5 * 60_000,
+  });
+  return (
+    <Section title={t('mailbox.dns')}>
+      <Answered query={dns} skeleton={<ListSkeleton rows={3} height={24} />}>
+        {(data) => (
+          <Stack gap="xs">
+            {(
+              [
+                ['SPF', data.spf_found, data.spf_record],
+                ['DKIM', data.dkim_found, data.dkim_selectors?.join(', ')],
+                ['DMARC', data.dmarc_found, data.dmarc_policy],
+              ] as const
+            ).map(([name, found, detail]) => (
+              <Group key={name} gap="xs" wrap="nowrap">
+                <Badge color={found ? 'teal' : 'red'} variant="light" tt="none" miw={124}>
+                  {name} {t(found ? 'mailbox.found' : 'mailbox.missing')}
+                </Badge>
+                <Text size="xs" c="dimmed" className="clip" title={detail}>
+                  {detail}
+                </Text>
+              </Group>
+            ))}
+            <Text size="sm" c="dimmed">
+              {data.summary}
+            </Text>
+            <Group>
+              <Button size="xs" variant="default" onClick={() => void dns.refetch()} loading={dns.isFetching}>
+                {t('mailbox.dns.again')}
+              </Button>
+            </Group>
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Caps({ mailbox }: { mailbox: Mailbox }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const [limit, setLimit] = useState<number | string>(mailbox.campaign_limit);
+  const [gap, setGap] = useState<number | string>(mailbox.min_wait_time / 60);
+  const save = useAct(
+    () =>
+      dataOf(
+        heron.PATCH('/v1/emails/{id}', {
+          params: { path: { id: mailbox.id } },
+          body: { campaign_limit: Number(limit), min_wait_time: Math.round(Number(gap) * 60) },
+        }),
+      ),
+    { stale: [['mailboxes']], done: t('saved'), isShown: true },
+  );
+  const isChanged = Number(limit) !== mailbox.campaign_limit || Math.round(Number(gap) * 60) !== mailbox.min_wait_time;
+  return (
+    <Section title={t('mailbox.caps')}>
+      <Stack gap="sm">
+        <Group grow align="flex-end">
+          <NumberInput
+            label={t('mailbox.limit')}
+            min={0}
+            max={1000}
+            value={limit}
+            onChange={setLimit}
+            disabled={!may}
+          />
+          <NumberInput
+            label={t('connect.gap')}
+            min={0}
+            value={gap}
+            onChange={setGap}
+            disabled={!may}
+            decimalScale={2}
+          />
+        </Group>
+        <ErrorNote error={save.error} />
+        {may ? (
+          <Group>
+            <Button size="xs" disabled={!isChanged} onClick={() => save.mutate()} loading={save.isPending}>
+              {t('save')}
+            </Button>
+          </Group>
+        ) : null}
+      </Stack>
+    </Section>
+  );
+}
+
+function Warmup({ mailbox }: { mailbox: Mailbox }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const path = { params: { path: { id: mailbox.id } } };
+  const warmup = useQuery({
+    queryKey: ['mailboxes', mailbox.id, 'warmup'],
+    queryFn: () => dataOf(heron.GET('/v1/emails/{id}/warmup', path)),
+  });
+  const act = useAct(
+    async (verb: 'start' | 'pause' | 'resume' | 'stop') => {
+      if (verb === 'start') await dataOf(heron.POST('/v1/emails/{id}/warmup/start', path));
+      else if (verb === 'pause') await dataOf(heron.POST('/v1/emails/{id}/warmup/pause', path));
+      else if (verb === 'resume') await dataOf(heron.POST('/v1/emails/{id}/warmup/resume', path));
+      else await dataOf(heron.POST('/v1/emails/{id}/warmup/stop', path));
+    },
+    { stale: [['mailboxes']], isShown: true },
+  );
+  return (
+    <Section title={t('mailboxes.warmup')}>
+      <Answered query={warmup} skeleton={<ListSkeleton rows={2} height={40} />}>
+        {(data) => (
+          <Stack gap="sm">
+            <SimpleGrid cols={2}>
+              <Figure
+                label={t('mailbox.warmup.state')}
+                value={t(`mailbox.warmup.${data.enabled ? data.status : 'stopped'}`)}
+              />
+              <Figure label={t('mailbox.warmup.target')} value={data.daily_target} />
+            </SimpleGrid>
+            {data.blocked_reason ? (
+              <Alert color="red" variant="light">
+                {data.blocked_reason}
+              </Alert>
+            ) : null}
+            <ErrorNote error={act.error} />
+            {may ? (
+              <Group gap="xs">
+                {!data.enabled ? (
+                  <Button size="xs" variant="default" onClick={() => act.mutate('start')} loading={act.isPending}>
+                    {t('mailbox.warmup.start')}
+                  </Button>
+                ) : data.status === 'paused' ? (
+                  <Button size="xs" variant="default" onClick={() => act.mutate('resume')} loading={act.isPending}>
+                    {t('mailbox.warmup.resume')}
+                  </Button>
+                ) : (
+                  <Button size="xs" variant="default" onClick={() => act.mutate('pause')} loading={act.isPending}>
+                    {t('mailbox.warmup.pause')}
+                  </Button>
+                )}
+                {data.enabled ? (
+                  <Button size="xs" variant="subtle" onClick={() => act.mutate('stop')} loading={act.isPending}>
+                    {t('mailbox.warmup.stop')}
+                  </Button>
+                ) : null}
+              </Group>
+            ) : null}
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Used({ mailbox: { campaigns } }: { mailbox: Mailbox }) {
+  const t = useText();
+  return (
+    <Section title={t('mailbox.campaigns')}>
+      {campaigns.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('mailbox.campaigns.none')}
+        </Text>
+      ) : (
+        <Stack gap={4}>
+          {campaigns.map(({ id, name }) => (
+            <To key={id} to={`/campaigns/${id}`} size="sm" className="wrap-anywhere">
+              {name}
+            </To>
+          ))}
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+function Errors({ mailbox: { recent_errors: errors } }: { mailbox: Mailbox }) {
+  const t = useText();
+  if (errors.length === 0) return null;
+  return (
+    <Section title={t('mailbox.errors')}>
+      <Table.ScrollContainer minWidth={480}>
+        <Table>
+          <Table.Tbody>
+            {errors.map((one) => (
+              <Table.Tr key={one.id}>
+                <Table.Td>
+                  <Text size="sm" fw={600}>
+                    {one.title}
+                  </Text>
+                  <Text size="sm" c="dimmed" className="wrap-anywhere">
+                    {one.message}
+                  </Text>
+                </Table.Td>
+                <Table.Td c="dimmed" ta="right">
+                  <Ago at={one.created_at} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Section>
+  );
+}

@@ -1,0 +1,34 @@
+export type Security = 'tls' | 'starttls' | 'none';
+
+export interface Server {
+  host: string;
+  port: number;
+  security: Security;
+  /** Empty for the address itself. */
+  username: string;
+}
+
+/** Servers of mail hosts that many people have; the domain's own names are tried for the others. */
+const KNOWN: Record<string, [smtp: string, imap: string]> = {
+  'gmail.com': ['smtp.gmail.com', 'imap.gmail.com'],
+  'googlemail.com': ['smtp.gmail.com', 'imap.gmail.com'],
+  'outlook.com': ['smtp-mail.outlook.com', 'outlook.office365.com'],
+  'hotmail.com': ['smtp-mail.outlook.com', 'outlook.office365.com'],
+  'yahoo.com': ['smtp.mail.yahoo.com', 'imap.mail.yahoo.com'],
+  'icloud.com': ['smtp.mail.me.com', 'imap.mail.me.com'],
+  'fastmail.com': ['smtp.fastmail.com', 'imap.fastmail.com'],
+  'zoho.com': ['smtp.zoho.com', 'imap.zoho.com'],
+  'gmx.de': ['mail.gmx.net', 'imap.gmx.net'],
+  'gmx.net': ['mail.gmx.net', 'imap.gmx.net'],
+  'web.de': ['smtp.web.de', 'imap.web.de'],
+};
+
+/** The servers that an address most likely has; without an address, empty ones with the usual ports. */
+export function serversOf(email: string): { smtp: Server; imap: Server } {
+  const domain = email.split('@')[1]?.trim().toLowerCase() ?? '';
+  const [smtp, imap] = KNOWN[domain] ?? (domain ? [`smtp.${domain}`, `imap.${domain}`] : ['', '']);
+  return {
+    smtp: { host: smtp, port: 465, security: 'tls', username: '' },
+    imap: { host: imap, port: 993, security: 'tls', username: '' },
+  };
+}

@@ -1,0 +1,197 @@
+import { Anchor, Badge, Button, Group, Paper, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import { useInterval } from '@mantine/hooks';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { Page } from '../../parts/page.tsx';
+import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { textOf, useText } from '../../text/index.ts';
+import { readContent } from './content.ts';
+
+type Approval = RowOf<'/v1/approvals'>;
+type Shown = 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
+
+/** What agents may not do alone: what would be sent, to whom, from whom, and the decision. Made for a phone. */
+export default function ReviewPage() {
+  const t = useText();
+  const [filter, setFilter] = useFilter('status');
+  const status = (filter || 'pending') as Shown;
+  const list = useQuery({
+    queryKey: ['approvals', status],
+    queryFn: () => dataOf(heron.GET('/v1/approvals', { params: { query: { status, limit: 50 } } })),
+    refetchInterval: 20_000,
+  });
+  return (
+    <Page title={t('nav.review')} lead={t('review.lead')}>
+      <SegmentedControl
+        value={status}
+        onChange={(value) => setFilter(value === 'pending' ? '' : value)}
+        data={(['pending', 'executed', 'denied', 'expired'] as const).map((value) => ({
+          value,
+          label: t(`review.status.${value}`),
+        }))}
+        aria-label={t('review.filter')}
+        fullWidth
+        maw={520}
+      />
+      <Answered query={list} skeleton={<ListSkeleton rows={2} height={240} />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon={IconCheck} title={t(status === 'pending' ? 'review.empty' : 'review.none')}>
+              {t('review.empty.why')}
+            </Empty>
+          ) : (
+            <Stack>
+              {data.map((approval) => (
+                <ApprovalCard key={approval.id} approval={approval} />
+              ))}
+            </Stack>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function ApprovalCard({ approval }: { approval: Approval }) {
+  const t = useText();
+  const content = readContent(approval.payload);
+  const isPending = approval.status === 'pending';
+  return (
+    <Paper withBorder radius="md" p="lg" component="article" maw={760}>
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" gap="xs">
+          <Title order={2} size="h4" className="wrap-anywhere">
+            {textOf('review.action', approval.action_type)}
+          </Title>
+          {isPending ? (
+            <Countdown until={approval.expires_at} />
+          ) : (
+            <Badge variant="light" tt="none">
+              {t(`review.status.${approval.status}`)}
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm" c="dimmed" className="wrap-anywhere">
+          {t('review.asked', { name: approval.requested_by.name })} <Ago at={approval.created_at} />
+        </Text>
+        {approval.reasons.length > 0 ? (
+          <Stack gap={2}>
+            {approval.reasons.map((reason) => (
+              <Text key={reason} size="sm" className="wrap-anywhere">
+                {reason}
+              </Text>
+            ))}
+          </Stack>
+        ) : null}
+        {content.senders.length > 0 ? <Row name={t('review.from')} text={content.senders.join(', ')} /> : null}
+        {content.recipientCount > 0 ? (
+          <Row
+            name={t('review.to')}
+            text={[t('review.people', { count: content.recipientCount }), ...content.recipients].join(': ')}
+          />
+        ) : null}
+        {content.samples.map((sample, at) => (
+          <Paper key={at} withBorder p="sm" radius="md" bg="var(--app-canvas)">
+            <Text fw={600} size="sm" className="wrap-anywhere">
+              {sample.subject || t('review.noSubject')}
+            </Text>
+            <Text size="sm" className="wrap-anywhere" style={{ whiteSpace: 'pre-wrap' }}>
+              {sample.text}
+            </Text>
+          </Paper>
+        ))}
+        <Anchor href={approval.approval_url} size="sm">
+          {t('review.whole')}
+        </Anchor>
+        {isPending ? <Decision id={approval.id} /> : null}
+        {approval.reason ? <Row name={t('review.reason')} text={approval.reason} /> : null}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Row({ name, text }: { name: string; text: string }) {
+  return (
+    <Text size="sm" className="wrap-anywhere">
+      <Text span c="dimmed" inherit>
+        {name}{' '}
+      </Text>
+      {text}
+    </Text>
+  );
+}
+
+function Countdown({ until }: { until: string }) {
+  const t = useText();
+  const [now, setNow] = useState(Date.now());
+  const tick = useInterval(() => setNow(Date.now()), 1_000);
+  useEffect(() => {
+    tick.start();
+    return tick.stop;
+  }, []);
+  const left = Math.max(0, Date.parse(until) - now);
+  const clock = `${Math.floor(left / 60_000)}:${String(Math.floor((left % 60_000) / 1000)).padStart(2, '0')}`;
+  return (
+    <Badge variant="light" color={left < 5 * 60_000 ? 'red' : 'blue'} tt="none" className="figures">
+      {left === 0 ? t('review.over') : t('review.left', { clock })}
+    </Badge>
+  );
+}
+
+function Decision({ id }: { id: string }) {
+  const t = useText();
+  const [reason, setReason] = useState('');
+  const [isDenying, setDenying] = useState(false);
+  const decide = useAct(
+    (decision: 'approved' | 'denied') =>
+      dataOf(
+        heron.POST('/v1/approvals/{id}/decision', {
+          params: { path: { id } },
+          body: { decision, ...(reason ? { reason } : {}) },
+        }),
+      ),
+    { stale: [['approvals'], ['campaigns']], isShown: true, done: t('review.decided') },
+  );
+  return (
+    <Stack gap="sm">
+      {isDenying ? (
+        <Textarea
+          label={t('review.why')}
+          autosize
+          minRows={2}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          data-autofocus
+        />
+      ) : null}
+      <ErrorNote error={decide.error} />
+      <Group grow preventGrowOverflow={false}>
+        {isDenying ? (
+          <Button variant="default" onClick={() => setDenying(false)}>
+            {t('cancel')}
+          </Button>
+        ) : (
+          <Button
+            onClick={() => decide.mutate('approved')}
+            loading={decide.isPending && decide.variables === 'approved'}
+          >
+            {t('review.approve')}
+          </Button>
+        )}
+        <Button
+          variant={isDenying ? 'filled' : 'default'}
+          color={isDenying ? 'red' : undefined}
+          onClick={() => (isDenying ? decide.mutate('denied') : setDenying(true))}
+          loading={decide.isPending && decide.variables === 'denied'}
+        >
+          {t('review.deny')}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

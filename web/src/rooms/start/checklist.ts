@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+
+type StepKey = 'mailbox' | 'dns' | 'leads' | 'campaign' | 'checked' | 'sent' | 'reply';
+
+/** A step to the first campaign: whether it is done, and when it is not, why and where it is done. */
+export interface ChecklistStep {
+  key: StepKey;
+  state: 'done' | 'open' | 'wrong';
+  /** What is wrong, as the API says it, with the fix. */
+  problems: { message: string; fix: string }[];
+  to: string;
+}
+
+/** The steps to a first campaign, ticked by what there is. Each question is asked only when the one before it has its answer. */
+export function useChecklist() {
+  const may = useCan('view_campaigns');
+  const mayContacts = useCan('view_contacts');
+  const mayFigures = useCan('view_analytics');
+  const base = useQuery({
+    queryKey: ['checklist', 'base'],
+    enabled: may,
+    queryFn: async () => {
+      const [mailboxes, contacts, campaigns, figures] = await Promise.all([
+        dataOf(heron.GET('/v1/emails', { params: { query: { limit: 1 } } })),
+        mayContacts ? dataOf(heron.GET('/v1/contacts', { params: { query: { limit: 1 } } })) : undefined,
+        dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 1 } } })),
+        mayFigures ? dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '90d' } } })) : undefined,
+      ]);
+      return {
+        mailbox: mailboxes.data[0],
+        contact: contacts?.data[0],
+        campaign: campaigns.data[0],
+        stats: figures?.overall_stats,
+      };
+    },
+  });
+  const { mailbox, campaign } = base.data ?? {};
+  const dns = useQuery({
+    queryKey: ['checklist', 'dns', mailbox?.id],
+    enabled: mailbox !== undefined,
+    staleTime: 5 * 60_000,
+    queryFn: () => dataOf(heron.GET('/v1/emails/{id}/auth-check', { params: { path: { id: mailbox!.id } } })),
+  });
+  const check = useQuery({
+    queryKey: ['checklist', 'check', campaign?.id],
+    enabled: campaign !== undefined,
+    queryFn: () => dataOf(heron.POST('/v1/campaigns/{id}/validate', { params: { path: { id: campaign!.id } } })),
+  });
+  return { ...base, data: base.data && stepsOf(base.data, dns.data, check.data) };
+}
+
+type Base = {
+  mailbox?: { id: string; hold: { reason: string; fix: string } | null } | undefined;
+  contact?: { id: string } | undefined;
+  campaign?: { id: string; status: string } | undefined;
+  stats?: { total_emails_sent: number; total_replies: number } | undefined;
+};
+
+interface DnsAnswer {
+  all_aligned: boolean;
+  summary: string;
+}
+
+interface CheckAnswer {
+  valid: boolean;
+  problems: { severity: string; message: string; fix: string }[];
+}
+
+/** Which steps are done, open, or wrong with their fix. */
+function stepsOf(base: Base, dns: DnsAnswer | undefined, check: CheckAnswer | undefined): ChecklistStep[] {
+  const { mailbox, contact, campaign, stats } = base;
+  const errors = check?.problems.filter(({ severity }) => severity === 'error') ?? [];
+  const isStarted = campaign !== undefined && campaign.status !== 'draft';
+  const campaignAt = campaign ? `/campaigns/${campaign.id}` : '/campaigns/new';
+  return [
+    step(
+      'mailbox',
+      mailbox ? (mailbox.hold ? 'wrong' : 'done') : 'open',
+      mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
+      mailbox?.hold ? [{ message: mailbox.hold.reason, fix: mailbox.hold.fix }] : [],
+    ),
+    step(
+      'dns',
+      dns?.all_aligned ? 'done' : dns ? 'wrong' : 'open',
+      mailbox ? `/mailboxes/${mailbox.id}` : '/mailboxes/new',
+      dns && !dns.all_aligned ? [{ message: dns.summary, fix: '' }] : [],
+    ),
+    step('leads', contact ? 'done' : 'open', campaignAt, []),
+    step('campaign', campaign ? 'done' : 'open', campaignAt, []),
+    step(
+      'checked',
+      isStarted || check?.valid ? 'done' : errors.length > 0 ? 'wrong' : 'open',
+      campaignAt,
+      isStarted ? [] : errors.map(({ message, fix }) => ({ message, fix })),
+    ),
+    step('sent', (stats?.total_emails_sent ?? 0) > 0 ? 'done' : 'open', campaignAt, []),
+    step('reply', (stats?.total_replies ?? 0) > 0 ? 'done' : 'open', campaignAt, []),
+  ];
+}
+
+function step(
+  key: StepKey,
+  state: ChecklistStep['state'],
+  to: string,
+  problems: ChecklistStep['problems'],
+): ChecklistStep {
+  return { key, state, to, problems };
+}

@@ -1,0 +1,199 @@
+import { Box, Group, List, Progress, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import IconCircle from '@tabler/icons-react/dist/esm/icons/IconCircleDashed.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan, usePerson } from '../../app/person.ts';
+import { Figure } from '../../parts/figure.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Section } from '../../parts/section.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { Answered, Finding, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
+import { useChecklist, type ChecklistStep } from './checklist.ts';
+
+const Team = lazy(() => import('./team.tsx').then((module) => ({ default: module.Team })));
+
+/** The first page: what happened lately, and until the first reply the way there. */
+export default function StartPage() {
+  const t = useText();
+  const { person, workspace } = usePerson();
+  const mayTeam = useCan('manage_team');
+  const mayCampaigns = useCan('view_campaigns');
+  const checklist = useChecklist();
+  const isUnderWay = checklist.data?.every(({ state }) => state === 'done') ?? false;
+  const name = person.first_name || person.email;
+  return (
+    <Page
+      title={t('start.title', { name })}
+      lead={workspace ? t('start.lead', { workspace: workspace.name }) : t('start.noWorkspace')}
+    >
+      {workspace ? (
+        <>
+          <Figures />
+          {isUnderWay || !mayCampaigns ? null : (
+            <Answered query={checklist} skeleton={<ListSkeleton rows={7} height={52} />}>
+              {(steps) => <Checklist steps={steps} />}
+            </Answered>
+          )}
+          <Activity />
+          {mayTeam ? (
+            <Suspense fallback={<ListSkeleton rows={2} />}>
+              <Team />
+            </Suspense>
+          ) : null}
+        </>
+      ) : null}
+    </Page>
+  );
+}
+
+function useFigures() {
+  return useQuery({
+    queryKey: ['campaigns', 'figures', '30d'],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: '30d' } } })),
+    enabled: useCan('view_analytics'),
+  });
+}
+
+function Figures() {
+  const t = useText();
+  const may = useCan('view_analytics');
+  const figures = useFigures();
+  if (!may) return null;
+  return (
+    <Answered query={figures} skeleton={<FiguresSkeleton />}>
+      {({ overall_stats: stats, account_health: health }) =>
+        stats.total_emails_sent + stats.active_campaigns + health.total_accounts === 0 ? null : (
+          <SimpleGrid cols={{ base: 2, md: 4 }}>
+            <Figure label={t('start.sent')} value={toNumber(stats.total_emails_sent)} note={t('start.days30')} />
+            <Figure
+              label={t('start.replies')}
+              value={toNumber(stats.total_replies)}
+              note={
+                stats.total_emails_sent > 0
+                  ? t('start.rate', { rate: toPercent(stats.reply_rate / 100) })
+                  : t('start.nothingSent')
+              }
+            />
+            <Figure label={t('start.activeCampaigns')} value={toNumber(stats.active_campaigns)} note={t('start.now')} />
+            <Figure
+              label={t('start.mailboxes')}
+              value={toNumber(health.total_accounts)}
+              note={
+                health.error_accounts + health.warning_accounts > 0
+                  ? t('start.mailboxesWrong', { count: health.error_accounts + health.warning_accounts })
+                  : t('start.mailboxesRight')
+              }
+            />
+          </SimpleGrid>
+        )
+      }
+    </Answered>
+  );
+}
+
+function Checklist({ steps }: { steps: ChecklistStep[] }) {
+  const t = useText();
+  const done = steps.filter(({ state }) => state === 'done').length;
+  const progress = t('start.progress', { done, all: steps.length });
+  const next = steps.find(({ state }) => state !== 'done');
+  return (
+    <Section
+      title={t('start.checklist')}
+      size="h4"
+      action={
+        <Text size="sm" c="dimmed">
+          {progress}
+        </Text>
+      }
+    >
+      <Progress value={(done / steps.length) * 100} size="sm" mb="md" aria-label={progress} />
+      <Stack component="ol" gap={0} p={0} m={0}>
+        {steps.map((step) => (
+          <Step key={step.key} step={step} isNext={step === next} />
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function Step({ step: { key, state, problems, to }, isNext }: { step: ChecklistStep; isNext: boolean }) {
+  const t = useText();
+  const look = { done: ['teal', IconCheck], wrong: ['red', IconAlert], open: ['gray', IconCircle] } as const;
+  const [color, Picture] = look[state];
+  return (
+    <Group
+      component="li"
+      align="flex-start"
+      wrap="nowrap"
+      py="sm"
+      gap="md"
+      style={{ listStyle: 'none', borderTop: '1px solid var(--app-line)' }}
+    >
+      <ThemeIcon variant="light" color={color} radius="xl" size={28} aria-label={t(`start.state.${state}`)} role="img">
+        <Picture size={16} />
+      </ThemeIcon>
+      <Box flex={1} miw={0}>
+        <Text
+          fw={600}
+          size="sm"
+          td={state === 'done' ? 'line-through' : undefined}
+          c={state === 'done' ? 'dimmed' : undefined}
+        >
+          {t(`start.step.${key}`)}
+        </Text>
+        {state === 'open' ? (
+          <Text size="sm" c="dimmed">
+            {t(`start.step.${key}.why`)}
+          </Text>
+        ) : null}
+        {problems.length > 0 ? (
+          <List size="sm" mt={4} listStyleType="none" withPadding={false}>
+            {problems.slice(0, 4).map(({ message, fix }) => (
+              <List.Item key={message}>
+                <Finding message={message} fix={fix} />
+              </List.Item>
+            ))}
+          </List>
+        ) : null}
+      </Box>
+      {state === 'done' ? null : (
+        <ToButton to={to} size="xs" variant={isNext ? 'filled' : 'default'}>
+          {t(`start.step.${key}.do`)}
+        </ToButton>
+      )}
+    </Group>
+  );
+}
+
+function Activity() {
+  const t = useText();
+  const figures = useFigures();
+  const recent = figures.data?.recent_activity ?? [];
+  if (recent.length === 0) return null;
+  return (
+    <Section title={t('start.activity')} size="h4">
+      <Stack gap={6}>
+        {recent.slice(0, 8).map((one) => (
+          <Group key={`${one.timestamp}${one.type}${one.contact_id}`} justify="space-between" wrap="nowrap" gap="md">
+            <Text size="sm" className="clip">
+              {one.contact_id ? (
+                <To to={`/campaigns/${one.campaign_id}`}>{one.contact_email ?? t('start.someone')}</To>
+              ) : (
+                t('start.someone')
+              )}{' '}
+              {textOf('start.did', one.type)} · {one.campaign_name}
+            </Text>
+            <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+              <Ago at={one.timestamp} />
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}

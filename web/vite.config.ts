@@ -1,0 +1,27 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** Where `npm run dev:web` finds the API; its pages for signing in are there too. */
+const API = process.env.HERON_URL ?? 'http://127.0.0.1:8080';
+const OF_THE_API = ['/v1', '/account', '/setup', '/invitations', '/approvals', '/oauth', '/docs', '/openapi.json'];
+
+export default defineConfig({
+  plugins: [react()],
+  root: import.meta.dirname,
+  clearScreen: false,
+  build: {
+    target: 'es2023',
+    sourcemap: false,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    // Every browser of that target preloads modules by itself.
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    proxy: Object.fromEntries(
+      // The API takes a browser's session only from its own origin.
+      OF_THE_API.map((path) => [path, { target: API, changeOrigin: true, headers: { origin: new URL(API).origin } }]),
+    ),
+  },
+});

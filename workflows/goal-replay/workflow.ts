@@ -1,0 +1,19 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { takeTurns } from '../turns.ts';
+import type { GoalReplayActivities, GoalReplayArgs, GoalReplaySignals } from './contract.ts';
+
+const retry = defineSignal<[GoalReplaySignals['retry']]>('retry');
+
+/** Holds past events against a goal, page by page, until none is left, or the goal was changed or the replay cancelled. */
+export async function goalReplay(args: GoalReplayArgs): Promise<string> {
+  const { replayPage } = proxyActivities<GoalReplayActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
+    summary: 'hold a page of events against the goal',
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  return takeTurns(args, listenForHints(retry), replayPage);
+}

@@ -1,0 +1,20 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { takeTurns } from '../turns.ts';
+import type { IntegrationDeliveryActivities, IntegrationDeliveryArgs, IntegrationDeliverySignals } from './contract.ts';
+
+const more = defineSignal<[IntegrationDeliverySignals['more']]>('more');
+const retry = defineSignal<[IntegrationDeliverySignals['retry']]>('retry');
+
+/** Makes the deliveries of one connection, turn by turn, until none is left. What is to be done, and what became of it, is in PostgreSQL. */
+export async function integrationDelivery(args: IntegrationDeliveryArgs): Promise<string> {
+  const { deliverToProvider } = proxyActivities<IntegrationDeliveryActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'integrations'),
+    summary: 'deliver what is due',
+    startToCloseTimeout: '5m',
+    heartbeatTimeout: '15s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  });
+  return takeTurns(args, listenForHints(more, retry), deliverToProvider);
+}

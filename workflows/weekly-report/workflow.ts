@@ -1,0 +1,19 @@
+import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { listenForHints } from '../hints.ts';
+import { resourceQueue } from '../queues.ts';
+import { takeTurns } from '../turns.ts';
+import type { WeeklyReportActivities, WeeklyReportArgs, WeeklyReportSignals } from './contract.ts';
+
+const retry = defineSignal<[WeeklyReportSignals['retry']]>('retry');
+
+/** Mails the report of a week, to each member once. A mail server that is away is tried again until the next week's report. */
+export async function weeklyReport(args: WeeklyReportArgs): Promise<string> {
+  const { mailWeeklyReport } = proxyActivities<WeeklyReportActivities>({
+    taskQueue: resourceQueue(workflowInfo().taskQueue, 'mail'),
+    summary: 'mail the report of the week',
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '1m',
+    retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
+  });
+  return takeTurns(args, listenForHints(retry), mailWeeklyReport);
+}
