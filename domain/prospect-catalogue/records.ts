@@ -43,7 +43,7 @@ export const isCatalogueId = (value: unknown): value is string => typeof value =
 
 /** The id of a record: what the source says where that has the catalogue's form, else a digest of it, the same at every load. */
 export function catalogueId(kind: 'person' | 'company', sourceId: string): string {
-  return isCatalogueId(sourceId) ? sourceId : sha256(`${kind}:${sourceId}`).slice(0, 24);
+  return CATALOGUE_ID.test(sourceId) ? sourceId : sha256(`${kind}:${sourceId}`).slice(0, 24);
 }
 
 const text = (max: number) =>

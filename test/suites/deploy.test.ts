@@ -257,7 +257,7 @@ test('a first start shows the setup link, and the port of another program is one
   });
   t.teardown(() => api.stop());
   t.regex(api.ready.setupUrl!, /^https:\/\/heron\.example\.com\/setup\/\S{40,}$/);
-  t.true((await readFile(join(dir, 'api.log'), 'utf8')).includes(api.ready.setupUrl!));
+  await eventually(async () => (await readFile(join(dir, 'api.log'), 'utf8')).includes(api.ready.setupUrl!));
   const { port } = new URL(api.ready.url!);
   await t.throwsAsync(
     startChild('tracking', {
