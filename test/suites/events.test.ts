@@ -308,7 +308,10 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   'domain_renewal.state_changed': async (s) => {
     const expiresAt = new Date(world.deps.clock.now().getTime() + DAY_MS);
     const { domainId } = await createManagedDomain(world, s.desk.tenant.organizationId, { expiresAt });
-    await world.deps.db('mailbox_orders').update({ state: 'cancelled' });
+    await world.deps
+      .db('mailbox_orders')
+      .where({ organization_id: s.desk.tenant.organizationId })
+      .update({ state: 'cancelled' });
     await renewalTurn(s.ctx, domainId);
   },
   'payment.state_changed': async (s) => {
