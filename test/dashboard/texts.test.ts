@@ -1,39 +1,76 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import test from 'ava';
-import { de } from '../../web/src/text/de.ts';
-import { en } from '../../web/src/text/en.ts';
 
 const SOURCES = fileURLToPath(new URL('../../web/src', import.meta.url));
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)/g)].map(([, name]) => name!).toSorted();
+type Texts = Record<string, string>;
 
-test('both languages have every text, with the same values in it', (t) => {
-  t.deepEqual(Object.keys(de), Object.keys(en));
-  for (const key of Object.keys(en) as (keyof typeof en)[]) {
-    t.not(en[key].trim(), '', key);
-    t.not(de[key].trim(), '', key);
-    t.deepEqual([...new Set(placeholders(de[key]))], [...new Set(placeholders(en[key]))], key);
-  }
-});
+/** The texts of a language, by room. */
+async function textsOf(language: string): Promise<Record<string, Texts>> {
+  const folder = join(SOURCES, 'text', language);
+  const rooms = (await readdir(folder)).map((name) => name.replace(/\.ts$/, '')).toSorted();
+  const read = async (room: string) => {
+    const file = (await import(pathToFileURL(join(folder, `${room}.ts`)).href)) as Record<string, Texts>;
+    return [room, file[room]!] as const;
+  };
+  return Object.fromEntries(await Promise.all(rooms.map(read)));
+}
 
-test('every text is used, and no page has words of its own', async (t) => {
+/** Sources of the dashboard but for its texts, with the room they are of. */
+async function sources(): Promise<{ name: string; room: string; source: string }[]> {
   const names = (await readdir(SOURCES, { recursive: true })).filter(
     (name) => /\.tsx?$/.test(name) && !name.startsWith('text/'),
   );
-  const sources = await Promise.all(
-    names.map(async (name) => [name, await readFile(join(SOURCES, name), 'utf8')] as const),
+  return Promise.all(
+    names.map(async (name) => ({
+      name,
+      room: /^rooms\/(\w+)\//.exec(name)?.[1] ?? 'common',
+      source: await readFile(join(SOURCES, name), 'utf8'),
+    })),
   );
-  const all = sources.map(([, source]) => source).join('\n');
+}
+
+test('both languages have every text, with the same values in it', async (t) => {
+  const [en, de] = await Promise.all([textsOf('en'), textsOf('de')]);
+  t.deepEqual(Object.keys(de), Object.keys(en));
+  const keys = new Set<string>();
+  for (const room of Object.keys(en)) {
+    t.deepEqual(Object.keys(de[room]!), Object.keys(en[room]!), room);
+    for (const key of Object.keys(en[room]!)) {
+      t.false(keys.has(key), `${key} is in two files`);
+      keys.add(key);
+      t.not(en[room]![key]!.trim(), '', key);
+      t.not(de[room]![key]!.trim(), '', key);
+      t.deepEqual([...new Set(placeholders(de[room]![key]!))], [...new Set(placeholders(en[room]![key]!))], key);
+    }
+  }
+});
+
+test('every text is used, where it is loaded, and no page has words of its own', async (t) => {
+  const [en, files] = [await textsOf('en'), await sources()];
   // A key that is put together has its beginning in the source.
-  const begins = [...all.matchAll(/(?:t|text)\(\s*`([\w.]+)\.\$\{/g), ...all.matchAll(/textOf\(\s*'([\w.]+)'/g)].map(
-    ([, start]) => `${start}.`,
+  const begins = files.flatMap(({ source }) =>
+    [...source.matchAll(/(?:t|text)\(\s*`([\w.]+)\.\$\{/g), ...source.matchAll(/textOf\(\s*'([\w.]+)'/g)].map(
+      ([, start]) => `${start}.`,
+    ),
   );
-  const unused = Object.keys(en).filter(
-    (key) => !all.includes(`'${key}'`) && !begins.some((start) => key.startsWith(start)),
-  );
-  t.deepEqual(unused, []);
-  for (const [name, source] of sources) {
+  for (const [room, texts] of Object.entries(en)) {
+    const users = files.filter(({ source }) => Object.keys(texts).some((key) => source.includes(`'${key}'`)));
+    if (room !== 'common')
+      t.deepEqual(
+        users.filter((one) => one.room !== room).map(({ name }) => name),
+        [],
+        `texts of ${room} are for its room`,
+      );
+    const all = files.map(({ source }) => source).join('\n');
+    const unused = Object.keys(texts).filter(
+      (key) => !all.includes(`'${key}'`) && !begins.some((start) => key.startsWith(start)),
+    );
+    t.deepEqual(unused, []);
+  }
+  for (const { name, source } of files) {
     const words = [...source.matchAll(/>\s*([A-Z][a-z]+ [a-z]+[^<>{}]*)</g)].map(([, found]) => found);
     t.deepEqual(words, [], name);
   }

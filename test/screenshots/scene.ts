@@ -12,9 +12,22 @@ export interface Scene {
   pages: PageToSee[];
 }
 
+/** What the scene of one room is made with. */
+export interface Stage {
+  world: DashboardWorld;
+  tenant: Tenant;
+  /** A workspace in which nothing was done yet. */
+  empty: Tenant;
+  /** Calls the API as the owner of `tenant`; throws unless it succeeds. */
+  post(path: string, body: unknown, method?: string): Promise<any>;
+}
+
+/** What each room adds to the workspace, and its pages; in the order in which they are made. */
+const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns];
+
 /** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
-const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
-const WIDE = `${'W'.repeat(90)} مرحبا 🦩`;
+export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+export const WIDE = `${'W'.repeat(90)} مرحبا 🦩`;
 
 /** Fills a workspace as one that has been working for a while, and leaves another empty. */
 export async function furnish(world: DashboardWorld): Promise<Scene> {
@@ -25,6 +38,12 @@ export async function furnish(world: DashboardWorld): Promise<Scene> {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
     return answer.body;
   };
+  const pages: PageToSee[] = [];
+  for (const scene of SCENES) pages.push(...(await scene({ world, tenant, empty, post })));
+  return { tenant, empty, pages };
+}
+
+async function sceneOfCampaigns({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const servers = { smtp: { host: '127.0.0.1', port: 2525 }, imap: { host: '127.0.0.1', port: 1143 } };
   const mailbox = await createMailbox(world.deps, tenant.organizationId, 'sam@northwind.example', servers);
   await createMailbox(world.deps, tenant.organizationId, 'lena@northwind.example', servers, { name: HOSTILE });
@@ -61,7 +80,7 @@ export async function furnish(world: DashboardWorld): Promise<Scene> {
   await createApproval(world.system(tenant.organizationId), tenant, {
     content: approvalContent({ title: HOSTILE, samples: [letter] }),
   });
-  const pages: PageToSee[] = [
+  return [
     ['start-empty', '/', 'empty'],
     ['start', '/'],
     ['campaigns-empty', '/campaigns', 'empty'],
@@ -78,5 +97,4 @@ export async function furnish(world: DashboardWorld): Promise<Scene> {
     ['mailboxes-connect', '/mailboxes/new', 'empty'],
     ['lost', '/nothing-here'],
   ];
-  return { tenant, empty, pages };
 }

@@ -3,6 +3,7 @@ import { queryClient } from './api.ts';
 import { Broken, Lost, Waiting } from './edges.tsx';
 import { personQuery } from './person.ts';
 import { Shell } from './shell.tsx';
+import { loadRoom, type Room } from '../text/index.ts';
 
 /** Filters and what is chosen live in the address, as text: a link to a list is a link to what is seen. */
 type Search = Record<string, string | undefined>;
@@ -22,18 +23,26 @@ const root = createRootRoute({
   notFoundComponent: Lost,
 });
 
-const at = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
+/** A page of a room: its code and the room's texts are loaded when it is opened. */
+const at = <Path extends string>(path: Path, room: Room, load: () => Promise<{ default: () => React.ReactNode }>) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(async () => {
+      const [page] = await Promise.all([load(), loadRoom(room)]);
+      return page;
+    }),
+  });
 
 const tree = root.addChildren([
-  at('/', () => import('../rooms/start/page.tsx')),
-  at('/campaigns', () => import('../rooms/campaigns/list.tsx')),
-  at('/campaigns/new', () => import('../rooms/campaigns/new.tsx')),
-  at('/campaigns/$id', () => import('../rooms/campaigns/page.tsx')),
-  at('/review', () => import('../rooms/review/list.tsx')),
-  at('/mailboxes', () => import('../rooms/mailboxes/list.tsx')),
-  at('/mailboxes/new', () => import('../rooms/mailboxes/connect.tsx')),
-  at('/mailboxes/$id', () => import('../rooms/mailboxes/page.tsx')),
+  at('/', 'start', () => import('../rooms/start/page.tsx')),
+  at('/campaigns', 'campaigns', () => import('../rooms/campaigns/list.tsx')),
+  at('/campaigns/new', 'campaigns', () => import('../rooms/campaigns/new.tsx')),
+  at('/campaigns/$id', 'campaigns', () => import('../rooms/campaigns/page.tsx')),
+  at('/review', 'review', () => import('../rooms/review/list.tsx')),
+  at('/mailboxes', 'mailboxes', () => import('../rooms/mailboxes/list.tsx')),
+  at('/mailboxes/new', 'mailboxes', () => import('../rooms/mailboxes/connect.tsx')),
+  at('/mailboxes/$id', 'mailboxes', () => import('../rooms/mailboxes/page.tsx')),
 ]);
 
 export const router = createRouter({

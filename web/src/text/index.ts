@@ -1,16 +1,32 @@
 import { language, usePreferences, type Preferences } from '../app/preferences.ts';
-import { en } from './en.ts';
+import { common } from './en/common.ts';
+import type { RoomTexts } from './rooms.ts';
 
+type Language = Preferences['language'];
+export type Room = keyof RoomTexts;
 /** Every text of the dashboard by its key. */
-export type TextKey = keyof typeof en;
+export type TextKey = keyof typeof common | { [Name in Room]: keyof RoomTexts[Name] }[Room];
 export type Values = Record<string, string | number>;
 
-/** English texts are part of the first page, those of another language come when somebody reads it. */
-const CATALOGUES: Partial<Record<Preferences['language'], Record<TextKey, string>>> = { en };
+/** English texts of no one room are part of the first page; all others come with their room, in the language it is read in. */
+const catalogues: Record<Language, Record<string, string>> = { en: { ...common }, de: {} };
+const files = import.meta.glob<Record<string, Record<string, string>>>(['./en/*.ts', './de/*.ts', '!./en/common.ts']);
+const wanted = new Set<string>(['common']);
 
-/** Loads the texts of a language; before that, English ones are shown. */
-export async function loadTexts(wanted: Preferences['language']): Promise<void> {
-  if (wanted === 'de') CATALOGUES.de ??= (await import('./de.ts')).de;
+/** Loads the texts of a room in the language of now, and says which room's texts a change of the language brings. */
+export async function loadRoom(room: Room): Promise<void> {
+  wanted.add(room);
+  await load(language(), room);
+}
+
+/** Loads the texts of what was opened so far in a language; before that, its keys have no texts. */
+export async function loadTexts(inLanguage: Language): Promise<void> {
+  await Promise.all([...wanted].map((name) => load(inLanguage, name)));
+}
+
+async function load(inLanguage: Language, name: string): Promise<void> {
+  const file = files[`./${inLanguage}/${name}.ts`];
+  if (file) Object.assign(catalogues[inLanguage], (await file())[name]);
 }
 
 /** Gives texts in the language of the person, and draws the component again when that changes. */
@@ -23,7 +39,7 @@ export function useText(): typeof text {
  * A text with its values put in: `{name}`. `{count|one lead|# leads}` chooses by number.
  */
 export function text(key: TextKey, values: Values = {}): string {
-  return (CATALOGUES[language()] ?? en)[key].replace(
+  return (catalogues[language()][key] ?? key).replace(
     /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
     (_, name: string, one?: string, many?: string) => {
       const value = values[name] ?? '';
@@ -36,7 +52,7 @@ export function text(key: TextKey, values: Values = {}): string {
 /** A text whose key is put together from a part that the API gives; `otherwise` where the catalogue does not know it. */
 export function textOf(prefix: string, part: string, otherwise = part): string {
   const key = `${prefix}.${part}`;
-  return key in en ? text(key as TextKey) : otherwise;
+  return key in catalogues[language()] ? text(key as TextKey) : otherwise;
 }
 
 /** A number as the language writes it. */

@@ -1,0 +1,32 @@
+import type { review as en } from '../en/review.ts';
+
+export const review: Record<keyof typeof en, string> = {
+  'review.lead': 'Was Agenten nicht allein dürfen, wartet hier auf einen Menschen.',
+  'review.filter': 'Welche Freigaben',
+  'review.status.pending': 'Wartend',
+  'review.status.approved': 'Freigegeben',
+  'review.status.executed': 'Ausgeführt',
+  'review.status.denied': 'Abgelehnt',
+  'review.status.expired': 'Abgelaufen',
+  'review.empty': 'Nichts wartet auf dich',
+  'review.none': 'Noch keine',
+  'review.empty.why':
+    'Wenn ein Schlüssel oder eine Anwendung mehr will, als die Richtlinie erlaubt, steht die Anfrage hier eine halbe Stunde lang.',
+  'review.action.campaign.launch': 'Eine Kampagne starten',
+  'review.action.email.compose': 'Eine E-Mail senden',
+  'review.action.inbox.reply': 'Eine Antwort senden',
+  'review.action.mailbox.provision': 'Postfächer bestellen',
+  'review.asked': 'Angefragt von {name}',
+  'review.from': 'Von',
+  'review.to': 'An',
+  'review.people': '{count|eine Person|# Personen}',
+  'review.whole': 'Alles, was für diese Entscheidung eingefroren wurde',
+  'review.noSubject': 'Ohne Betreff',
+  'review.reason': 'Begründung',
+  'review.over': 'Zeit abgelaufen',
+  'review.left': 'noch {clock}',
+  'review.why': 'Warum nicht? Wer gefragt hat, liest es.',
+  'review.decided': 'Deine Entscheidung ist vermerkt',
+  'review.approve': 'Freigeben',
+  'review.deny': 'Ablehnen',
+};
