@@ -307,11 +307,9 @@ const CAUSES: Partial<Record<EventType, (s: Stage) => Promise<unknown>>> = {
   },
   'domain_renewal.state_changed': async (s) => {
     const expiresAt = new Date(world.deps.clock.now().getTime() + DAY_MS);
-    const { domainId } = await createManagedDomain(world, s.desk.tenant.organizationId, { expiresAt });
-    await world.deps
-      .db('mailbox_orders')
-      .where({ organization_id: s.desk.tenant.organizationId })
-      .update({ state: 'cancelled' });
+    const own = s.desk.tenant.organizationId;
+    const { domainId } = await createManagedDomain(world, own, { expiresAt });
+    await world.deps.db('mailbox_orders').where({ organization_id: own }).update({ state: 'cancelled' });
     await renewalTurn(s.ctx, domainId);
   },
   'payment.state_changed': async (s) => {
