@@ -4,12 +4,14 @@ import { runUrl } from '../../domain/records/run-url.ts';
 import type { LeadHoldResult } from '../../domain/leads/hold.ts';
 import type { LeadRow } from '../../domain/leads/list.ts';
 import type { CampaignLogRow } from '../../domain/campaigns/activity.ts';
+import { ratesOf } from '../../domain/analytics/rates.ts';
+import type { CampaignFlow } from '../../domain/campaigns/flow.ts';
 import type { CampaignRow } from '../../domain/campaigns/read.ts';
 import type { CampaignSenderRow } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
 import { iso } from '../http/schemas.ts';
-import type { campaign, leadHold, leadPage, logPage, senderList, step, variantList } from './schemas.ts';
+import type { campaign, flow, leadHold, leadPage, logPage, senderList, step, variantList } from './schemas.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -99,6 +101,28 @@ export function presentStep(row: CampaignStepRow): z.input<typeof step> {
     action: row.action,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
+  };
+}
+
+/** Where the leads of a campaign stand. */
+export function presentFlow({ campaignId, pending, steps, links, wordings }: CampaignFlow): z.input<typeof flow> {
+  return {
+    campaign_id: campaignId,
+    pending,
+    steps: steps.map(({ stepId, ...counts }) => ({ step_id: stepId, ...counts })),
+    links,
+    wordings: wordings.map(({ stepId, variantId, counts }) => {
+      const { bounce_rate: _, ...rates } = ratesOf(counts);
+      return {
+        step_id: stepId,
+        variant_id: variantId,
+        emails_sent: counts.sent,
+        opens: counts.opened,
+        clicks: counts.clicked,
+        replies: counts.replied,
+        ...rates,
+      };
+    }),
   };
 }
 

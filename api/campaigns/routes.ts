@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.ts';
 import { getAdvanced, replaceAdvanced } from '../../domain/campaigns/advanced.ts';
 import { createCampaign, newCampaignProblems } from '../../domain/campaigns/create.ts';
 import { duplicateCampaign } from '../../domain/campaigns/duplicate.ts';
-import { estimateCampaign, estimateProblems } from '../../domain/campaigns/estimate.ts';
+import { estimateCampaign, estimateProblems, estimateRest } from '../../domain/campaigns/estimate.ts';
 import { createCampaignSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
 import { previewTemplate } from '../../domain/campaigns/preview.ts';
 import { listLogs } from '../../domain/campaigns/activity.ts';
@@ -24,6 +24,7 @@ import { presentCampaign, presentLog, presentWarnings } from './present.ts';
 import {
   advanced,
   advancedBody,
+  asSeen,
   campaign,
   campaignListQuery,
   campaignPage,
@@ -79,19 +80,25 @@ export const campaignRoutes = [
     method: 'post',
     path: '/campaigns-estimate',
     readOnly: true,
-    summary: 'How long sending to an audience would take',
+    summary: 'How long sending to an audience, or the rest of a campaign, would take',
+    description:
+      'With `campaign_id`: every email that its leads may still get, on its own mailboxes and by its schedule, or another one that the request tries. Waits between steps come on top.',
     body: estimateBody,
     furtherProblems: (ctx, body) => estimateProblems(reader(ctx), body),
     success: { status: 200, body: estimate },
     handler: async (ctx, { body }) => {
-      const { estimated_finish_at: finish, ...rest } = await estimateCampaign(ctx, {
-        segmentIds: body.segment_ids,
-        emailTagIds: body.email_tag_ids,
-        dailyLimit: body.daily_limit,
-        days: body.days,
-        timezone: body.timezone,
-        startDate: body.start_date,
-      });
+      const { campaign_id: id, segment_ids: segmentIds = [], email_tag_ids: emailTagIds, ...plan } = body;
+      const { estimated_finish_at: finish, ...rest } =
+        id === undefined
+          ? await estimateCampaign(ctx, {
+              segmentIds,
+              emailTagIds,
+              dailyLimit: plan.daily_limit ?? 50,
+              days: plan.days,
+              timezone: plan.timezone ?? 'UTC',
+              startDate: plan.start_date ?? undefined,
+            })
+          : await estimateRest(ctx, id, plan);
       return { ...rest, estimated_finish_at: iso(finish) };
     },
   }),
@@ -130,21 +137,21 @@ export const campaignRoutes = [
     path: '/campaigns/:id',
     summary: 'Change a campaign',
     description:
-      'Fields left out stay. A changed schedule of an active campaign moves its next send at once. ' +
+      'Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten. A changed schedule of an active campaign moves its next send at once. ' +
       '`status` takes `active` and `paused` and needs the right to send; with `active` a key or application answers 202 where its policy does not let it start the campaign: ' +
       'the other changes are made, and the start waits for a person.',
     params: idParams,
-    body: updateCampaignSchema,
-    furtherProblems: async (ctx, body, { id }) =>
+    body: updateCampaignSchema.extend(asSeen),
+    furtherProblems: async (ctx, { expected_updated_at: _, ...body }, { id }) =>
       campaignEditProblems(reader(ctx), body, ctx.clock.now(), await findCampaign(reader(ctx), id!)),
     success: { status: 200, body: campaign },
-    errors: START_REFUSALS,
+    errors: [...START_REFUSALS, 'conflict'],
     prepare: async (ctx, { params, body }) => {
       if (body.status === 'active') await parkIfUndeliverable(ctx, params.id);
     },
     awaiting: heldAnswer,
-    handler: async (ctx, { params, body }) => {
-      const { campaign: row, held } = await editCampaign(ctx, params.id, body);
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
+      const { campaign: row, held } = await editCampaign(ctx, params.id, body, { expectedUpdatedAt });
       return held ? new Awaiting(presentHeld(ctx.config, held)) : presentCampaign(row, ctx);
     },
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { senderInputSchema } from '../../domain/campaigns/input.ts';
+import { senderInputSchema, updateCampaignSchema } from '../../domain/campaigns/input.ts';
 import { LEAD_STATUSES } from '../../domain/leads/list.ts';
 import { CAMPAIGN_STATUSES, STATUS_FILTERS } from '../../domain/campaigns/read.ts';
 import { partialSettingsSchema } from '../../domain/records/outreach-settings.ts';
@@ -93,14 +93,40 @@ export const overview = z.strictObject({
   folders: z.array(z.strictObject({ folder_id: uuid, total: z.int() })),
 });
 
-export const estimateBody = z.strictObject({
-  segment_ids: z.array(z.string()).max(MAX_SEGMENTS),
-  email_tag_ids: z.array(z.string()).max(200).default([]),
-  daily_limit: z.int().min(1).max(1_000_000).default(50),
-  days: z.int().optional(),
-  timezone: z.string().default('UTC'),
-  start_date: z.string().optional(),
-});
+/** What a projection takes beside these of a campaign alone. */
+const campaignPlan = {
+  end_date: updateCampaignSchema.shape.end_date,
+  start_time: updateCampaignSchema.shape.start_time,
+  end_time: updateCampaignSchema.shape.end_time,
+  schedule_windows: updateCampaignSchema.shape.schedule_windows,
+};
+
+/** For a PATCH that must not overwrite what somebody else changed meanwhile. */
+export const asSeen = {
+  expected_updated_at: inputTimestamp.optional().meta({
+    description: 'The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed',
+  }),
+};
+
+export const estimateBody = z
+  .strictObject({
+    campaign_id: z.string().optional().meta({
+      description:
+        'Everything that a campaign has still to send, from its own senders: fields left out are those of the campaign, and segments and tags are not looked at',
+    }),
+    segment_ids: z.array(z.string()).max(MAX_SEGMENTS).optional(),
+    email_tag_ids: z.array(z.string()).max(200).default([]),
+    daily_limit: z.int().min(1).max(1_000_000).optional().meta({ description: 'Default: 50' }),
+    days: z.int().optional(),
+    timezone: z.string().optional().meta({ description: 'Default: UTC' }),
+    start_date: z.string().nullable().optional(),
+    ...campaignPlan,
+  })
+  .refine(({ campaign_id: campaign, segment_ids: segments }) => campaign !== undefined || segments !== undefined, {
+    path: ['segment_ids'],
+    message: 'is needed without campaign_id',
+    ...besideFaults,
+  });
 export const estimate = z.strictObject({
   recipients: z.int(),
   mailboxes: z.int(),
@@ -145,6 +171,40 @@ const stepFields = {
 };
 export const step = z.strictObject(stepFields);
 export const writtenStep = z.strictObject({ ...stepFields, warnings });
+const percentage = z.number().min(0).meta({ description: 'Percent of the emails sent' });
+export const flow = z.strictObject({
+  campaign_id: uuid,
+  pending: z.int().meta({ description: 'Leads who have not begun' }),
+  steps: z
+    .array(
+      z.strictObject({
+        step_id: uuid,
+        standing: z.int().meta({ description: 'Leads under way who are at this step now' }),
+        ended: z.int().meta({ description: 'Leads whose way ended here, whatever ended it' }),
+        reached: z.int().meta({ description: 'Leads who have been here, those who are here now included' }),
+      }),
+    )
+    .meta({ description: 'Steps that a lead has met; those that were removed since, too' }),
+  links: z
+    .array(z.strictObject({ from: uuid, to: uuid, leads: z.int() }))
+    .meta({ description: 'How many leads went from a step to the next one they met' }),
+  wordings: z
+    .array(
+      z.strictObject({
+        step_id: uuid,
+        variant_id: uuid.nullable().meta({ description: "Null: the step's own wording" }),
+        emails_sent: z.int(),
+        opens: z.int(),
+        clicks: z.int(),
+        replies: z.int(),
+        open_rate: percentage,
+        click_rate: percentage,
+        reply_rate: percentage,
+      }),
+    )
+    .meta({ description: 'What became of the emails of each step, by A/B variant' }),
+});
+
 export const stepParams = z.object({ id: z.string(), sid: z.string() });
 
 const variantFields = {

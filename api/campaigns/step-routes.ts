@@ -1,5 +1,6 @@
 import { stepUpdateSchema, variantInputSchema, variantUpdateSchema } from '../../domain/campaigns/input.ts';
 import { senderProblems } from '../../domain/campaigns/checks.ts';
+import { readCampaignFlow } from '../../domain/campaigns/flow.ts';
 import { listSenders, replaceSenders } from '../../domain/campaigns/senders.ts';
 import {
   appendStep,
@@ -14,8 +15,10 @@ import { reader } from '../../domain/kernel/transact.ts';
 import { z } from 'zod';
 import { route } from '../http/route.ts';
 import { idParams } from '../http/schemas.ts';
-import { presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
+import { presentFlow, presentSender, presentStep, presentVariant, presentWarnings } from './present.ts';
 import {
+  asSeen,
+  flow,
   senderList,
   sendersBody,
   step,
@@ -68,14 +71,15 @@ export const campaignStepRoutes = [
     path: '/campaigns/:id/steps/:sid',
     summary: 'Change a step: copy, spacing, kind, action, branches',
     description:
-      'Contacts who have not passed the step follow the new one. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
+      'Contacts who have not passed the step follow the new one. With `expected_updated_at` nobody else’s change is overwritten. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
     bodyLimit: COPY_LIMIT,
     params: stepParams,
-    body: stepUpdateSchema,
-    furtherProblems: (ctx, body, { id, sid }) => stepEditProblems(ctx, id!, sid!, body),
+    body: stepUpdateSchema.extend(asSeen),
+    furtherProblems: (ctx, { expected_updated_at: _, ...body }, { id, sid }) => stepEditProblems(ctx, id!, sid!, body),
     success: { status: 200, body: writtenStep },
-    handler: async (ctx, { params, body }) => {
-      const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body);
+    errors: ['conflict'],
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
+      const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body, { expectedUpdatedAt });
       return { ...presentStep(row), ...presentWarnings(warnings) };
     },
   }),
@@ -89,6 +93,18 @@ export const campaignStepRoutes = [
     params: stepParams,
     success: { status: 200, description: 'Removed; no body' },
     handler: (ctx, { params }) => deleteStep(ctx, params.id, params.sid),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.flow',
+    method: 'get',
+    path: '/campaigns/:id/flow',
+    summary: 'Where the leads of a campaign stand, and which ways they went',
+    description:
+      'Counts by step and by link between steps, and what became of the emails of each A/B variant. Who has replied or left for another reason counts as `ended` where they stood.',
+    params: idParams,
+    success: { status: 200, body: flow },
+    handler: async (ctx, { params }) => presentFlow(await readCampaignFlow(ctx, params.id)),
   }),
   route({
     ...read,

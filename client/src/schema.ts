@@ -1153,8 +1153,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * How long sending to an audience would take
-         * @description For a key or token with `READ_CAMPAIGNS`, or a person whose role has `view_campaigns`.
+         * How long sending to an audience, or the rest of a campaign, would take
+         * @description With `campaign_id`: every email that its leads may still get, on its own mailboxes and by its schedule, or another one that the request tries. Waits between steps come on top.
+         *
+         *     For a key or token with `READ_CAMPAIGNS`, or a person whose role has `view_campaigns`.
          */
         post: operations["campaigns.estimate"];
         delete?: never;
@@ -1186,7 +1188,7 @@ export interface paths {
         head?: never;
         /**
          * Change a campaign
-         * @description Fields left out stay. A changed schedule of an active campaign moves its next send at once. `status` takes `active` and `paused` and needs the right to send; with `active` a key or application answers 202 where its policy does not let it start the campaign: the other changes are made, and the start waits for a person.
+         * @description Fields left out stay; with `expected_updated_at` nobody else’s change is overwritten. A changed schedule of an active campaign moves its next send at once. `status` takes `active` and `paused` and needs the right to send; with `active` a key or application answers 202 where its policy does not let it start the campaign: the other changes are made, and the start waits for a person.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
          */
@@ -1396,11 +1398,33 @@ export interface paths {
         head?: never;
         /**
          * Change a step: copy, spacing, kind, action, branches
-         * @description Contacts who have not passed the step follow the new one. Branches with a condition use `when`: a list of field, operator and value that must all hold.
+         * @description Contacts who have not passed the step follow the new one. With `expected_updated_at` nobody else’s change is overwritten. Branches with a condition use `when`: a list of field, operator and value that must all hold.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
          */
         patch: operations["campaigns.updateStep"];
+        trace?: never;
+    };
+    "/v1/campaigns/{id}/flow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the leads of a campaign stand, and which ways they went
+         * @description Counts by step and by link between steps, and what became of the emails of each A/B variant. Who has replied or left for another reason counts as `ended` where they stood.
+         *
+         *     For a key or token with `READ_CAMPAIGNS`, or a person whose role has `view_campaigns`.
+         */
+        get: operations["campaigns.flow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/campaigns/{id}/ab-variants": {
@@ -10076,15 +10100,24 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    segment_ids: string[];
+                    /** @description Everything that a campaign has still to send, from its own senders: fields left out are those of the campaign, and segments and tags are not looked at */
+                    campaign_id?: string;
+                    segment_ids?: string[];
                     /** @default [] */
                     email_tag_ids?: string[];
-                    /** @default 50 */
+                    /** @description Default: 50 */
                     daily_limit?: number;
                     days?: number;
-                    /** @default UTC */
+                    /** @description Default: UTC */
                     timezone?: string;
-                    start_date?: string;
+                    start_date?: string | null;
+                    end_date?: string | null;
+                    start_time?: string;
+                    end_time?: string;
+                    schedule_windows?: {
+                        start: number;
+                        end: number;
+                    }[][];
                 };
             };
         };
@@ -10320,6 +10353,11 @@ export interface operations {
                     status?: string;
                     email_tags?: string[];
                     folders?: string[];
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -11484,6 +11522,11 @@ export interface operations {
                     } & {
                         [key: string]: unknown;
                     };
+                    /**
+                     * Format: date-time
+                     * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
+                     */
+                    expected_updated_at?: string;
                 };
             };
         };
@@ -11532,6 +11575,78 @@ export interface operations {
                         updated_at: string;
                         /** @description Template faults of the copy, one line each; absent when there are none */
                         warnings?: string[];
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "campaigns.flow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        campaign_id: string;
+                        /** @description Leads who have not begun */
+                        pending: number;
+                        /** @description Steps that a lead has met; those that were removed since, too */
+                        steps: {
+                            /** Format: uuid */
+                            step_id: string;
+                            /** @description Leads under way who are at this step now */
+                            standing: number;
+                            /** @description Leads whose way ended here, whatever ended it */
+                            ended: number;
+                            /** @description Leads who have been here, those who are here now included */
+                            reached: number;
+                        }[];
+                        /** @description How many leads went from a step to the next one they met */
+                        links: {
+                            /** Format: uuid */
+                            from: string;
+                            /** Format: uuid */
+                            to: string;
+                            leads: number;
+                        }[];
+                        /** @description What became of the emails of each step, by A/B variant */
+                        wordings: {
+                            /** Format: uuid */
+                            step_id: string;
+                            /** @description Null: the step's own wording */
+                            variant_id: string | null;
+                            emails_sent: number;
+                            opens: number;
+                            clicks: number;
+                            replies: number;
+                            /** @description Percent of the emails sent */
+                            open_rate: number;
+                            /** @description Percent of the emails sent */
+                            click_rate: number;
+                            /** @description Percent of the emails sent */
+                            reply_rate: number;
+                        }[];
                     };
                 };
             };

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { DAY_MS } from '../../lib/clock.ts';
+import type { CampaignRow } from '../../db/models/campaign.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { ZERO_UUID } from '../../lib/ids.ts';
 import { refuseProblems, type Problem } from '../../lib/errors.ts';
@@ -7,11 +8,19 @@ import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { countSegmentContacts } from '../records/segment/contacts.ts';
 import { readSeats } from '../engine/sending/seats.ts';
-import { estimateSending, type Estimate, type ProjectedMailbox } from '../records/schedule/estimate.ts';
+import {
+  estimateSending,
+  type Estimate,
+  type EstimateInput,
+  type ProjectedMailbox,
+} from '../records/schedule/estimate.ts';
 import { scheduleProblems } from '../records/schedule/problems.ts';
 import { dayKey, WEEKDAYS } from '../records/schedule/windows.ts';
 import { comingWarmup } from '../warmup/coming.ts';
-import { labelProblems } from './checks.ts';
+import { scheduleOf } from '../engine/campaign/campaign-view.ts';
+import { findCampaign } from '../engine/campaign/find.ts';
+import { labelProblems, settingsColumns } from './checks.ts';
+import type { CampaignSettings } from './input.ts';
 import { resolveSenders, type PoolChoice } from '../engine/campaign/sender-pool.ts';
 
 export interface EstimateRequest {
@@ -33,7 +42,7 @@ export async function estimateProblems(
   }: {
     timezone?: string | undefined;
     days?: number | undefined;
-    start_date?: string | undefined;
+    start_date?: string | null | undefined;
     email_tag_ids?: readonly string[] | undefined;
   },
 ): Promise<Problem[]> {
@@ -71,6 +80,46 @@ export async function estimateCampaign(ctx: Ctx, request: EstimateRequest): Prom
     },
     now,
   });
+}
+
+/**
+ * Projects how long a campaign would take over every email that its leads may still get (POST /campaigns-estimate with `campaign_id`), by its own
+ * schedule or with the fields of `plan` instead. Waits between steps are not part of it. Nothing is written.
+ * @throws AppError not_found, bad_request for a bad schedule
+ */
+export async function estimateRest(ctx: Ctx, campaignId: string, plan: CampaignSettings): Promise<Estimate> {
+  const org = reader(ctx);
+  const now = ctx.clock.now();
+  const stored = await findCampaign(org, campaignId);
+  // Dates of the past are no fault of a question: a campaign that runs has its begin behind it.
+  refuseProblems(scheduleProblems(plan).map(({ path, message }) => ({ path: `body.${path}`, message })));
+  const campaign = { ...stored, ...settingsColumns(plan, stored) } as CampaignRow;
+  const [left] = await org.sql<{ emails: number }>(
+    `select greatest(0, (select count(*) from enrollments where organization_id = :org and campaign_id = :id and state in ('pending', 'active'))
+       * (select count(*) from campaign_steps where organization_id = :org and campaign_id = :id and kind = 'email')
+       - (select count(*) from sends s join enrollments e on e.id = s.enrollment_id
+          where s.organization_id = :org and s.campaign_id = :id and s.state in ('sent', 'bounced') and e.state in ('pending', 'active')))::int as emails`,
+    { id: campaign.id },
+  );
+  return estimateSending({
+    recipients: left!.emails,
+    mailboxes: await projectedMailboxes(org, campaign, now),
+    ramp: rampOf(campaign),
+    dailyLimit: campaign.daily_limit,
+    schedule: scheduleOf(campaign),
+    now,
+  });
+}
+
+/** The ramp of a campaign as a projection takes it: from where it is now. */
+export function rampOf({
+  ramp_enabled: ramped,
+  ramp_start: start,
+  ramp_level: level,
+  ramp_increment: increment,
+  ramp_ceiling: ceiling,
+}: CampaignRow): EstimateInput['ramp'] {
+  return ramped ? { start: level ?? start, increment, ceiling } : null;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { OrgScope } from '../../db/tenancy.ts';
 import { scheduleOf } from '../engine/campaign/campaign-view.ts';
 import { estimateSending, type ProjectedMailbox } from '../records/schedule/estimate.ts';
 import { nextOpening } from '../records/schedule/windows.ts';
-import { projectedMailboxes } from './estimate.ts';
+import { projectedMailboxes, rampOf } from './estimate.ts';
 import { errorFinding, infoFinding, warningFinding, type WeighedFinding } from './preflight-findings.ts';
 
 /** Campaign emails per mailbox and day above which receivers begin to limit a sender. */
@@ -58,7 +58,6 @@ export function scheduleFindings(
       ),
     ];
   if (waiting === 0 || mailboxes.length === 0) return [];
-  const { ramp_enabled: ramped, ramp_start, ramp_level, ramp_increment: increment, ramp_ceiling: ceiling } = campaign;
   const {
     estimated_finish_at: finish,
     daily_capacity: capacity,
@@ -67,7 +66,7 @@ export function scheduleFindings(
     recipients: waiting,
     mailboxes,
     dailyLimit: campaign.daily_limit,
-    ramp: ramped ? { start: ramp_level ?? ramp_start, increment, ceiling } : null,
+    ramp: rampOf(campaign),
     schedule,
     now,
   });

@@ -7,6 +7,7 @@ import { signalLauncher } from '../engine/control/signals.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { defaultThreadReply } from '../mail/messages/threading.ts';
+import { assertAsSeen } from './as-seen.ts';
 import { copyWarnings, defaultWaitAfter, kindOf } from './build-steps.ts';
 import { oneTimeProblems } from './checks.ts';
 import { editSteps } from './edit-check.ts';
@@ -92,17 +93,20 @@ async function insertLast(
 /**
  * Changes a step; contacts who have not passed it get the new one. A changed kind or action resets the links to the defaults
  * of its new type, unless they were set by hand or are part of the request.
- * @throws AppError not_found, bad_request with all faults
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError not_found, bad_request with all faults, conflict when it has another `updated_at` by now
  */
 export async function updateStep(
   ctx: Ctx,
   campaignId: string,
   stepId: string,
   input: StepUpdate,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
+    assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
     const change = edited(row, input);
     const action = await editSteps(tx, campaign, () => storeChange(tx, campaign, rows, row.id, change));
     const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;

@@ -7,6 +7,7 @@ import type { ApprovalRow } from '../approvals/view.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { transact, type Tx } from '../kernel/transact.ts';
 import { releaseReservedSends } from '../engine/control/release.ts';
+import { assertAsSeen } from './as-seen.ts';
 import { labelProblems, settingsColumns, settingsProblems } from './checks.ts';
 import type { UpdateCampaign } from './input.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
@@ -41,14 +42,20 @@ export async function updateCampaign(ctx: Ctx, campaignId: string, input: Update
   return (await editCampaign(ctx, campaignId, input)).campaign;
 }
 
-/** {@link updateCampaign}, with the approval that a start by a key or application waits for; the other changes are made all the same. */
+/**
+ * {@link updateCampaign}, with the approval that a start by a key or application waits for; the other changes are made all the same.
+ * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @throws AppError conflict when it has another one by now
+ */
 export async function editCampaign(
   ctx: Ctx,
   campaignId: string,
   input: UpdateCampaign,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
 ): Promise<{ campaign: CampaignRow; held: ApprovalRow | null }> {
   return transact(ctx, async (tx) => {
     const campaign = await lockCampaign(tx, campaignId);
+    assertAsSeen('The campaign', campaign.updated_at, expectedUpdatedAt);
     const { name, status, email_tags: tags, folders, ...settings } = input;
     refuseProblems(await campaignEditProblems(tx.org, input, tx.now, campaign));
     const columns: Partial<CampaignRow> = {

@@ -1,0 +1,122 @@
+import test from 'ava';
+import { newId } from '../../lib/ids.ts';
+import { openDesk } from '../../test/harness/campaign-desk.ts';
+import { enroll } from '../../test/harness/factories.ts';
+import { createWorld, type World } from '../../test/harness/world.ts';
+
+let world: World;
+test.before(async () => {
+  world = await createWorld();
+});
+test.after.always(() => world?.close());
+
+test('the flow of a campaign counts who stands where, who went which way, and what each wording brought', async (t) => {
+  const desk = await openDesk(world);
+  const { db, clock } = world.deps;
+  const org = desk.tenant.organizationId;
+  const campaign = await desk.campaign({
+    steps: [
+      { subject: 'Hello', body_plain: 'Hi' },
+      { kind: 'wait', action: { type: 'wait', wait_minutes: 60 } },
+      { body_plain: 'Again' },
+    ],
+  });
+  const [first, wait, last] = (await desk.call('GET', `/campaigns/${campaign.id}/steps`)).body.map(
+    (one: any) => one.id,
+  );
+  const flow = async () => (await desk.call('GET', `/campaigns/${campaign.id}/flow`)).body;
+  t.deepEqual(await flow(), { campaign_id: campaign.id, pending: 0, steps: [], links: [], wordings: [] });
+  /** A lead that has met steps and is in a state now. */
+  const lead = async (state: string, ...met: string[]) => {
+    const contact = await desk.contact();
+    const [id] = (await enroll(world.deps, org, campaign.id, [contact])) as [string];
+    await db('enrollments')
+      .where({ id })
+      .update({ state, current_step_id: met.at(-1) ?? null });
+    for (const [index, step] of met.entries())
+      await db('step_runs').insert({
+        id: newId(),
+        organization_id: org,
+        enrollment_id: id,
+        campaign_id: campaign.id,
+        contact_id: contact,
+        step_id: step,
+        seq: index + 1,
+        kind: 'email',
+        state: 'completed',
+        started_at: clock.now(),
+      });
+  };
+  await lead('pending');
+  await lead('active', first);
+  await lead('active', first, wait);
+  await lead('active', first, wait);
+  await lead('replied', first, wait);
+  await lead('completed', first, wait, last);
+  const variant = newId();
+  for (const [variantId, sent, replied] of [
+    ['00000000-0000-0000-0000-000000000000', 4, 1],
+    [variant, 2, 2],
+  ] as const)
+    await db('fact_steps').insert({
+      organization_id: org,
+      campaign_id: campaign.id,
+      step_id: first,
+      variant_id: variantId,
+      sent,
+      replied,
+    });
+  const { pending, steps, links, wordings } = await flow();
+  const byStep = new Map(steps.map(({ step_id: step, ...counts }: any) => [step, counts]));
+  t.is(pending, 1);
+  t.deepEqual(byStep.get(first), { standing: 1, ended: 0, reached: 5 });
+  t.deepEqual(byStep.get(wait), { standing: 2, ended: 1, reached: 4 });
+  t.deepEqual(byStep.get(last), { standing: 0, ended: 1, reached: 1 });
+  t.deepEqual(
+    new Set(links),
+    new Set([
+      { from: first, to: wait, leads: 4 },
+      { from: wait, to: last, leads: 1 },
+    ]),
+  );
+  t.like(wordings[0], { step_id: first, variant_id: null, emails_sent: 4, replies: 1, reply_rate: 25 });
+  t.like(wordings[1], { variant_id: variant, emails_sent: 2, reply_rate: 100 });
+});
+
+test('who names the state they have read overwrites nobody: of two edits at once the second is refused', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign } = await desk.ready(0);
+  const at = `/campaigns/${campaign.id}`;
+  const [step] = (await desk.call('GET', `${at}/steps`)).body;
+  const edit = (path: string, body: object, seen: string) =>
+    desk.call('PATCH', path, { ...body, expected_updated_at: seen });
+  for (const [path, body] of [
+    [`${at}/steps/${step.id}`, { subject: 'Mine' }],
+    [at, { daily_limit: 7 }],
+  ] as const) {
+    const row = path === at ? (await desk.call('GET', at)).body : step;
+    const answers = await Promise.all([edit(path, body, row.updated_at), edit(path, body, row.updated_at)]);
+    t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409], path);
+    const refused = answers.find(({ status }) => status === 409)!.body;
+    t.is(refused.code, 'conflict');
+    t.regex(refused.fix, /expected_updated_at/);
+    t.is((await edit(path, body, refused.updated_at)).status, 200);
+    t.is((await desk.call('PATCH', path, body)).status, 200);
+  }
+});
+
+test('an estimate of a campaign is over every email it has still to send, and tries another schedule', async (t) => {
+  const desk = await openDesk(world);
+  const { campaign } = await desk.ready(3, {
+    steps: [{ subject: 'Hello', body_plain: 'Hi' }, { body_plain: 'Again' }],
+    days: 127,
+    daily_limit: 2,
+  });
+  const estimate = (plan: object) => desk.call('POST', '/campaigns-estimate', { campaign_id: campaign.id, ...plan });
+  t.like((await estimate({})).body, { recipients: 6, mailboxes: 1, daily_capacity: 2 });
+  t.like((await estimate({ daily_limit: 6, start_time: '00:00', end_time: '00:00' })).body, { daily_capacity: 6 });
+  t.like((await estimate({ end_date: '2000-01-01T00:00:00Z' })).body, { estimated_finish_at: null });
+  t.is((await estimate({ campaign_id: newId() })).status, 404);
+  t.is((await estimate({ days: 900, timezone: 'Mars' })).status, 400);
+  t.is((await desk.call('POST', '/campaigns-estimate', {})).status, 400);
+});
