@@ -1,7 +1,14 @@
 import test from 'ava';
 import { newId } from '../../lib/ids.ts';
 import { json } from '../../db/connection.ts';
-import { createCampaign, createContact, type Tenant } from '../../test/harness/factories.ts';
+import { maskOf } from '../../lib/permissions.ts';
+import {
+  createApiKey,
+  createCampaign,
+  createContact,
+  createMember,
+  type Tenant,
+} from '../../test/harness/factories.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 
 let world: World;
@@ -65,6 +72,45 @@ test.serial(
     t.like(await ask(tenant, 'PATCH', `/${id}`, { ...adding, name: 'Another' }), { status: 403 });
     t.is((await byPerson('PATCH', `/${id}`, { ...adding, name: 'Another' })).status, 200);
     t.is((await ask(tenant, 'PATCH', `/${id}`, SIMPLE)).status, 200);
+  },
+);
+
+test.serial(
+  'who switches an automation on may do all that it does; anybody who draws one may save it switched off',
+  async (t) => {
+    const tenant = await world.tenant();
+    const { db, clock } = world.deps;
+    const stamps = { created_at: clock.now(), updated_at: clock.now() };
+    await db('roles').insert({
+      id: newId(),
+      organization_id: tenant.organizationId,
+      name: 'Plumber',
+      permissions: ['use_integrations'],
+      is_owner: false,
+      is_system: false,
+      ...stamps,
+    });
+    const { sessionToken } = await createMember(world.deps, tenant, 'Plumber');
+    const suppressing = write(
+      [trigger, action('tell', 'sendsets.notify', { message: 'Hi' }), action('stop', 'sendsets.suppress')],
+      [edge('trigger', 'tell'), edge('tell', 'stop')],
+    );
+    const by = (token: string, method: string, path: string, body: unknown) =>
+      call(world, method, `/v1/automations${path}`, { token, body });
+    const refused = await by(sessionToken, 'POST', '', suppressing);
+    t.is(refused.status, 403);
+    t.deepEqual(refused.body.problems, [
+      { path: 'body.graph.nodes.2', message: 'Node "stop": sendsets.suppress needs manage_contacts' },
+    ]);
+    const { id } = (await by(sessionToken, 'POST', '', { ...suppressing, enabled: false })).body.automation;
+    t.is((await by(sessionToken, 'PATCH', `/${id}`, suppressing)).status, 403);
+    const { apiKey } = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+      permissions: maskOf(['INTEGRATIONS']),
+    });
+    t.regex((await by(apiKey, 'PATCH', `/${id}`, suppressing)).text, /needs WRITE_CONTACTS/);
+    t.is((await by(tenant.sessionToken, 'PATCH', `/${id}`, suppressing)).status, 200);
+    t.is((await by(sessionToken, 'PATCH', `/${id}`, { ...suppressing, enabled: false })).status, 200);
+    t.is((await by(sessionToken, 'POST', '', SIMPLE)).status, 201);
   },
 );
 

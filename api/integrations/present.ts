@@ -5,6 +5,8 @@ import type { FieldMapping } from '../../domain/integrations/mappings.ts';
 import type { Provider } from '../../domain/integrations/providers/provider.ts';
 import { actionNames } from '../../domain/integrations/registry.ts';
 import type { Subscription } from '../../domain/integrations/subscriptions.ts';
+import { may } from '../../domain/kernel/actor.ts';
+import type { Ctx } from '../../domain/kernel/context.ts';
 import type { MeetingView } from '../../domain/meetings/read.ts';
 import { iso } from '../http/schemas.ts';
 import type * as schemas from './schemas.ts';
@@ -80,11 +82,13 @@ export function presentRun(row: IntegrationRun): z.input<typeof schemas.run> {
   return { ...row, started_at: iso(row.started_at), finished_at: iso(row.finished_at) };
 }
 
-/** A meeting. */
-export function presentBooking(row: MeetingView): z.input<typeof schemas.booking> {
+/** A meeting; who it is with is left empty for those who may not read contacts. */
+export function presentBooking(row: MeetingView, { actor }: Pick<Ctx, 'actor'>): z.input<typeof schemas.booking> {
   const { connection_id: _connection, replaced_ids: _replaced, news_at: _news, ...rest } = row;
+  const mayRead = may(actor, ['READ_CONTACTS'], ['view_contacts']);
   return {
     ...rest,
+    ...(mayRead ? {} : { invitee_email: '', invitee_name: '', contact_name: '' }),
     scheduled_for: iso(row.scheduled_for),
     end_time: iso(row.end_time),
     created_at: iso(row.created_at),

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
-import { createCampaign, createContact, createLabel, enroll } from '../../test/harness/factories.ts';
+import { createApiKey, createCampaign, createContact, createLabel, enroll } from '../../test/harness/factories.ts';
 import { browserCookie, connect, deliverNow, subscribe } from '../../test/harness/integrations.ts';
 import { call, createWorld, type World } from '../../test/harness/world.ts';
 import {
@@ -18,6 +18,7 @@ import { SUBSCRIBERS } from '../../domain/subscribers/index.ts';
 import { registerSubscribers } from '../../domain/reactions/register.ts';
 import { verifySignature } from '../../lib/signature.ts';
 import { newId } from '../../lib/ids.ts';
+import { maskOf } from '../../lib/permissions.ts';
 
 let world: World;
 let hubspot: HubSpotDouble;
@@ -173,7 +174,20 @@ test.serial(
     for (const { status, body, text } of answers) {
       t.is(status, 200, text);
       t.like(body, { provider: 'hubspot', pushed: 4, failed: 0 });
+      t.regex(body.results[0].email, /@lead.test$/);
     }
+    const blind = await createApiKey(world.deps, tenant.organizationId, tenant.userId, {
+      permissions: maskOf(['INTEGRATIONS']),
+    });
+    const unseen = await call(world, 'POST', `/v1/integrations/connections/${id}/push`, {
+      token: blind.apiKey,
+      body: { contact_ids: ids.slice(0, 1) },
+    });
+    t.deepEqual(
+      unseen.body.results,
+      [{ contact_id: ids[0], ok: true }],
+      'addresses are for those who may read contacts',
+    );
     t.is(hubspot.oauth.refreshes - before, 1);
     t.is(hubspot.contacts.filter(({ properties }) => properties.firstname?.startsWith('P')).length, 8);
     await push(ids);
@@ -194,7 +208,13 @@ test.serial(
     t.is((await call(world, 'DELETE', `/v1/integrations/connections/${id}`, { token: tenant.apiKey })).status, 204);
     const revoked = hubspot.oauth.revoked.length;
     t.is(await revokeConnections(world.deps), 1);
-    t.is(hubspot.oauth.revoked.length, revoked + 1, 'disconnecting ends the consent');
+    t.is(hubspot.oauth.revoked.length, revoked, 'another workspace is connected to the same account');
+    await db('integration_connections').where({ provider: 'hubspot' }).delete();
+    await (await connectHubSpot(tenant)).page();
+    const [{ id: last }] = await connections(tenant.apiKey);
+    await call(world, 'DELETE', `/v1/integrations/connections/${last}`, { token: tenant.apiKey });
+    t.is(await revokeConnections(world.deps), 1);
+    t.is(hubspot.oauth.revoked.length, revoked + 1, 'disconnecting the last one ends the consent');
   },
 );
 

@@ -157,7 +157,7 @@ const connectionRoutes = [
     path: '/integrations/connections/:id',
     summary: 'Disconnect an account',
     description:
-      'What waits for it is dropped. Its consent is ended at the provider within minutes, and its webhook taken back.',
+      'What waits for it is dropped. At the provider its webhook is taken back within minutes, and its consent ended, unless another connection of the installation is to the same account.',
     params: idParams,
     success: { status: 204 },
     handler: async (ctx, { params }) => deleteConnection(ctx, params.id),
@@ -308,7 +308,9 @@ const useRoutes = [
     path: '/integrations/bookings',
     summary: 'The 50 meetings that were booked last',
     success: { status: 200, body: z.strictObject({ bookings: z.array(schemas.booking) }) },
-    handler: async (ctx) => ({ bookings: (await listBookings(ctx, LISTED_BOOKINGS)).map(presentBooking) }),
+    handler: async (ctx) => ({
+      bookings: (await listBookings(ctx, LISTED_BOOKINGS)).map((row) => presentBooking(row, ctx)),
+    }),
   }),
 ];
 

@@ -162,7 +162,12 @@ export const pushResult = z.strictObject({
   pushed: z.int(),
   failed: z.int(),
   results: z.array(
-    z.strictObject({ contact_id: uuid, email: z.string(), ok: z.boolean(), error: z.string().optional() }),
+    z.strictObject({
+      contact_id: uuid,
+      email: z.string().optional().meta({ description: 'Shown with READ_CONTACTS (keys) or view_contacts (people)' }),
+      ok: z.boolean(),
+      error: z.string().optional(),
+    }),
   ),
 });
 

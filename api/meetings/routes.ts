@@ -30,6 +30,8 @@ export const meetingRoutes: readonly AnyRoute[] = [
     }),
     success: { status: 200, body: paged(booking) },
     handler: async (ctx, { query }) =>
-      presentPage(await listMeetings(ctx, { ...query, contactId: query.contact_id }), presentBooking),
+      presentPage(await listMeetings(ctx, { ...query, contactId: query.contact_id }), (row) =>
+        presentBooking(row, ctx),
+      ),
   }),
 ];

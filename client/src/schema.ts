@@ -2427,7 +2427,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect an account
-         * @description What waits for it is dropped. Its consent is ended at the provider within minutes, and its webhook taken back.
+         * @description What waits for it is dropped. At the provider its webhook is taken back within minutes, and its consent ended, unless another connection of the installation is to the same account.
          *
          *     For a key or token with `INTEGRATIONS`, or a person whose role has `manage_settings`.
          */
@@ -16981,7 +16981,8 @@ export interface operations {
                         results: {
                             /** Format: uuid */
                             contact_id: string;
-                            email: string;
+                            /** @description Shown with READ_CONTACTS (keys) or view_contacts (people) */
+                            email?: string;
                             ok: boolean;
                             error?: string;
                         }[];

@@ -58,6 +58,7 @@ import * as verifications from './0102_verifications.ts';
 import * as sentMail from './0104_sent_mail.ts';
 import * as leadCompanies from './0105_lead_companies.ts';
 import * as freeMail from './0106_free_mail.ts';
+import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
 
 export interface Migration {
   name: string;
@@ -124,6 +125,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0104_sent_mail', ...sentMail },
   { name: '0105_lead_companies', ...leadCompanies },
   { name: '0106_free_mail', ...freeMail },
+  { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
 ];
 
 /**

@@ -11,6 +11,7 @@ export interface IntegrationRevocationsRow {
   attempts: number;
   due_at: Date;
   created_at: Date;
+  external_account_id: string;
 }
 
 export interface IntegrationRevocationsInsert {
@@ -23,4 +24,5 @@ export interface IntegrationRevocationsInsert {
   attempts?: number;
   due_at: Date;
   created_at: Date;
+  external_account_id?: string;
 }

@@ -4,9 +4,10 @@ import type { Columns, Row } from '../../db/rows.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { AppError, badRequest, notFound, refuseProblems } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
-import { isCredential } from '../kernel/actor.ts';
+import { isCredential, may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
+import { isNative, NATIVE_ACTIONS } from './actions.ts';
 import { automationProblems, namedRows, type AutomationWrite } from './validate.ts';
 import { endOpenRuns } from './end-runs.ts';
 
@@ -36,7 +37,7 @@ export async function findAutomation(org: OrgScope, id: string): Promise<Automat
 
 /**
  * Stores an automation. It takes events from now on.
- * @throws AppError forbidden for a key or application whose automation would add to campaigns; bad_request naming every fault, with the id of its node; or when the workspace has as many as it may
+ * @throws AppError forbidden for one that does what its author may not do, or adds to campaigns and is a credential's; bad_request naming every fault, with the id of its node; or when the workspace has as many as it may
  */
 export async function createAutomation(ctx: Ctx, input: AutomationWrite): Promise<AutomationRow> {
   return transact(ctx, async (tx) => {
@@ -84,13 +85,28 @@ export async function replaceAutomation(ctx: Ctx, id: string, input: AutomationW
 }
 
 /**
- * A key or application adds leads to a campaign that sends only within its policy, which counts them. An automation adds them later, with the rights of
- * the workspace and without a limit, so a person has to save one that does.
+ * What an automation does, it does with the rights of the workspace, so whoever switches one on may do all of it: its actions ask for what their routes ask for. One that is switched
+ * off does nothing, so everybody who may write automations may draw it.
+ *
+ * A key or application adds leads to a campaign that sends only within its policy, which counts them. An automation adds them later and without a limit, so a person
+ * has to save one that does.
  */
-function assertMayWrite({ actor }: Ctx, { graph }: AutomationWrite): void {
-  if (!isCredential(actor) || !graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign')) return;
-  throw new AppError('forbidden', 'A key or application saves no automation that adds contacts to campaigns', {
-    fix: 'Let a person who is signed in save it.',
+function assertMayWrite({ actor }: Ctx, { graph, enabled }: AutomationWrite): void {
+  if (isCredential(actor) && graph.nodes.some(({ action }) => action === 'sendsets.add_to_campaign'))
+    throw new AppError('forbidden', 'A key or application saves no automation that adds contacts to campaigns', {
+      fix: 'Let a person who is signed in save it.',
+    });
+  if (!enabled) return;
+  const problems = graph.nodes.flatMap(({ id, action }, index) => {
+    const right = isNative(action) ? NATIVE_ACTIONS[action].right : null;
+    if (!right || may(actor, [right.scope], [right.permission])) return [];
+    const needed = isCredential(actor) ? right.scope : right.permission;
+    return [{ path: `body.graph.nodes.${index}`, message: `Node "${id}": ${action} needs ${needed}` }];
+  });
+  if (problems.length === 0) return;
+  throw new AppError('forbidden', 'The automation does what you may not do yourself', {
+    problems,
+    fix: 'Save it switched off, and let somebody who may do all of it switch it on.',
   });
 }
 

@@ -391,6 +391,37 @@ test.serial('what a provider came to is the result of its node, once, and the ru
   t.is(second.error_detail, 'Node "chat": channel_not_found');
 });
 
+test.serial(
+  'what a run has asked of a provider is taken back when its automation is switched off or deleted',
+  async (t) => {
+    const { automate, ctx, org, reply, settle, rows, runs } = await desk();
+    const connection = await createConnectionRow(world, { organizationId: org });
+    const provider: AutomationNode = {
+      id: 'hook',
+      type: 'action',
+      action: 'n8n.send_webhook',
+      connection_id: connection,
+      config: {},
+      x: 0,
+      y: 0,
+    };
+    const graph = draw([provider], ['trigger>hook']);
+    const write = { name: 'x', trigger_event: 'email.replied', filter: {}, graph };
+    const [off, deleted, kept] = [await automate(graph), await automate(graph), await automate(graph)];
+    await reply();
+    await settle();
+    t.is((await rows('integration_deliveries')).length, 3);
+    await replaceAutomation(ctx, off, { ...write, enabled: false });
+    await deleteAutomation(ctx, deleted);
+    const [left, ...others] = await rows('integration_deliveries');
+    t.deepEqual(others, []);
+    const [run] = await runs(kept);
+    t.is(left.source.run_id, run.id, 'that of the automation that is on');
+    t.is(run.status, 'running');
+    t.like((await runs(off))[0], { status: 'error', error_detail: 'The automation was switched off' });
+  },
+);
+
 test.serial('a node may have the name of anything that objects have', async (t) => {
   const { automate, reply, settle, runs, ctx } = await desk();
   const id = await automate(

@@ -8,6 +8,7 @@ import type { Keyring } from '../../lib/keyring.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { atOnce, reader, type Tx } from '../kernel/transact.ts';
 import { openCall } from './call.ts';
+import { failureSentence } from './failure.ts';
 import {
   ReauthRequired,
   Unavailable,
@@ -159,7 +160,7 @@ async function exchangeRefresh(ctx: Ctx, provider: Provider, connection: Connect
     if (!stored) throw new Unavailable('The connection changed meanwhile.');
     return stored;
   } catch (error) {
-    const detail = error instanceof Error ? error.message : 'failed';
+    const detail = failureSentence(ctx, error, provider);
     await atOnce(ctx).sql(
       'update integration_connections set refreshing_until = null where organization_id = :org and id = :id and sealed_version = :version',
       { id: connection.id, version: connection.sealed_version },

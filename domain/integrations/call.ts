@@ -160,12 +160,17 @@ function retryAfterMs(header: string | undefined): number {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 1000), LONGEST_WAIT_MS) : USUAL_WAIT_MS;
 }
 
-/** What a refusal says, wherever providers put it; one line without control characters. */
+/**
+ * What a refusal says, wherever providers put it; one line without control characters. Email addresses are taken out: the sentence stands in logs that people read who
+ * may not see contacts.
+ */
 function messageIn({ json, text }: ProviderAnswer): string {
   const found = typeof json === 'string' ? json : sentenceIn(json, 0);
   return (found ?? (json === undefined ? text : ''))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
+    .slice(0, MAX_MESSAGE * 2)
+    .replace(/[^\s"'<>(),;:]{1,64}@[^\s"'<>(),;:]+/g, '[address]')
     .slice(0, MAX_MESSAGE);
 }
 

@@ -251,7 +251,8 @@ export async function updateConnectionConfig(
 }
 
 /**
- * Deletes a connection with what waits for it. Its consent is ended, and its webhook taken back, at the provider soon after.
+ * Deletes a connection with what waits for it. At the provider its webhook is taken back soon after, and its consent ended, unless another connection of this
+ * installation is to the same account.
  * @throws AppError not_found
  */
 export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
@@ -260,8 +261,9 @@ export async function deleteConnection(ctx: Ctx, id: string): Promise<void> {
     const provider = findProvider(connection.provider);
     if (provider?.oauth?.revokeUrl || provider?.oauth?.revoke || connection.inbound_external_id) {
       await tx.org.sql(
-        `insert into integration_revocations (connection_id, organization_id, provider, sealed, api_base, inbound_external_id, due_at, created_at)
-         select id, :org, provider, sealed, api_base, inbound_external_id, :now, :now from integration_connections
+        `insert into integration_revocations
+           (connection_id, organization_id, provider, external_account_id, sealed, api_base, inbound_external_id, due_at, created_at)
+         select id, :org, provider, external_account_id, sealed, api_base, inbound_external_id, :now, :now from integration_connections
          where organization_id = :org and id = :id`,
         { id: connection.id, now: tx.now },
       );

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { startN8n, type N8nDouble } from '../../test/doubles/index.ts';
+import { newId } from '../../lib/ids.ts';
 import { createContact } from '../../test/harness/factories.ts';
 import { connect, deliverNow } from '../../test/harness/integrations.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
@@ -9,8 +10,12 @@ import { deleteContact } from '../contacts/remove.ts';
 import { registerSubscribers } from '../reactions/register.ts';
 import { SUBSCRIBERS } from '../subscribers/index.ts';
 import { noteReauth } from './account.ts';
+import { openCall } from './call.ts';
 import { claimDeliveries, LEASE_MS } from './claim.ts';
 import { enqueueProviderAction } from './enqueue.ts';
+import { failureSentence } from './failure.ts';
+import { Refused, Unavailable } from './providers/provider.ts';
+import { findProvider } from './registry.ts';
 import { retryDelivery } from './retry.ts';
 import { createSubscription } from './subscriptions.ts';
 
@@ -137,4 +142,43 @@ test.serial('that a contact was deleted is delivered, without it', async (t) => 
     n8n.heard.map(({ raw }) => JSON.parse(raw).contact),
     [null],
   );
+});
+
+test('what people read of a failure was made to be read: other errors may quote secrets and addresses', (t) => {
+  const provider = findProvider('n8n')!;
+  const ctx = world.system(newId());
+  t.is(failureSentence(ctx, new Unavailable('n8n answered 503.'), provider), 'n8n answered 503.');
+  t.is(failureSentence(ctx, new Refused('n8n answered 404.', 404), provider), 'n8n answered 404.');
+  const unforeseen = failureSentence(ctx, new TypeError('https://n8n.test/webhook/s3cret of ada@lead.test'), provider);
+  t.notRegex(unforeseen, /s3cret|ada/);
+  t.notRegex(failureSentence(ctx, 'ada@lead.test', provider), /ada/);
+});
+
+test('what a provider says of a refusal is kept without the addresses in it', async (t) => {
+  const answer = {
+    status: 400,
+    headers: {},
+    truncated: false,
+    body: Buffer.from('{"message":"<ada@lead.test> exists, as ada+1@lead.test"}'),
+  };
+  const { deps } = world;
+  const egress = { request: async () => answer } as unknown as typeof deps.egress;
+  const call = openCall({ ...deps, egress }, findProvider('close')!, { config: { api_key: 'k'.repeat(20) } });
+  const refused = await t.throwsAsync(call.request({ method: 'POST', path: '/contact', json: {} }), {
+    instanceOf: Refused,
+  });
+  t.is(refused.message, 'Close answered 400: <[address]> exists, as [address]');
+});
+
+test.serial('a connection of a provider that this build does not know waits for one that does', async (t) => {
+  const { id, add, turn, waiting } = await desk();
+  await add(0, 0);
+  await world.deps.db('integration_connections').where({ id }).update({ provider: 'of-tomorrow' });
+  const { kind, wakeAt } = (await turn()) as { kind: string; wakeAt: number };
+  t.is(kind, 'wait');
+  t.true(wakeAt > Date.now());
+  t.is(await waiting(), 1);
+  await world.deps.db('integration_connections').where({ id }).update({ provider: 'n8n' });
+  t.is((await turn()).kind, 'done');
+  t.is(await waiting(), 0);
 });

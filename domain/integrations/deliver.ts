@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '../../lib/clock.ts';
 import type { TargetLimits } from '../../lib/target-limits.ts';
 import type { DeliveryReport } from '../../workflows/integration-delivery/contract.ts';
 import { organizationOf, type Ctx } from '../kernel/context.ts';
 import { atOnce, reader } from '../kernel/transact.ts';
 import { callFor, logRun, noteReauth, type ConnectionRow, type OpenAccount } from './account.ts';
 import { claimDeliveries, type Claimed, type Delivery } from './claim.ts';
+import { failureSentence } from './failure.ts';
 import { fieldsFor, readMappings } from './mapped.ts';
-import {
-  RateLimited,
-  ReauthRequired,
-  Refused,
-  Unavailable,
-  type ActionContact,
-  type Provider,
-} from './providers/provider.ts';
+import { RateLimited, ReauthRequired, Refused, type ActionContact, type Provider } from './providers/provider.ts';
 import { findAction, findProvider } from './registry.ts';
 import { settleDelivery, type Outcome } from './settle.ts';
 
@@ -32,6 +27,8 @@ const SIDE_BY_SIDE = 8;
 const TURN_MS = 30_000;
 /** Shorter waits (ms) are waited out in the turn: a turn of a workflow costs more. */
 const SHORT_WAIT_MS = 1_500;
+/** How often (ms) it is asked whether a build that knows a connection's provider runs by now. */
+const UNKNOWN_PROVIDER_MS = 15 * MINUTE_MS;
 /** A turn waits this long (ms) in the worker for a permit of a provider that answers. */
 const PATIENCE_MS = 500;
 
@@ -43,7 +40,9 @@ export async function deliverTurn(ctx: Ctx, connectionId: string, turn: Delivery
   const connection = await readLive(ctx, connectionId);
   if (!connection) return { kind: 'done', why: 'the account is not connected' };
   const provider = findProvider(connection.provider);
-  if (!provider) return { kind: 'done', why: 'this build does not know the provider' };
+  // Ended, its run would be started again by every sweep. A newer build goes on with it.
+  if (!provider)
+    return { kind: 'wait', wakeAt: Date.now() + UNKNOWN_PROVIDER_MS, why: 'this build does not know the provider' };
   const permit = await turn.limits.acquireSoon(provider.id, organizationOf(ctx), PATIENCE_MS);
   if ('retryInMs' in permit)
     return { kind: 'wait', wakeAt: Date.now() + permit.retryInMs, why: 'this worker has as many calls open as it may' };
@@ -151,21 +150,19 @@ async function attempt(ctx: Ctx, { account, delivery, contact, fields }: Work): 
     });
     return { kind: 'done' };
   } catch (error) {
-    return outcomeOf(ctx, error, delivery, account);
+    return outcomeOf(ctx, error, account);
   }
 }
 
-async function outcomeOf(ctx: Ctx, error: unknown, delivery: Delivery, account: OpenAccount): Promise<Outcome> {
+async function outcomeOf(ctx: Ctx, error: unknown, account: OpenAccount): Promise<Outcome> {
   if (error instanceof RateLimited) return { kind: 'limited', retryAfterMs: error.retryAfterMs };
   if (error instanceof Refused) return { kind: 'refused', message: error.message };
-  if (error instanceof Unavailable) return { kind: 'unavailable', message: error.message };
   if (error instanceof ReauthRequired) {
     const needsPerson = await noteReauth(ctx, account.current(), error.message);
     return needsPerson ? { kind: 'reauth' } : { kind: 'limited', retryAfterMs: SHORT_WAIT_MS };
   }
-  // A fault of our own, or of an answer that nobody foresaw: this delivery fails, the others go on.
-  ctx.log.error({ err: error, deliveryId: delivery.id, action: delivery.action }, 'an action of a provider failed');
-  return { kind: 'unavailable', message: 'The answer of the provider could not be understood.' };
+  // No answer, or a fault of our own, or an answer that nobody foresaw: this delivery fails, the others go on.
+  return { kind: 'unavailable', message: failureSentence(ctx, error, account.provider) };
 }
 
 /** The connection, if something may be delivered there. */

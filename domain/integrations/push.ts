@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
+import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import { compileFilters, type ContactFilters } from '../records/contact-filters.ts';
@@ -26,12 +27,12 @@ export interface PushSelection {
   exclude?: readonly string[] | undefined;
 }
 
-/** What became of each contact. */
+/** What became of each contact; its address is shown to those who may read contacts. */
 export interface PushResult {
   provider: string;
   pushed: number;
   failed: number;
-  results: { contact_id: string; email: string; ok: boolean; error?: string }[];
+  results: { contact_id: string; email?: string; ok: boolean; error?: string }[];
 }
 
 export const MAX_PUSHED = 500;
@@ -132,6 +133,7 @@ interface Push {
 async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Promise<void> {
   const queue = [...push.contacts];
   const endsAt = Date.now() + PUSH_MS;
+  const showsEmail = may(ctx.actor, ['READ_CONTACTS'], ['view_contacts']);
   const work = async () => {
     for (let contact = queue.shift(); contact; contact = queue.shift()) {
       const error = await pushOne(ctx, push, contact, endsAt).catch((thrown: unknown) => {
@@ -140,7 +142,7 @@ async function pushAll(ctx: Ctx, push: Push, results: PushResult['results']): Pr
       });
       results.push({
         contact_id: contact.id,
-        email: contact.email,
+        ...(showsEmail ? { email: contact.email } : {}),
         ok: error === undefined,
         ...(error === undefined ? {} : { error }),
       });

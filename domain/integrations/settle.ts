@@ -167,6 +167,19 @@ export async function abandonDeliveries(
   for (const row of rows) emitSettled(tx, row, why);
 }
 
+/**
+ * Takes back actions that runs of automations asked for and that wait for their provider. One that is under way at this moment may still be done. The caller has ended the runs,
+ * so nothing is added for them meanwhile; their lanes end by themselves.
+ */
+export async function takeBackActions(tx: Tx, automationRunIds: readonly string[]): Promise<void> {
+  if (automationRunIds.length === 0) return;
+  await tx.org.sql(
+    `delete from integration_deliveries where organization_id = :org and source is not null
+       and source ->> 'run_id' = any(cast(:runs as text[])) and state = 'pending'`,
+    { runs: automationRunIds },
+  );
+}
+
 /** Says what became of an action to those who asked for it; `error` is null where it is done. */
 function emitSettled(
   tx: Tx,

@@ -1,7 +1,8 @@
 import { json } from '../../db/connection.ts';
 import type { Row } from '../../db/rows.ts';
-import { badRequest, notFound, type Problem } from '../../lib/errors.ts';
+import { AppError, badRequest, notFound, type Problem } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
+import { may } from '../kernel/actor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader, transact, type Tx } from '../kernel/transact.ts';
 import { isTrigger } from '../triggers/vocabulary.ts';
@@ -58,8 +59,8 @@ function problemsOf(connection: { provider: string } | undefined, input: Partial
 }
 
 /**
- * Has an action carried out whenever something happens, from now on.
- * @throws AppError not_found, bad_request
+ * Has an action carried out whenever something happens, from now on. An action of Heron itself is one on contacts, and asks for what their routes ask for.
+ * @throws AppError not_found, bad_request, forbidden
  */
 export async function createSubscription(
   ctx: Ctx,
@@ -70,6 +71,8 @@ export async function createSubscription(
     const connection = await foundConnection(tx.org, connectionId);
     const problems = problemsOf(connection, input);
     if (problems.length > 0) throw badRequest('The subscription cannot be made', problems);
+    if (partsOfAction(input.action).provider === NATIVE && !may(ctx.actor, ['WRITE_CONTACTS'], ['manage_contacts']))
+      throw new AppError('forbidden', `${input.action} needs WRITE_CONTACTS (keys) or manage_contacts (people)`);
     const [row] = await tx.org.sql<Subscription>(
       `insert into integration_subscriptions (id, organization_id, connection_id, event_type, action, config, enabled, use_case, created_at, updated_at)
        values (:id, :org, :connection, :event, :action, cast(:config as jsonb), :enabled, :use, :now, :now) returning *`,

@@ -4,6 +4,7 @@ import { reader } from '../kernel/transact.ts';
 import { isTrigger, sampleData } from '../triggers/vocabulary.ts';
 import { callFor, logRun, noteReauth } from './account.ts';
 import { readConnection } from './connections.ts';
+import { failureSentence } from './failure.ts';
 import { ReauthRequired, type ActionContact, type Provider } from './providers/provider.ts';
 import { findAction } from './registry.ts';
 import type { Subscription } from './subscriptions.ts';
@@ -49,7 +50,7 @@ export async function fireTest(ctx: Ctx, connectionId: string): Promise<boolean>
       });
       sent += 1;
     } catch (error) {
-      problem = error instanceof Error ? error.message : 'It failed.';
+      problem = failureSentence(ctx, error, provider);
       if (error instanceof ReauthRequired) await noteReauth(ctx, current(), problem);
     }
   }

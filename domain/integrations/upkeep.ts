@@ -13,6 +13,7 @@ import {
   type OpenAccount,
 } from './account.ts';
 import { openCall } from './call.ts';
+import { failureSentence } from './failure.ts';
 import { ReauthRequired, Refused, type Provider } from './providers/provider.ts';
 import { findProvider } from './registry.ts';
 import { requireClient, revokeToken } from './tokens.ts';
@@ -63,7 +64,7 @@ async function checkOne(ctx: Ctx, connection: ConnectionRow): Promise<void> {
     await ask(account);
     await noteHealth(ctx, connection, { health: 'healthy', status: 'connected', detail: null });
   } catch (error) {
-    const detail = error instanceof Error ? error.message : 'It failed.';
+    const detail = failureSentence(ctx, error, provider);
     if (error instanceof ReauthRequired) await noteReauth(ctx, account?.current() ?? connection, detail);
     else if (error instanceof Refused)
       await noteHealth(ctx, connection, { health: 'degraded', status: 'degraded', detail });
@@ -108,16 +109,19 @@ type Revocation = Row<'integration_revocations'>;
 
 /**
  * Ends consents and webhooks of connections that are gone at their providers: those that are due, with the time of the next attempt stored before each. A provider that
- * does not answer is asked again after a minute, doubling, up to a day.
+ * does not answer is asked again after a minute, doubling, up to a day. An account that another connection of this installation uses keeps its consent: at most
+ * providers it is one for all of them.
  * @returns those that need no further attempt
  */
 export async function revokeConnections(deps: Deps): Promise<number> {
-  const due = await across(deps.db, 'maintenance').sql<Revocation>(
+  const due = await across(deps.db, 'maintenance').sql<Revocation & { shared: boolean }>(
     `with due as (
        select connection_id from integration_revocations where due_at <= :now order by due_at limit :page for update skip locked)
      update integration_revocations r set attempts = r.attempts + 1,
        due_at = cast(:now as timestamptz) + least(:first * power(2, least(r.attempts, 20)), :longest) * interval '1 millisecond'
-     from due where r.connection_id = due.connection_id returning r.*`,
+     from due where r.connection_id = due.connection_id
+     returning r.*, exists (select from integration_connections c where c.provider = r.provider
+       and c.external_account_id = r.external_account_id and c.status in ('connected', 'degraded')) as shared`,
     { now: deps.clock.now(), page: PAGE, first: FIRST_RETRY_MS, longest: DAY_MS },
   );
   let done = 0;
@@ -134,8 +138,8 @@ export async function revokeConnections(deps: Deps): Promise<number> {
   return done;
 }
 
-/** Asks the provider to end a consent and to send no webhooks. Returns whether both have ended. */
-async function revoke(deps: Deps, row: Revocation): Promise<boolean> {
+/** Asks the provider to end a consent that no other connection needs, and to send no webhooks. Returns whether nothing is left to do. */
+async function revoke(deps: Deps, row: Revocation & { shared: boolean }): Promise<boolean> {
   const provider = findProvider(row.provider);
   if (!provider) return false;
   try {
@@ -149,14 +153,14 @@ async function revoke(deps: Deps, row: Revocation): Promise<boolean> {
   }
 }
 
-async function endAll(deps: Deps, provider: Provider, row: Revocation): Promise<void> {
+async function endAll(deps: Deps, provider: Provider, row: Revocation & { shared: boolean }): Promise<void> {
   const secrets = openConfig(deps.keyring, { id: row.connection_id, sealed: row.sealed }) as Record<string, string>;
   const call = openCall(deps, provider, {
     apiBase: row.api_base,
     ...(provider.oauth ? { accessToken: async () => secrets.access_token! } : { config: secrets }),
   });
   if (row.inbound_external_id) await provider.inbound?.unregister?.(call, row.inbound_external_id);
-  if (!provider.oauth) return;
+  if (!provider.oauth || row.shared) return;
   const token = secrets.refresh_token || secrets.access_token!;
   if (provider.oauth.revoke) await provider.oauth.revoke(call, token);
   else await revokeToken(deps, provider, requireClient(deps.config, provider), token);

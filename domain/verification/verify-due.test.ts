@@ -101,6 +101,33 @@ test.serial('silence is asked again after longer and longer times, and ends as u
   t.truthy(row!.verification_checked_at);
 });
 
+test.serial(
+  'a look that fails holds up no other address, and is given up after as many tries as silence',
+  async (t) => {
+    const tenant = await builtin.tenant();
+    const ids = await schedule(builtin, tenant, ['eve@broken.example', 'fay@mail.example']);
+    const broken: DnsRecords = {
+      ...dns,
+      mx: async (domain) => {
+        if (domain === 'broken.example') throw new TypeError('eve@broken.example');
+        return dns.mx(domain);
+      },
+    };
+    t.is(await verifyDueAddresses({ ...builtin.deps, dns: broken }), 1);
+    t.is((await contact(builtin, ids.get('fay@mail.example')))!.verification_reason, 'takes_mail');
+    let tries = 1;
+    for (; (await waiting(builtin, tenant)).length > 0 && tries < 20; tries += 1) {
+      clock.set((await waiting(builtin, tenant))[0]!.due_at);
+      await verifyDueAddresses({ ...builtin.deps, dns: broken });
+    }
+    t.is(tries, 8);
+    t.like(await contact(builtin, ids.get('eve@broken.example')), {
+      verification_status: 'unknown',
+      verification_reason: 'check_failed',
+    });
+  },
+);
+
 test.serial('an address that changes while it is looked at is looked at again', async (t) => {
   const tenant = await builtin.tenant();
   const ids = await schedule(builtin, tenant, ['old@null.example']);

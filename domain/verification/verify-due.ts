@@ -12,7 +12,7 @@ const AT_ONCE = 10;
 const TAKEN_MS = 10 * 60_000;
 const RETRY_BASE_MS = 5 * 60_000;
 const RETRY_CAP_MS = 24 * 3_600_000;
-/** After so many tries without an answer the address counts as looked at, and stays unknown. */
+/** After so many tries without a verdict, whether nothing answered or the look failed, the address counts as looked at, and stays unknown. */
 const MAX_ATTEMPTS = 8;
 /** How long (ms) one sweep verifies; the next one goes on. */
 const SWEEP_MS = 3 * 60_000;
@@ -59,21 +59,37 @@ function takeDue({ db, clock }: Deps): Promise<Due[]> {
   );
 }
 
-/** Looks at one address and stores what was found. Returns whether there is a verdict. */
+/**
+ * Looks at one address and stores what was found; one whose look fails holds up no other, and is tried as often as one that nothing answers for. Returns whether there is
+ * a verdict.
+ */
 async function verify(deps: Deps, check: AddressChecker, due: Due): Promise<boolean> {
-  const found = await check(deps, due.email);
-  const verdict: Verdict | undefined =
-    found !== 'later'
-      ? found
-      : due.attempts >= MAX_ATTEMPTS
-        ? { status: 'unknown', reason: 'no_answer', isCatchAll: false }
-        : undefined;
-  if (verdict) return settle(deps, due, verdict);
+  try {
+    // The look did not fail, but the storing of what it came to, and it has been tried often enough.
+    if (due.attempts > MAX_ATTEMPTS) return await giveUp(deps, due);
+    const found = await check(deps, due.email);
+    return await (found === 'later' ? putOff(deps, due, 'no_answer') : settle(deps, due, found));
+  } catch (error) {
+    // The message may quote the address.
+    deps.log.error({ contactId: due.contact_id, kind: (error as Error).name }, 'an address could not be verified');
+    return putOff(deps, due, 'check_failed');
+  }
+}
+
+/** Has an address looked at again later; after so many tries it stays unknown for this reason. */
+async function putOff(deps: Deps, due: Due, reason: string): Promise<boolean> {
+  if (due.attempts === MAX_ATTEMPTS) return settle(deps, due, { status: 'unknown', reason, isCatchAll: false });
   const waitMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (due.attempts - 1));
   await across(deps.db, 'maintenance').run(
     'update contact_verifications set due_at = :due_at where contact_id = :contact_id',
     { contact_id: due.contact_id, due_at: new Date(deps.clock.now().getTime() + waitMs) },
   );
+  return false;
+}
+
+/** Looks at an address no more, whose verdict cannot be stored. */
+async function giveUp({ db }: Deps, { contact_id: contact }: Due): Promise<boolean> {
+  await across(db, 'maintenance').run('delete from contact_verifications where contact_id = :contact', { contact });
   return false;
 }
 
