@@ -2,6 +2,7 @@ import { approvalContent, createApproval } from '../harness/approvals.ts';
 import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
+import { sceneOfLeads } from './leads.ts';
 
 /** Pages to look at: name of the picture, address, and whose workspace it is. */
 export type PageToSee = [name: string, path: string, who?: 'empty'];
@@ -23,7 +24,7 @@ export interface Stage {
 }
 
 /** What each room adds to the workspace, and its pages; in the order in which they are made. */
-const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns];
+const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns, sceneOfLeads];
 
 /** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
 export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;

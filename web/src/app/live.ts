@@ -9,7 +9,11 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['inbox.', ['checklist']],
   ['email_account.', ['mailboxes', 'checklist']],
   ['warmup.', ['mailboxes']],
-  ['contact.', ['campaigns', 'checklist']],
+  ['contact.', ['campaigns', 'contacts', 'checklist']],
+  ['bulk_operation.', ['imports', 'contacts', 'checklist']],
+  ['crm.', ['deals', 'tasks', 'contacts']],
+  ['meeting.', ['meetings', 'contacts']],
+  ['automation.', ['automations']],
   ['team.', ['team']],
 ];
 /** Events come in bursts: queries are asked again at most this often (ms). */

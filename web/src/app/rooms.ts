@@ -1,10 +1,11 @@
 import IconHome from '@tabler/icons-react/dist/esm/icons/IconHome.mjs';
 import IconRosetteDiscountCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
 import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
+import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import type { ReactNode } from 'react';
 
-type Key = 'start' | 'campaigns' | 'mailboxes' | 'review';
+type Key = 'start' | 'campaigns' | 'leads' | 'mailboxes' | 'review';
 
 interface Room {
   /** Its text is `nav.<key>`. */
@@ -19,6 +20,7 @@ interface Room {
 export const ROOMS: readonly Room[] = [
   { key: 'start', path: '/', icon: IconHome },
   { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },
+  { key: 'leads', path: '/leads', icon: IconUsers, needs: 'view_contacts' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
 ];

@@ -1,4 +1,5 @@
 import type { campaigns } from './en/campaigns.ts';
+import type { leads } from './en/leads.ts';
 import type { mailboxes } from './en/mailboxes.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
@@ -6,6 +7,7 @@ import type { start } from './en/start.ts';
 /** The texts of each room: a file for each language, loaded with the room. A new room has a line here. */
 export interface RoomTexts {
   campaigns: typeof campaigns;
+  leads: typeof leads;
   mailboxes: typeof mailboxes;
   review: typeof review;
   start: typeof start;

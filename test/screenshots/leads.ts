@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runImport } from '../../domain/imports/run.ts';
+import { startImport } from '../../domain/imports/start.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './scene.ts';
+
+/** The room of leads: the messy list of the examples imported, tags, a segment, suppressions, and names as they arrive. */
+export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {
+  await post('/suppressions', {
+    entries: [{ value: 'rival.example' }, { value: 'grace@example.com', reason: HOSTILE }],
+    reason: 'Competitor',
+  });
+  const customer = await post('/categories', { title: 'Customer', color: '#0ea5e9' });
+  const hostileTag = await post('/categories', { title: '<script>document.title=1</script>', color: '#e11d48' });
+  const imported = await importLeads(world, tenant.organizationId);
+  const [grace, hostile] = await post('/contacts', [
+    {
+      email: 'grace@example.com',
+      first_name: 'Grace',
+      last_name: 'Hopper',
+      company: 'Navy',
+      phone: '+1 202 555 0100',
+      categories: [customer.id],
+      custom_fields: { plan: 'pro', city: 'Arlington' },
+    },
+    {
+      email: 'hostile@example.com',
+      first_name: HOSTILE,
+      last_name: WIDE,
+      company: HOSTILE,
+      categories: [customer.id, hostileTag.id],
+      custom_fields: { [HOSTILE.slice(0, 60)]: WIDE, لون: 'أحمر' },
+    },
+  ]);
+  const segment = await post('/segments', {
+    name: 'Customers not written to',
+    match: 'all',
+    conditions: [
+      { field: 'outreach_status', operator: 'in', values: ['fresh', 'enrolled'] },
+      { field: 'company', operator: 'exists' },
+      { field: 'custom.plan', operator: 'in', values: ['pro', 'free'] },
+    ],
+  });
+  await post('/segments', { name: HOSTILE.slice(0, 100) });
+  return [
+    ['leads-empty', '/leads', 'empty'],
+    ['leads', '/leads'],
+    ['leads-none-found', '/leads?q=nothing-like-it'],
+    ['lead', `/leads/${grace.id}`],
+    ['lead-hostile', `/leads/${hostile.id}`],
+    ['leads-segments-empty', '/leads/segments', 'empty'],
+    ['leads-segments', '/leads/segments'],
+    ['leads-segment', `/leads/segments/${segment.id}`],
+    ['leads-segment-new', '/leads/segments/new'],
+    ['leads-imports-empty', '/leads/imports', 'empty'],
+    ['leads-imports', '/leads/imports'],
+    ['leads-import', `/leads/imports/${imported}`],
+    ['leads-import-new', '/leads/imports/new'],
+    ['leads-suppressions-empty', '/leads/suppressions', 'empty'],
+    ['leads-suppressions', '/leads/suppressions'],
+    ['leads-database', '/leads/database'],
+    ['leads-database-companies', '/leads/database?by=companies&q=green'],
+    ['leads-database-empty', '/leads/database', 'empty'],
+    ['leads-catalogue', '/leads/catalogue'],
+  ];
+}
+
+/** Imports the messy list of the examples, to its end. */
+async function importLeads(world: Stage['world'], organizationId: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'heron-scene-'));
+  const path = join(folder, 'leads.csv');
+  const text = await readFile(new URL('../../examples/leads.csv', import.meta.url));
+  await writeFile(path, text);
+  const ctx = world.system(organizationId);
+  const { id } = await startImport(ctx, { file: { path, filename: 'leads.csv', size: text.length } });
+  await runImport(ctx, id);
+  await rm(folder, { recursive: true, force: true });
+  return id;
+}

@@ -1,0 +1,52 @@
+import { Button, Group, Modal, Stack, Text, type ButtonProps } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { useText } from '../text/index.ts';
+import { ErrorNote } from './states.tsx';
+
+/** A button for what cannot be undone: it says what will happen, and does it when it is confirmed. */
+export function ConfirmButton({
+  label,
+  title,
+  children,
+  act,
+  ...button
+}: ButtonProps & {
+  /** What the button says, and the one that confirms. */
+  label: string;
+  /** The question. */
+  title: string;
+  /** What happens then. */
+  children: ReactNode;
+  act: { mutateAsync: () => Promise<unknown>; error: unknown; isPending: boolean; reset: () => void };
+}) {
+  const t = useText();
+  const [isOpen, dialog] = useDisclosure(false, { onOpen: act.reset });
+  const confirm = () =>
+    act.mutateAsync().then(dialog.close, () => {
+      // The dialog stays open and shows what the API said.
+    });
+  return (
+    <>
+      <Button variant="default" {...button} onClick={dialog.open}>
+        {label}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={title}>
+        <Stack>
+          <Text size="sm" component="div" className="wrap-anywhere">
+            {children}
+          </Text>
+          <ErrorNote error={act.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={dialog.close}>
+              {t('cancel')}
+            </Button>
+            <Button color="red" onClick={() => void confirm()} loading={act.isPending} data-autofocus>
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

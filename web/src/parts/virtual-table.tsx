@@ -1,0 +1,94 @@
+import { Box, Paper, Table, Text } from '@mantine/core';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { useText } from '../text/index.ts';
+
+/** Height of one row (px); every row has it, so that a row's place is known before it is drawn. */
+const ROW = 45;
+/** Rows drawn beyond what is seen, and how near the end the next page is asked for. */
+const AHEAD = 20;
+
+/**
+ * A list of any length under its columns. Only the rows in sight are in the page, and the next ones are asked for as the end comes near. Cells are
+ * one line high: what may be long has the class `clip`.
+ */
+export function VirtualTable<Row>({
+  list,
+  columns,
+  minWidth,
+  keyOf,
+  children,
+}: {
+  list: Pick<
+    UseInfiniteQueryResult<{ pages: { data: readonly Row[]; pagination: { total: number | null } }[] }>,
+    'data' | 'hasNextPage' | 'fetchNextPage' | 'isFetchingNextPage'
+  >;
+  columns: readonly { label: string; isNumber?: boolean; width?: number | string; isHidden?: boolean }[];
+  /** Below this width (px) the table scrolls sideways. */
+  minWidth: number;
+  keyOf: (row: Row) => string;
+  /** The cells of a row. */
+  children: (row: Row) => ReactNode;
+}) {
+  const t = useText();
+  const box = useRef<HTMLDivElement>(null);
+  const [scrollMargin, setMargin] = useState(0);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  useLayoutEffect(() => {
+    if (box.current) setMargin(Math.round(box.current.getBoundingClientRect().top + window.scrollY));
+  }, [rows.length]);
+  const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => ROW, overscan: AHEAD, scrollMargin });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? -1;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  useEffect(() => {
+    if (last >= rows.length - AHEAD && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const before = shown.length > 0 ? shown[0]!.start - scrollMargin : 0;
+  const after = Math.max(0, (rows.length - 1 - last) * ROW);
+  return (
+    <Paper withBorder radius="md" ref={box}>
+      <Table.ScrollContainer minWidth={minWidth}>
+        <Table highlightOnHover layout="fixed" aria-rowcount={(list.data?.pages[0]?.pagination.total ?? -2) + 1}>
+          <Table.Thead>
+            <Table.Tr aria-rowindex={1}>
+              {columns.map(({ label, isNumber, width, isHidden }) => (
+                <Table.Th key={label} ta={isNumber ? 'right' : undefined} w={width}>
+                  {isHidden ? <span className="skip">{label}</span> : label}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {before > 0 ? <Space height={before} columns={columns.length} /> : null}
+            {shown.map(({ index }) => (
+              <Table.Tr key={keyOf(rows[index]!)} h={ROW} aria-rowindex={index + 2}>
+                {children(rows[index]!)}
+              </Table.Tr>
+            ))}
+            {after > 0 ? <Space height={after} columns={columns.length} /> : null}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {list.data && rows.length === 0 ? (
+        <Text p="md" c="dimmed" size="sm">
+          {t('nothingFound')}
+        </Text>
+      ) : null}
+      {isFetchingNextPage ? (
+        <Box p="sm" ta="center" c="dimmed" fz="sm" role="status">
+          {t('loading')}
+        </Box>
+      ) : null}
+    </Paper>
+  );
+}
+
+function Space({ height, columns }: { height: number; columns: number }) {
+  return (
+    <Table.Tr aria-hidden>
+      <Table.Td colSpan={columns} h={height} p={0} />
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,114 @@
+import { Badge, Table } from '@mantine/core';
+import { dataOf, heron } from '../../app/api.ts';
+import { usePaged } from '../../parts/paged.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { nameOf } from './contacts.tsx';
+import type { Question } from './database.tsx';
+
+const COLORS: Record<string, string> = {
+  replied: 'teal',
+  positive: 'teal',
+  meeting: 'teal',
+  bounced: 'red',
+  unsubscribed: 'yellow',
+};
+
+/** People of the lead database, those written to last first. */
+export function PeopleTable({ question }: { question: Question }) {
+  const t = useText();
+  const list = usePaged(['contacts', 'database', 'people', question], (cursor, signal) =>
+    dataOf(heron.POST('/v1/lead-database/people', { body: { ...question, limit: 100, ...cursor }, signal })),
+  );
+  return (
+    <Answered query={list} skeleton={<ListSkeleton />}>
+      {() => (
+        <VirtualTable
+          list={list}
+          minWidth={760}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: t('leads.who'), width: '36%' },
+            { label: t('leads.company'), width: '22%' },
+            { label: t('leads.database.status'), width: 140 },
+            { label: t('leads.database.letters'), isNumber: true, width: 90 },
+            { label: t('leads.database.last'), width: 140 },
+          ]}
+        >
+          {(person) => (
+            <>
+              <Table.Td className="clip">
+                <To to={`/leads/${person.id}`} fw={600} size="sm" title={person.email}>
+                  {nameOf(person) || person.email}
+                </To>{' '}
+                {person.job_title}
+              </Table.Td>
+              <Table.Td className="clip">{person.company || person.company_domain}</Table.Td>
+              <Table.Td>
+                <Badge variant="light" tt="none" color={COLORS[person.outreach_status] ?? 'gray'}>
+                  {textOf('leads.value', person.outreach_status)}
+                </Badge>
+              </Table.Td>
+              <Table.Td ta="right">{person.emails_received || null}</Table.Td>
+              <Table.Td c="dimmed" className="clip">
+                {person.last_contacted_at ? <Ago at={person.last_contacted_at} /> : null}
+              </Table.Td>
+            </>
+          )}
+        </VirtualTable>
+      )}
+    </Answered>
+  );
+}
+
+/** The same people by company, those with most people first. */
+export function CompanyTable({ question }: { question: Question }) {
+  const t = useText();
+  const list = usePaged(['contacts', 'database', 'companies', question], (cursor, signal) =>
+    dataOf(heron.POST('/v1/lead-database/companies', { body: { ...question, limit: 100, ...cursor }, signal })),
+  );
+  return (
+    <Answered query={list} skeleton={<ListSkeleton />}>
+      {() => (
+        <VirtualTable
+          list={list}
+          minWidth={760}
+          keyOf={({ domain }) => domain}
+          columns={[
+            { label: t('leads.company'), width: '40%' },
+            { label: t('leads.people'), isNumber: true, width: 100 },
+            { label: t('leads.database.contacted'), isNumber: true, width: 130 },
+            { label: t('leads.database.replied'), isNumber: true, width: 110 },
+            { label: t('leads.database.fresh'), isNumber: true, width: 130 },
+            { label: t('leads.database.last'), width: 140 },
+          ]}
+        >
+          {(company) => (
+            <>
+              <Table.Td className="clip">
+                <To
+                  to={`/leads/database?q=${encodeURIComponent(company.domain)}`}
+                  fw={600}
+                  size="sm"
+                  title={company.domain}
+                >
+                  {company.name || company.domain}
+                </To>
+              </Table.Td>
+              <Table.Td ta="right">{toNumber(company.people)}</Table.Td>
+              <Table.Td ta="right">{company.contacted || null}</Table.Td>
+              <Table.Td ta="right">{company.replied || null}</Table.Td>
+              <Table.Td ta="right">{company.fresh || null}</Table.Td>
+              <Table.Td c="dimmed" className="clip">
+                {company.last_contacted_at ? <Ago at={company.last_contacted_at} /> : null}
+              </Table.Td>
+            </>
+          )}
+        </VirtualTable>
+      )}
+    </Answered>
+  );
+}

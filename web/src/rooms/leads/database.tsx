@@ -1,0 +1,196 @@
+import { Button, Group, SegmentedControl, Select, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron, type BodyOf } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { saveAs } from '../../parts/download.ts';
+import { Figure } from '../../parts/figure.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { Section } from '../../parts/section.tsx';
+import { Answered, FiguresSkeleton } from '../../parts/states.tsx';
+import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
+import { complete, Conditions, type Audience } from './conditions.tsx';
+import { CompanyTable, PeopleTable } from './database-tables.tsx';
+import { LeadsPage } from './pages.tsx';
+
+export type Question = BodyOf<'/v1/lead-database/coverage', 'post'>;
+const FACETS = ['outreach_status', 'verification_status', 'esp_provider', 'seniority', 'department'] as const;
+
+/** How much of whom the workspace knows outreach has covered: figures, then the people or their companies. */
+export default function DatabasePage() {
+  const t = useText();
+  const [q, setQ] = useFilter('q');
+  const [segment, setSegment] = useFilter('segment');
+  const [where, setWhere] = useFilter('where');
+  const [by, setBy] = useFilter('by');
+  const [audience, setAudience] = useState(() => readAudience(where));
+  const [query] = useDebouncedValue(q, 200);
+  const segments = useQuery({
+    queryKey: ['segments', 'names'],
+    queryFn: () => dataOf(heron.GET('/v1/segments', { params: { query: { limit: 100 } } })),
+  });
+  const question: Question = {
+    ...complete(readAudience(where)),
+    ...(query ? { q: query } : {}),
+    ...(segment ? { segment_id: segment } : {}),
+  };
+  const change = (next: Audience) => {
+    setAudience(next);
+    const ready = complete(next);
+    setWhere(ready.conditions.length > 0 ? JSON.stringify(ready) : '');
+  };
+  return (
+    <LeadsPage lead={t('leads.database.lead')} actions={<Export question={question} />}>
+      <Section title={t('leads.database.whom')}>
+        <Stack gap="sm">
+          <Group gap="xs">
+            <TextInput
+              value={q}
+              onChange={(event) => setQ(event.currentTarget.value)}
+              placeholder={t('leads.search')}
+              aria-label={t('leads.search')}
+              w={{ base: '100%', sm: 260 }}
+            />
+            <Select
+              value={segment || null}
+              onChange={(value) => setSegment(value ?? '')}
+              data={(segments.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+              placeholder={t('leads.database.anySegment')}
+              aria-label={t('leads.database.anySegment')}
+              clearable
+              searchable
+              w={220}
+            />
+          </Group>
+          <Conditions value={audience} onChange={change} />
+        </Stack>
+      </Section>
+      <Coverage question={question} />
+      <Group justify="space-between">
+        <SegmentedControl
+          value={by === 'companies' ? 'companies' : 'people'}
+          onChange={(value) => setBy(value === 'people' ? '' : value)}
+          data={(['people', 'companies'] as const).map((value) => ({ value, label: t(`leads.database.${value}`) }))}
+          aria-label={t('leads.database.by')}
+        />
+      </Group>
+      {by === 'companies' ? <CompanyTable question={question} /> : <PeopleTable question={question} />}
+    </LeadsPage>
+  );
+}
+
+/** Conditions as the address has them; none where it was written by hand and says nothing. */
+function readAudience(where: string): Audience {
+  try {
+    const { match, conditions } = JSON.parse(where) as Partial<Audience>;
+    return { match: match === 'any' ? 'any' : 'all', conditions: Array.isArray(conditions) ? conditions : [] };
+  } catch {
+    return { match: 'all', conditions: [] };
+  }
+}
+
+function Coverage({ question }: { question: Question }) {
+  const t = useText();
+  const asked = useQuery({
+    queryKey: ['contacts', 'coverage', question],
+    placeholderData: keepPreviousData,
+    queryFn: async () => {
+      const [coverage, facets] = await Promise.all([
+        dataOf(heron.POST('/v1/lead-database/coverage', { body: question })),
+        dataOf(heron.POST('/v1/lead-database/facets', { body: question })),
+      ]);
+      return { coverage, facets };
+    },
+  });
+  return (
+    <Answered query={asked} skeleton={<FiguresSkeleton />}>
+      {({ coverage, facets }) =>
+        coverage.total === 0 ? null : (
+          <>
+            <SimpleGrid cols={{ base: 2, md: 4 }}>
+              <Figure
+                label={t('leads.people')}
+                value={toNumber(coverage.total)}
+                note={t('leads.database.ofCompanies', { count: coverage.companies })}
+              />
+              <Figure
+                label={t('leads.database.contacted')}
+                value={toNumber(coverage.contacted)}
+                note={coverage.contacted_share === null ? null : toPercent(coverage.contacted_share)}
+              />
+              <Figure
+                label={t('leads.database.replied')}
+                value={toNumber(coverage.replied)}
+                note={coverage.positive > 0 ? t('leads.database.positive', { count: coverage.positive }) : null}
+              />
+              <Figure
+                label={t('leads.database.fresh')}
+                value={toNumber(coverage.fresh)}
+                note={t('leads.database.reachable', { count: coverage.fresh_reachable })}
+              />
+            </SimpleGrid>
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }} spacing="lg">
+              {FACETS.map((name) => (
+                <Facet key={name} name={name} counts={facets[name]} total={coverage.total} />
+              ))}
+            </SimpleGrid>
+          </>
+        )
+      }
+    </Answered>
+  );
+}
+
+/** The most common values of one property, as far as any is known. */
+function Facet({
+  name,
+  counts,
+  total,
+}: {
+  name: (typeof FACETS)[number];
+  counts: { key: string; count: number }[];
+  total: number;
+}) {
+  const t = useText();
+  if (counts.every(({ key }) => key === '' || key === 'unknown')) return null;
+  return (
+    <div>
+      <Text size="xs" fw={600} c="dimmed" mb={4}>
+        {textOf('leads.field', name)}
+      </Text>
+      <Table verticalSpacing={2} horizontalSpacing={0} withRowBorders={false} layout="fixed">
+        <Table.Tbody>
+          {counts.slice(0, 5).map(({ key, count }) => (
+            <Table.Tr key={key} title={toPercent(count / total)}>
+              <Table.Td className="clip" fz="sm">
+                {key === '' ? t('leads.value.unknown') : textOf('leads.value', key)}
+              </Table.Td>
+              <Table.Td ta="right" fz="sm" w={70}>
+                {toNumber(count)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+function Export({ question }: { question: Question }) {
+  const t = useText();
+  const download = useAct(() => dataOf(heron.POST('/v1/lead-database/export', { body: question, parseAs: 'blob' })), {
+    onDone: (file) => saveAs(file as Blob, 'people.csv'),
+  });
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+      onClick={() => download.mutate()}
+      loading={download.isPending}
+    >
+      {t('leads.database.export')}
+    </Button>
+  );
+}

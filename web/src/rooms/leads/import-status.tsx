@@ -1,0 +1,14 @@
+import { Badge } from '@mantine/core';
+import { useText } from '../../text/index.ts';
+
+const COLORS = { queued: 'gray', running: 'blue', completed: 'teal', failed: 'red', cancelled: 'yellow' } as const;
+
+/** How far an import is, in a word. */
+export function ImportStatus({ status }: { status: keyof typeof COLORS }) {
+  const t = useText();
+  return (
+    <Badge variant="light" color={COLORS[status]} tt="none">
+      {t(`leads.imports.state.${status}`)}
+    </Badge>
+  );
+}

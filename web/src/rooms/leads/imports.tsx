@@ -1,0 +1,72 @@
+import { Table } from '@mantine/core';
+import IconUpload from '@tabler/icons-react/dist/esm/icons/IconUpload.mjs';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+import { ImportStatus } from './import-status.tsx';
+import { LeadsPage } from './pages.tsx';
+
+/** Files that were imported, newest first. */
+export default function ImportsPage() {
+  const t = useText();
+  const mayWrite = useCan('manage_contacts');
+  const list = usePaged(['imports', 'list'], (cursor, signal) =>
+    dataOf(heron.GET('/v1/contacts/imports', { params: { query: { limit: 50, ...cursor } }, signal })),
+  );
+  const start = mayWrite ? (
+    <ToButton to="/leads/imports/new" leftSection={<IconUpload size={16} />}>
+      {t('leads.import')}
+    </ToButton>
+  ) : null;
+  return (
+    <LeadsPage lead={t('leads.imports.lead')} actions={start}>
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ pages }) =>
+          pages[0]?.data.length === 0 ? (
+            <Empty icon={IconUpload} title={t('leads.imports.empty')} action={start}>
+              {t('leads.imports.empty.why')}
+            </Empty>
+          ) : (
+            <PagedTable
+              list={list}
+              minWidth={700}
+              columns={[
+                { label: t('leads.imports.file') },
+                { label: t('leads.imports.state') },
+                { label: t('leads.imports.new'), isNumber: true },
+                { label: t('leads.imports.updated'), isNumber: true },
+                { label: t('leads.imports.leftOut'), isNumber: true },
+                { label: t('leads.imports.when') },
+              ]}
+            >
+              {pages.flatMap(({ data }) =>
+                data.map((one) => (
+                  <Table.Tr key={one.id}>
+                    <Table.Td maw={{ base: 180, sm: 320 }} className="clip">
+                      <To to={`/leads/imports/${one.id}`} fw={600} size="sm" title={one.filename}>
+                        {one.filename}
+                      </To>
+                    </Table.Td>
+                    <Table.Td>
+                      <ImportStatus status={one.status} />
+                    </Table.Td>
+                    <Table.Td ta="right">{toNumber(one.imported)}</Table.Td>
+                    <Table.Td ta="right">{toNumber(one.updated)}</Table.Td>
+                    <Table.Td ta="right">{toNumber(one.skipped + one.failed)}</Table.Td>
+                    <Table.Td c="dimmed">
+                      <Ago at={one.created_at} />
+                    </Table.Td>
+                  </Table.Tr>
+                )),
+              )}
+            </PagedTable>
+          )
+        }
+      </Answered>
+    </LeadsPage>
+  );
+}

@@ -1,0 +1,50 @@
+import { Button, Modal, SimpleGrid, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import { useState, type ChangeEvent } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { useGo } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+
+const NOBODY = { email: '', first_name: '', last_name: '', company: '' };
+
+/** Adds one contact, and opens it; a known address is that contact. */
+export function NewContact() {
+  const t = useText();
+  const go = useGo();
+  const [isOpen, dialog] = useDisclosure();
+  const [person, setPerson] = useState(NOBODY);
+  const add = useAct(() => dataOf(heron.POST('/v1/contacts', { body: [person] })), {
+    stale: [['contacts'], ['checklist']],
+    done: t('leads.new.done'),
+    isShown: true,
+    onDone: ([contact]) => {
+      setPerson(NOBODY);
+      dialog.close();
+      if (contact) go(`/leads/${contact.id}`);
+    },
+  });
+  const field = (name: keyof typeof NOBODY) => ({
+    value: person[name],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => setPerson({ ...person, [name]: event.currentTarget.value }),
+  });
+  return (
+    <>
+      <Button variant="default" leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+        {t('leads.new')}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={t('leads.new')}>
+        <Form act={add} submit={t('leads.new')}>
+          <TextInput label={t('team.email')} type="email" required data-autofocus {...field('email')} />
+          <SimpleGrid cols={2}>
+            <TextInput label={t('leads.firstName')} {...field('first_name')} />
+            <TextInput label={t('leads.lastName')} {...field('last_name')} />
+          </SimpleGrid>
+          <TextInput label={t('leads.company')} {...field('company')} />
+        </Form>
+      </Modal>
+    </>
+  );
+}

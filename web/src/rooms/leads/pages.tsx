@@ -1,0 +1,25 @@
+import { Page } from '../../parts/page.tsx';
+import { SubPages } from '../../parts/sub-pages.tsx';
+import { useText } from '../../text/index.ts';
+import type { ReactNode } from 'react';
+
+/** One of the pages that the room is made of, with the way to the others. */
+export function LeadsPage({ lead, actions, children }: { lead: string; actions?: ReactNode; children: ReactNode }) {
+  const t = useText();
+  return (
+    <Page title={t('nav.leads')} lead={lead} actions={actions}>
+      <SubPages
+        label={t('leads.pages')}
+        pages={[
+          { to: '/leads', label: t('leads.contacts') },
+          { to: '/leads/segments', label: t('leads.segments') },
+          { to: '/leads/imports', label: t('leads.imports') },
+          { to: '/leads/suppressions', label: t('leads.suppressions') },
+          { to: '/leads/database', label: t('leads.database') },
+          { to: '/leads/catalogue', label: t('leads.catalogue') },
+        ]}
+      />
+      {children}
+    </Page>
+  );
+}

@@ -1,0 +1,181 @@
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { To, useGo } from '../../parts/to.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+import { complete, Conditions, type Audience } from './conditions.tsx';
+import { nameOf } from './contacts.tsx';
+
+type Segment = AnswerOf<'/v1/segments/{id}'>;
+
+/** One segment, or a new one: its conditions, and who is in it while they are written. */
+export default function SegmentPage() {
+  const t = useText();
+  const { id } = useParams({ strict: false }) as { id: string };
+  const isNew = id === 'new';
+  const segment = useQuery({
+    queryKey: ['segments', id],
+    queryFn: () => dataOf(heron.GET('/v1/segments/{id}', { params: { path: { id } } })),
+    enabled: !isNew,
+  });
+  return (
+    <Page
+      title={isNew ? t('leads.segments.new') : (segment.data?.name ?? t('leads.segments.one'))}
+      back={{ to: '/leads/segments', label: t('leads.segments') }}
+    >
+      {isNew ? (
+        <Edit />
+      ) : (
+        <Answered query={segment} skeleton={<ListSkeleton rows={2} height={160} />}>
+          {(data) => <Edit key={data.updated_at} segment={data} />}
+        </Answered>
+      )}
+    </Page>
+  );
+}
+
+function Edit({ segment }: { segment?: Segment }) {
+  const t = useText();
+  const go = useGo();
+  const mayWrite = useCan('manage_contacts');
+  const [name, setName] = useState(segment?.name ?? '');
+  const [audience, setAudience] = useState<Audience>(segment ?? { match: 'all', conditions: [] });
+  const body = { name, ...complete({ match: audience.match, conditions: audience.conditions }) };
+  const save = useAct(
+    () =>
+      segment
+        ? dataOf(heron.PATCH('/v1/segments/{id}', { params: { path: { id: segment.id } }, body }))
+        : dataOf(heron.POST('/v1/segments', { body })),
+    {
+      stale: [['segments'], ['contacts', 'segment']],
+      done: t('saved'),
+      isShown: true,
+      onDone: ({ id }) => (segment ? undefined : go(`/leads/segments/${id}`)),
+    },
+  );
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/segments/{id}', { params: { path: { id: segment!.id } } })), {
+    stale: [['segments', 'list']],
+    isShown: true,
+    onDone: () => go('/leads/segments'),
+  });
+  return (
+    <>
+      <Section title={t('leads.segments.who')}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate();
+          }}
+        >
+          <Stack>
+            <TextInput
+              label={t('leads.segments.name')}
+              required
+              maxLength={100}
+              readOnly={!mayWrite}
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              maw={420}
+            />
+            {audience.conditions.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                {t('leads.segments.all')}
+              </Text>
+            ) : null}
+            <Conditions value={audience} onChange={setAudience} readOnly={!mayWrite} />
+            <ErrorNote error={save.error} />
+            {mayWrite ? (
+              <Group justify="flex-end">
+                {segment ? (
+                  <ConfirmButton
+                    label={t('leads.segments.remove')}
+                    title={t('leads.segments.remove.ask', { name: segment.name })}
+                    act={remove}
+                    variant="subtle"
+                    color="red"
+                  >
+                    {t('leads.segments.remove.why')}
+                  </ConfirmButton>
+                ) : null}
+                <Button type="submit" loading={save.isPending}>
+                  {t('save')}
+                </Button>
+              </Group>
+            ) : null}
+          </Stack>
+        </form>
+      </Section>
+      <People audience={audience} />
+    </>
+  );
+}
+
+/** How many people the conditions hold for now, and the first of them. */
+function People({ audience }: { audience: Audience }) {
+  const t = useText();
+  const [asked] = useDebouncedValue(complete(audience), 300, { leading: true });
+  const people = useQuery({
+    queryKey: ['contacts', 'audience', asked.match, asked.conditions],
+    placeholderData: keepPreviousData,
+    queryFn: async () => {
+      const [coverage, first] = await Promise.all([
+        dataOf(heron.POST('/v1/lead-database/coverage', { body: asked })),
+        dataOf(heron.POST('/v1/lead-database/people', { body: { ...asked, limit: 8, sort: 'created' } })),
+      ]);
+      return { coverage, first: first.data };
+    },
+  });
+  return (
+    <Section title={t('leads.segments.now')}>
+      <Answered query={people} skeleton={<ListSkeleton rows={3} height={32} />}>
+        {({ coverage, first }) => (
+          <Stack gap="sm">
+            <Text size="sm" role="status">
+              <b>{t('leads.segments.count', { count: coverage.total })}</b>
+              {coverage.total > 0 ? (
+                <Text span inherit c="dimmed">
+                  {` ${t('leads.segments.reach', {
+                    fresh: toNumber(coverage.fresh_reachable),
+                    contacted: toNumber(coverage.contacted),
+                  })}`}
+                </Text>
+              ) : null}
+            </Text>
+            {first.length > 0 ? (
+              <Table.ScrollContainer minWidth={420}>
+                <Table layout="fixed">
+                  <Table.Tbody>
+                    {first.map((person) => (
+                      <Table.Tr key={person.id}>
+                        <Table.Td className="clip">
+                          <To to={`/leads/${person.id}`} size="sm">
+                            {nameOf(person) || person.email}
+                          </To>
+                        </Table.Td>
+                        <Table.Td className="clip" c="dimmed">
+                          {person.email}
+                        </Table.Td>
+                        <Table.Td className="clip" c="dimmed">
+                          {person.company}
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            ) : null}
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}

@@ -1,0 +1,175 @@
+import { Button, Modal, Table, Text, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import IconBan from '@tabler/icons-react/dist/esm/icons/IconBan.mjs';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { Form } from '../../parts/form.tsx';
+import { usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { useText } from '../../text/index.ts';
+import { LeadsPage } from './pages.tsx';
+
+type Suppression = RowOf<'/v1/suppressions'>;
+
+/** Addresses and domains that get no mail, with the reason. */
+export default function SuppressionsPage() {
+  const t = useText();
+  const mayWrite = useCan('manage_contacts');
+  const [q, setQ] = useFilter('q');
+  const [asked] = useDebouncedValue(q, 200);
+  const list = usePaged(['suppressions', asked], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/suppressions', {
+        params: { query: { limit: 200, ...(asked ? { q: asked } : {}), ...cursor } },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <LeadsPage lead={t('leads.suppressions.lead')} actions={mayWrite ? <Add /> : null}>
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ pages }) =>
+          pages[0]?.data.length === 0 && !asked ? (
+            <Empty icon={IconBan} title={t('leads.suppressions.empty')}>
+              {t('leads.suppressions.empty.why')}
+            </Empty>
+          ) : (
+            <>
+              <TextInput
+                value={q}
+                onChange={(event) => setQ(event.currentTarget.value)}
+                placeholder={t('leads.suppressions.search')}
+                aria-label={t('leads.suppressions.search')}
+                maw={320}
+              />
+              <VirtualTable<Suppression>
+                list={list}
+                minWidth={720}
+                keyOf={({ id }) => id}
+                columns={[
+                  { label: t('leads.suppressions.what'), width: '34%' },
+                  { label: t('leads.suppressions.source'), width: '20%' },
+                  { label: t('leads.suppressions.reason'), width: '24%' },
+                  { label: t('leads.suppressions.since'), width: 140 },
+                  { label: t('leads.suppressions.lift'), width: 120, isHidden: true },
+                ]}
+              >
+                {(one) => <Cells one={one} mayWrite={mayWrite} />}
+              </VirtualTable>
+            </>
+          )
+        }
+      </Answered>
+    </LeadsPage>
+  );
+}
+
+function Cells({ one, mayWrite }: { one: Suppression; mayWrite: boolean }) {
+  const t = useText();
+  const lift = useAct(() => dataOf(heron.DELETE('/v1/suppressions/{id}', { params: { path: { id: one.id } } })), {
+    stale: [['suppressions'], ['contacts']],
+    done: t('leads.suppressions.lifted'),
+    isShown: true,
+  });
+  return (
+    <>
+      <Table.Td className="clip" title={one.email}>
+        {one.kind === 'domain' ? t('leads.suppressions.domain', { domain: one.email }) : one.email}
+      </Table.Td>
+      <Table.Td className="clip">{t(`leads.source.${one.source}`)}</Table.Td>
+      <Table.Td className="clip" c="dimmed" title={one.reason}>
+        {one.reason}
+      </Table.Td>
+      <Table.Td className="clip" c="dimmed">
+        <Ago at={one.created_at} />
+      </Table.Td>
+      <Table.Td ta="right" py={4}>
+        {mayWrite ? (
+          <ConfirmButton
+            label={t('leads.suppressions.lift')}
+            title={t('leads.suppressions.lift.ask', { email: one.email })}
+            act={lift}
+            size="compact-xs"
+            variant="subtle"
+          >
+            {t('leads.suppressions.lift.why')}
+          </ConfirmButton>
+        ) : null}
+      </Table.Td>
+    </>
+  );
+}
+
+/** Suppresses what is pasted: addresses and domains, one a line or with commas between. */
+function Add() {
+  const t = useText();
+  const [isOpen, dialog] = useDisclosure();
+  const [pasted, setPasted] = useState('');
+  const [reason, setReason] = useState('');
+  const values = pasted.split(/[\s,;]+/).filter(Boolean);
+  const add = useAct(
+    () =>
+      dataOf(
+        heron.POST('/v1/suppressions', {
+          body: { entries: values.map((value) => ({ value })), ...(reason ? { reason } : {}) },
+        }),
+      ),
+    {
+      stale: [['suppressions'], ['contacts']],
+      isShown: true,
+      onDone: ({ added, skipped }) => {
+        notifications.show({
+          message: [
+            t('leads.suppressions.added', { count: added }),
+            skipped.length > 0 ? t('leads.suppressions.skipped', { list: skipped.slice(0, 5).join(', ') }) : '',
+          ].join(' '),
+          color: skipped.length > 0 ? 'yellow' : 'teal',
+          autoClose: skipped.length > 0 ? 10_000 : 4_000,
+        });
+        setPasted('');
+        dialog.close();
+      },
+    },
+  );
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+        {t('leads.suppressions.add')}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={t('leads.suppressions.add')}>
+        <Form act={add} submit={t('leads.suppressions.do', { count: values.length })}>
+          <Textarea
+            label={t('leads.suppressions.paste')}
+            description={t('leads.suppressions.paste.why')}
+            autosize
+            minRows={4}
+            maxRows={12}
+            required
+            data-autofocus
+            value={pasted}
+            onChange={(event) => setPasted(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t('leads.suppressions.reason')}
+            maxLength={500}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          {values.length > 5000 ? (
+            <Text size="sm" c="red">
+              {t('leads.suppressions.many')}
+            </Text>
+          ) : null}
+        </Form>
+      </Modal>
+    </>
+  );
+}
