@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createHeron, dataOf, HeronError, type BodyOf, type paths } from '../../../client/src/index.ts';
+import { createHeron, dataOf, eachOf, HeronError, type BodyOf, type paths } from '../../../client/src/index.ts';
 import { accessToken, sendSignedIn } from './session.ts';
 
 /** The API of the server that served this page: the only way to any data. */
@@ -33,4 +33,4 @@ export const queryClient = new QueryClient({
   },
 });
 
-export { dataOf, HeronError, type BodyOf };
+export { dataOf, eachOf, HeronError, type BodyOf };

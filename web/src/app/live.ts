@@ -6,7 +6,7 @@ import { accessToken } from './session.ts';
 /** The first part of the query keys that an event makes stale, by the beginning of its type. */
 const STALE: [prefix: string, keys: string[]][] = [
   ['campaign.', ['campaigns', 'checklist']],
-  ['inbox.', ['checklist']],
+  ['inbox.', ['inbox', 'checklist']],
   ['email_account.', ['mailboxes', 'checklist']],
   ['warmup.', ['mailboxes']],
   ['contact.', ['campaigns', 'contacts', 'checklist']],

@@ -2,10 +2,11 @@ import IconHome from '@tabler/icons-react/dist/esm/icons/IconHome.mjs';
 import IconRosetteDiscountCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
 import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import type { ReactNode } from 'react';
 
-type Key = 'start' | 'campaigns' | 'leads' | 'mailboxes' | 'review';
+type Key = 'start' | 'campaigns' | 'inbox' | 'leads' | 'mailboxes' | 'review';
 
 interface Room {
   /** Its text is `nav.<key>`. */
@@ -20,6 +21,7 @@ interface Room {
 export const ROOMS: readonly Room[] = [
   { key: 'start', path: '/', icon: IconHome },
   { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },
+  { key: 'inbox', path: '/inbox', icon: IconInbox, needs: 'view_campaigns' },
   { key: 'leads', path: '/leads', icon: IconUsers, needs: 'view_contacts' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },

@@ -49,6 +49,7 @@ const tree = root.addChildren([
   at('/leads/database', 'leads', () => import('../rooms/leads/database.tsx')),
   at('/leads/catalogue', 'leads', () => import('../rooms/leads/catalogue.tsx')),
   at('/leads/$id', 'leads', () => import('../rooms/leads/contact.tsx')),
+  at('/inbox', 'inbox', () => import('../rooms/inbox/page.tsx')),
   at('/review', 'review', () => import('../rooms/review/list.tsx')),
   at('/mailboxes', 'mailboxes', () => import('../rooms/mailboxes/list.tsx')),
   at('/mailboxes/new', 'mailboxes', () => import('../rooms/mailboxes/connect.tsx')),

@@ -19,10 +19,12 @@ import IconSearch from '@tabler/icons-react/dist/esm/icons/IconSearch.mjs';
 import IconUser from '@tabler/icons-react/dist/esm/icons/IconUser.mjs';
 import IconSelector from '@tabler/icons-react/dist/esm/icons/IconSelector.mjs';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
 import { ListSkeleton } from '../parts/states.tsx';
-import { loadTexts, useText } from '../text/index.ts';
+import { loadTexts, toNumber, useText } from '../text/index.ts';
+import { dataOf, heron } from './api.ts';
 import { followEvents, useIsLive } from './live.ts';
 import { selectWorkspace, signOut, usePerson } from './person.ts';
 import { setPreferences, usePreferences } from './preferences.ts';
@@ -107,10 +109,25 @@ function Navigation() {
         <Link key={key} to={path as never} className="nav-link" activeOptions={{ exact: path === '/' }}>
           <Picture size={18} stroke={1.6} />
           {t(`nav.${key}`)}
+          {key === 'inbox' ? <Unread /> : null}
         </Link>
       ))}
     </Stack>
   );
+}
+
+/** How many messages nobody has read; kept up to date by events. */
+function Unread() {
+  const t = useText();
+  const { data } = useQuery({
+    queryKey: ['inbox', 'count'],
+    queryFn: () => dataOf(heron.GET('/v1/unibox/count', {})),
+  });
+  return data?.count ? (
+    <Badge size="sm" variant="light" ml="auto" className="figures" aria-label={t('shell.unread', { count: data.count })}>
+      {toNumber(data.count, { notation: 'compact' })}
+    </Badge>
+  ) : null;
 }
 
 function WorkspaceMenu() {

@@ -32,7 +32,7 @@ function toAgo(at: string): string {
 }
 
 /** A date and time, short. */
-function toDateTime(at: string): string {
+export function toDateTime(at: string): string {
   return new Intl.DateTimeFormat(language(), {
     dateStyle: 'medium',
     timeStyle: 'short',

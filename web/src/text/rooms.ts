@@ -1,5 +1,6 @@
 import type { campaigns } from './en/campaigns.ts';
 import type { leads } from './en/leads.ts';
+import type { inbox } from './en/inbox.ts';
 import type { mailboxes } from './en/mailboxes.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
@@ -8,6 +9,7 @@ import type { start } from './en/start.ts';
 export interface RoomTexts {
   campaigns: typeof campaigns;
   leads: typeof leads;
+  inbox: typeof inbox;
   mailboxes: typeof mailboxes;
   review: typeof review;
   start: typeof start;

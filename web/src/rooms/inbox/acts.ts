@@ -1,0 +1,83 @@
+import type { InfiniteData } from '@tanstack/react-query';
+import { dataOf, heron, queryClient } from '../../app/api.ts';
+import { showError } from '../../parts/act.ts';
+import { offerUndo } from '../../parts/undo.tsx';
+import { text, type TextKey } from '../../text/index.ts';
+import type { Thread } from './address.ts';
+
+type Folder = 'inbox' | 'archive' | 'trash';
+type Pages = InfiniteData<{ data: Thread[] }>;
+
+const SAID: Record<Folder, TextKey> = {
+  inbox: 'inbox.moved.inbox',
+  archive: 'inbox.moved.archive',
+  trash: 'inbox.moved.trash',
+};
+
+/** Files a conversation at once; it leaves the list before the API has answered, and comes back when that fails or is undone. */
+export async function fileThread(thread: string, ids: string[], folder: Folder, before: Folder): Promise<void> {
+  const move = (to: Folder) => dataOf(heron.PATCH('/v1/unibox/folder', { body: { email_ids: ids, folder: to } }));
+  await leaveList(thread, () => move(folder), text(SAID[folder]), () => move(before));
+}
+
+/** Hides a conversation from this person until a moment. */
+export async function snoozeThread(thread: string, until: Date): Promise<void> {
+  await leaveList(
+    thread,
+    () =>
+      dataOf(heron.POST('/v1/unibox/snooze', { body: { thread_id: thread, snoozed_until: until.toISOString() } })),
+    text('inbox.snoozed'),
+    () => wake(thread),
+  );
+}
+
+/** Shows a snoozed conversation again. */
+export async function unsnoozeThread(thread: string): Promise<void> {
+  await wake(thread)
+    .catch(showError)
+    .finally(() => refresh());
+}
+
+/** Marks messages that came in as read or not; the list says so before the API has answered. */
+export async function markSeen(thread: string, ids: string[], seen: boolean): Promise<void> {
+  changeLists((row) => (row.thread_id === thread ? { ...row, has_unread: !seen, seen } : row));
+  await dataOf(heron.PATCH('/v1/unibox/seen', { body: { email_ids: ids, seen } })).catch(showError);
+  await refresh();
+}
+
+/** Asks again for everything of the inbox that is looked at. */
+export function refresh(): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: ['inbox'] });
+}
+
+async function wake(thread: string): Promise<unknown> {
+  return dataOf(heron.DELETE('/v1/unibox/snooze', { params: { query: { thread_id: thread } } }));
+}
+
+async function leaveList(
+  thread: string,
+  act: () => Promise<unknown>,
+  said: string,
+  undo: () => Promise<unknown>,
+): Promise<void> {
+  await queryClient.cancelQueries({ queryKey: ['inbox', 'threads'] });
+  changeLists((row) => (row.thread_id === thread ? undefined : row));
+  try {
+    await act();
+    offerUndo(said, () => undo().finally(refresh));
+  } catch (error) {
+    showError(error);
+  }
+  await refresh();
+}
+
+function changeLists(change: (row: Thread) => Thread | undefined): void {
+  queryClient.setQueriesData<Pages>({ queryKey: ['inbox', 'threads'] }, (list) =>
+    list === undefined
+      ? undefined
+      : {
+          ...list,
+          pages: list.pages.map((page) => ({ ...page, data: page.data.flatMap((row) => change(row) ?? []) })),
+        },
+  );
+}

@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from 'react';
+import { dataOf, heron, queryClient, type BodyOf, type RowOf } from '../../app/api.ts';
+import { showError } from '../../parts/act.ts';
+
+export type Draft = RowOf<'/v1/unibox/drafts'>;
+type Written = Pick<BodyOf<'/v1/unibox/drafts', 'post'> & object, 'thread_id' | 'email_account_id' | 'to' | 'subject'> & {
+  body_plain: string;
+};
+
+/** How long (ms) after the last letter what is written is kept. */
+const PAUSE_MS = 800;
+
+/** Drafts of the workspace, last changed first. */
+export const draftsQuery = {
+  queryKey: ['inbox', 'drafts'],
+  queryFn: () => dataOf(heron.GET('/v1/unibox/drafts', { params: { query: { limit: 100 } } })),
+} as const;
+
+/**
+ * What somebody writes, kept by the API as a draft while they write. `keep` waits until the newest words are there and gives the draft's id;
+ * `discard` deletes it.
+ */
+export function useDraft(initial: Written, draft: Draft | undefined) {
+  const [written, setWritten] = useState(initial);
+  const newest = useRef(initial);
+  const id = useRef(draft?.id);
+  const files = useRef(draft?.attachments.map((file) => file.id) ?? []);
+  const isChanged = useRef(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const saving = useRef<Promise<void>>(Promise.resolve());
+
+  const save = async () => {
+    if (!isChanged.current) return;
+    isChanged.current = false;
+    const body = withoutEmpty(newest.current);
+    try {
+      const { id: kept } = await (id.current === undefined
+        ? dataOf(heron.POST('/v1/unibox/drafts', { body }))
+        : dataOf(
+            heron.PUT('/v1/unibox/drafts/{id}', {
+              params: { path: { id: id.current } },
+              body: { ...body, kept_attachments: files.current },
+            }),
+          ));
+      id.current = kept;
+    } catch (error) {
+      isChanged.current = true;
+      throw error;
+    }
+  };
+  const keep = async (): Promise<string | undefined> => {
+    clearTimeout(timer.current);
+    saving.current = saving.current.catch(() => undefined).then(save);
+    await saving.current;
+    return id.current;
+  };
+  const forget = () => {
+    clearTimeout(timer.current);
+    isChanged.current = false;
+    id.current = undefined;
+  };
+  useEffect(
+    () => () => {
+      void keep()
+        .catch(showError)
+        .then(() => queryClient.invalidateQueries({ queryKey: draftsQuery.queryKey }));
+    },
+    [],
+  );
+  return {
+    written,
+    write(change: Partial<Written>) {
+      newest.current = { ...newest.current, ...change };
+      isChanged.current = true;
+      setWritten(newest.current);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => void keep().catch(showError), PAUSE_MS);
+    },
+    keep,
+    /** The draft has become an email. */
+    forget,
+    async discard() {
+      clearTimeout(timer.current);
+      isChanged.current = false;
+      await saving.current.catch(() => undefined);
+      const kept = id.current;
+      forget();
+      if (kept) await dataOf(heron.DELETE('/v1/unibox/drafts/{id}', { params: { path: { id: kept } } }));
+    },
+  };
+}
+
+function withoutEmpty(written: Written): Written {
+  return Object.fromEntries(Object.entries(written).filter(([, value]) => value !== undefined)) as Written;
+}
+
+/** A file as the API takes it: in base64. */
+export async function toAttachment(file: File): Promise<{ filename: string; content_type: string; content: string }> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return { filename: file.name, content_type: file.type || 'application/octet-stream', content: btoa(binary) };
+}

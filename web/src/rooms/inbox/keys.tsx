@@ -1,0 +1,94 @@
+import { Kbd, Modal, Switch, Table } from '@mantine/core';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useText } from '../../text/index.ts';
+
+/** What each key does, in the order in which the help lists them; texts are `inbox.key.<name>`. */
+export const KEYS = [
+  ['j', 'next'],
+  ['k', 'previous'],
+  ['r', 'reply'],
+  ['e', 'archive'],
+  ['s', 'snooze'],
+  ['l', 'label'],
+  ['u', 'unread'],
+  ['#', 'trash'],
+  ['z', 'undo'],
+  ['c', 'compose'],
+  ['/', 'search'],
+  ['Escape', 'back'],
+  ['?', 'help'],
+] as const;
+export type KeyAct = (typeof KEYS)[number][1];
+
+const STORED = 'heron-inbox-keys';
+const listeners = new Set<() => void>();
+
+/** Whether single keys do something: people who speak to their computer switch them off. Kept in this browser. */
+function useIsOn(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => localStorage.getItem(STORED) !== 'off',
+  );
+}
+
+/** Does what a key says, unless somebody writes, a dialog or menu is open, or keys are switched off. */
+export function useKeys(acts: Record<KeyAct, () => void>): void {
+  const isOn = useIsOn();
+  const newest = useRef(acts);
+  newest.current = acts;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !(event.target instanceof Element))
+        return;
+      if (event.target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"], [role="listbox"]'))
+        return;
+      const found = KEYS.find(([key]) => key === event.key);
+      if (!found) return;
+      event.preventDefault();
+      newest.current[found[1]]();
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [isOn]);
+}
+
+/** What the keys do. */
+export default function KeyHelp({ onClose }: { onClose: () => void }) {
+  const t = useText();
+  const isOn = useIsOn();
+  return (
+    <Modal opened onClose={onClose} title={t('inbox.keys')} size="sm">
+      <Table verticalSpacing={6}>
+        <Table.Tbody>
+          {KEYS.map(([key, act]) => (
+            <Table.Tr key={key}>
+              <Table.Td>{t(`inbox.key.${act}`)}</Table.Td>
+              <Table.Td ta="right">
+                <Kbd>{key.length === 1 ? key.toUpperCase() : 'Esc'}</Kbd>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+          <Table.Tr>
+            <Table.Td>{t('inbox.key.send')}</Table.Td>
+            <Table.Td ta="right">
+              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
+            </Table.Td>
+          </Table.Tr>
+        </Table.Tbody>
+      </Table>
+      <Switch
+        mt="md"
+        label={t('inbox.keys.on')}
+        checked={isOn}
+        onChange={(event) => {
+          localStorage.setItem(STORED, event.currentTarget.checked ? 'on' : 'off');
+          for (const listener of listeners) listener();
+        }}
+      />
+    </Modal>
+  );
+}

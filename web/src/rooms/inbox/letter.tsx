@@ -1,0 +1,69 @@
+import { Skeleton } from '@mantine/core';
+import { useComputedColorScheme } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { STYLE_NONCE } from '../../app/meta.ts';
+import { useText } from '../../text/index.ts';
+
+/** Characters that fit beside each other, and the height (px) of a line: the frame cannot be asked how tall it is. */
+const LINE_CHARACTERS = 70;
+const LINE_PX = 23;
+const TALLEST_PX = 1_400;
+const BLOCKS = 'p, div, li, tr, h1, h2, h3, h4, h5, h6, blockquote, pre, br';
+
+/**
+ * HTML of a stranger. The API has made it safe when it came; it is sanitized once more here, and shown in a frame of its own that has no
+ * origin and runs no script. Its links open in a window of their own. Nothing is loaded from anywhere: the policy of the page holds inside.
+ */
+export function Letter({ html }: { html: string }) {
+  const t = useText();
+  const scheme = useComputedColorScheme('light');
+  const clean = useQuery({
+    queryKey: ['letter', html],
+    staleTime: Infinity,
+    gcTime: 60_000,
+    queryFn: () => sanitize(html),
+  });
+  if (!clean.data) return <Skeleton height={120} aria-label={t('loading')} role="status" />;
+  return (
+    <iframe
+      className="inbox-letter"
+      title={t('inbox.letter')}
+      sandbox="allow-popups allow-popups-to-escape-sandbox"
+      referrerPolicy="no-referrer"
+      srcDoc={toPage(clean.data.html, scheme)}
+      style={{ height: clean.data.height }}
+    />
+  );
+}
+
+async function sanitize(html: string): Promise<{ html: string; height: number }> {
+  const { default: purify } = await import('dompurify');
+  const body = purify.sanitize(html, {
+    USE_PROFILES: { html: true },
+    FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'img', 'picture', 'video', 'audio', 'source'],
+    FORBID_ATTR: ['style', 'class', 'id', 'background', 'srcset', 'src'],
+    RETURN_DOM: true,
+  }) as HTMLElement;
+  for (const link of body.querySelectorAll('a')) {
+    link.setAttribute('target', '_blank');
+    link.setAttribute('rel', 'noopener noreferrer nofollow');
+  }
+  return { html: body.innerHTML, height: heightOf(body) };
+}
+
+/** About how tall the words are: their lines and the breaks between them. What is taller scrolls inside its frame. */
+function heightOf(body: HTMLElement): number {
+  const words = (body.textContent ?? '').replace(/\s+/g, ' ').length;
+  const lines = words / LINE_CHARACTERS + body.querySelectorAll(BLOCKS).length * 1.3 + 2;
+  return Math.min(Math.round(lines * LINE_PX), TALLEST_PX);
+}
+
+function toPage(body: string, scheme: 'light' | 'dark'): string {
+  const [text, link, line] = scheme === 'dark' ? ['#dfe3e8', '#8ab6f5', '#4a515a'] : ['#1d2329', '#1c5fb8', '#d5dae0'];
+  return `<!doctype html><html><head><meta charset="utf-8"><meta name="color-scheme" content="${scheme}"><style nonce="${STYLE_NONCE ?? ''}">
+    html { background: transparent; }
+    body { margin: 0; font: 14px/1.6 system-ui, sans-serif; color: ${text}; overflow-wrap: anywhere; }
+    a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
+    table { max-width: 100%; } pre { white-space: pre-wrap; }
+  </style></head><body>${body}</body></html>`;
+}

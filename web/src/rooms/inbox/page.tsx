@@ -1,0 +1,166 @@
+import './inbox.css';
+import { ActionIcon, Group, TextInput, Tooltip, VisuallyHidden } from '@mantine/core';
+import { useDebouncedCallback, useDocumentTitle } from '@mantine/hooks';
+import IconKeyboard from '@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs';
+import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencilPlus.mjs';
+import IconMail from '@tabler/icons-react/dist/esm/icons/IconMailOpened.mjs';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useCan } from '../../app/person.ts';
+import { undoLast } from '../../parts/undo.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+import { fileThread, markSeen } from './acts.ts';
+import { useAddress } from './address.ts';
+import type { Draft } from './draft.ts';
+import { Folders, FolderSelect, useOverview } from './folders.tsx';
+import KeyHelp, { useKeys } from './keys.tsx';
+import { ThreadList, useThreads } from './list.tsx';
+import { Nothing } from './nothing.tsx';
+import { received, ThreadPane, useMessages, type Panel } from './thread.tsx';
+import { Drafts, ScheduledList, SentList } from './written.tsx';
+
+const Compose = lazy(() => import('./compose.tsx'));
+
+/** The inbox over all mailboxes: folders, conversations, and the one that is open; one of them at a time on a phone. */
+export default function InboxPage() {
+  const t = useText();
+  const address = useAddress();
+  const { view, thread, show } = address;
+  const mayWrite = useCan('send_campaigns');
+  const [panel, setPanel] = useState<Panel>();
+  const [dialog, setDialog] = useState<'help' | { draft: Draft | undefined }>();
+  const search = useRef<HTMLInputElement>(null);
+  const { data: counts } = useOverview();
+  const isConversations = view !== 'drafts' && view !== 'scheduled' && view !== 'sent';
+  const list = useThreads(address);
+  const messages = useMessages(thread);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const at = rows.findIndex((row) => row.thread_id === thread);
+  const open = (threadId: string | undefined, replace = false) => {
+    setPanel(undefined);
+    show({ thread: threadId }, replace);
+  };
+  /** The one after the open one takes its place, as it is about to leave the list. */
+  const leave = () => open(window.matchMedia('(min-width: 62em)').matches ? rows[at + 1]?.thread_id : undefined, true);
+  const file = (folder: 'archive' | 'trash') => {
+    const ids = received(messages.data);
+    const row = rows[at];
+    if (!mayWrite || !row || ids.length === 0 || row.folder === folder) return;
+    leave();
+    void fileThread(thread, ids, folder, row.folder === 'spam' ? 'inbox' : row.folder);
+  };
+  const openPanel = (one: Panel) => {
+    if (mayWrite && thread) setPanel(one);
+  };
+  useKeys({
+    next: () => rows[at + 1] && open(rows[at + 1]!.thread_id, at >= 0),
+    previous: () => at > 0 && open(rows[at - 1]!.thread_id, true),
+    reply: () => openPanel('reply'),
+    archive: () => file('archive'),
+    snooze: () => openPanel('snooze'),
+    label: () => openPanel('labels'),
+    unread: () => {
+      const newest = received(messages.data).at(-1);
+      if (mayWrite && newest) void markSeen(thread, [newest], false);
+    },
+    trash: () => file('trash'),
+    undo: undoLast,
+    compose: () => mayWrite && setDialog({ draft: undefined }),
+    search: () => search.current?.focus(),
+    back: () => thread && open(undefined),
+    help: () => setDialog('help'),
+  });
+  useDocumentTitle(`${counts?.unread ? `(${toNumber(counts.unread)}) ` : ''}${t('nav.inbox')} · Heron`);
+  return (
+    <div className="inbox" data-open={thread !== '' || undefined}>
+      <VisuallyHidden component="h1">{t('nav.inbox')}</VisuallyHidden>
+      <Folders />
+      <section className="inbox-middle" aria-label={t(`inbox.view.${view}`)}>
+        <Group className="inbox-tools" gap={6} wrap="nowrap">
+          <FolderSelect />
+          <SearchField field={search} isHidden={view === 'drafts' || view === 'scheduled'} />
+          <Tooltip label={t('inbox.keys')}>
+            <ActionIcon
+              className="inbox-wide"
+              variant="subtle"
+              color="gray"
+              size="lg"
+              aria-label={t('inbox.keys')}
+              onClick={() => setDialog('help')}
+            >
+              <IconKeyboard size={17} />
+            </ActionIcon>
+          </Tooltip>
+          {mayWrite ? (
+            <Tooltip label={t('inbox.compose')}>
+              <ActionIcon size="lg" aria-label={t('inbox.compose')} onClick={() => setDialog({ draft: undefined })}>
+                <IconPencil size={17} />
+              </ActionIcon>
+            </Tooltip>
+          ) : null}
+        </Group>
+        {isConversations ? <ThreadList list={list} onOpen={(row) => open(row.thread_id)} /> : null}
+        {view === 'sent' ? <SentList /> : null}
+        {view === 'scheduled' ? <ScheduledList /> : null}
+        {view === 'drafts' ? (
+          <Drafts
+            onOpen={(draft) => {
+              if (!draft.thread_id) return setDialog({ draft });
+              open(draft.thread_id);
+              setPanel('reply');
+              return undefined;
+            }}
+          />
+        ) : null}
+      </section>
+      {thread ? (
+        <ThreadPane
+          key={thread}
+          threadId={thread}
+          row={rows[at]}
+          panel={panel}
+          onPanel={setPanel}
+          onClose={() => open(undefined)}
+          onLeave={leave}
+        />
+      ) : (
+        <div className="inbox-thread inbox-none">
+          <Nothing icon={IconMail} title={t('inbox.none')}>
+            {t('inbox.none.why')}
+          </Nothing>
+        </div>
+      )}
+      <Suspense fallback={null}>
+        {dialog === 'help' ? <KeyHelp onClose={() => setDialog(undefined)} /> : null}
+        {typeof dialog === 'object' ? <Compose draft={dialog.draft} onClose={() => setDialog(undefined)} /> : null}
+      </Suspense>
+    </div>
+  );
+}
+
+/** Finds words in what came in; what is typed is asked for after a moment, and stands in the address. */
+function SearchField({ field, isHidden }: { field: React.Ref<HTMLInputElement>; isHidden: boolean }) {
+  const t = useText();
+  const { q, show } = useAddress();
+  const [typed, setTyped] = useState(q);
+  const ask = useDebouncedCallback((words: string) => show({ q: words || undefined, thread: undefined }, true), 250);
+  useEffect(() => setTyped(q), [q]);
+  if (isHidden) return <div style={{ flex: 1 }} />;
+  return (
+    <TextInput
+      ref={field}
+      type="search"
+      flex={1}
+      miw={0}
+      placeholder={t('inbox.search')}
+      aria-label={t('inbox.search')}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        ask(event.currentTarget.value.trim());
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur();
+      }}
+    />
+  );
+}

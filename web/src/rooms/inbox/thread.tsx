@@ -1,0 +1,247 @@
+import { ActionIcon, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import IconArchive from '@tabler/icons-react/dist/esm/icons/IconArchive.mjs';
+import IconArrowLeft from '@tabler/icons-react/dist/esm/icons/IconArrowLeft.mjs';
+import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
+import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
+import IconSnooze from '@tabler/icons-react/dist/esm/icons/IconClockPause.mjs';
+import IconTag from '@tabler/icons-react/dist/esm/icons/IconTag.mjs';
+import IconTrash from '@tabler/icons-react/dist/esm/icons/IconTrash.mjs';
+import IconUser from '@tabler/icons-react/dist/esm/icons/IconUser.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { forwardRef, useEffect, useRef, useState, type ReactNode } from 'react';
+import { dataOf, eachOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { useText } from '../../text/index.ts';
+import { fileThread, markSeen, snoozeThread, unsnoozeThread } from './acts.ts';
+import type { Thread } from './address.ts';
+import { Beside, useContact, variablesOf } from './beside.tsx';
+import { draftsQuery } from './draft.ts';
+import { LabelMenu } from './labels.tsx';
+import { MessageCard, type Message } from './message.tsx';
+import { Reply } from './reply.tsx';
+import { useWaiting, WaitingCard } from './waiting.tsx';
+import { WhenMenu } from './when.tsx';
+
+/** What of a conversation stands open, which keys open as well. */
+export type Panel = 'reply' | 'snooze' | 'labels' | undefined;
+/** Messages that are shown of one conversation; nobody writes more. */
+const MOST_MESSAGES = 500;
+
+/** The messages of a conversation, oldest first. */
+export function useMessages(threadId: string) {
+  return useQuery({
+    queryKey: ['inbox', 'thread', threadId],
+    enabled: threadId !== '',
+    queryFn: async ({ signal }) => {
+      const messages: Message[] = [];
+      for await (const one of eachOf((cursor) =>
+        heron.GET('/v1/unibox/thread', {
+          params: { query: { thread_id: threadId, limit: 100, ...(cursor ? { cursor } : {}) } },
+          signal,
+        }),
+      )) {
+        messages.push(one);
+        if (messages.length === MOST_MESSAGES) break;
+      }
+      return messages;
+    },
+  });
+}
+
+/** Ids of the messages of a conversation that came in. */
+export function received(messages: readonly Message[] | undefined): string[] {
+  return (messages ?? []).filter(({ direction }) => direction === 'received').map(({ id }) => id);
+}
+
+/** One conversation: what can be done with it, its messages, the answer, and who writes. */
+export function ThreadPane({
+  threadId,
+  row,
+  panel,
+  onPanel,
+  onClose,
+  onLeave,
+}: {
+  threadId: string;
+  /** Its row in the list; undefined when it was opened by a link. */
+  row: Thread | undefined;
+  panel: Panel;
+  onPanel: (panel: Panel) => void;
+  onClose: () => void;
+  /** It is about to leave the list: the next one is shown. */
+  onLeave: () => void;
+}) {
+  const t = useText();
+  const mayWrite = useCan('send_campaigns');
+  const [isBeside, setBeside] = useState(false);
+  const messages = useMessages(threadId);
+  const drafts = useQuery(draftsQuery);
+  const waiting = useWaiting(threadId);
+  const incoming = messages.data?.filter(({ direction }) => direction === 'received') ?? [];
+  const newest = incoming.at(-1);
+  const contactId = messages.data?.findLast(({ contact_id: id }) => id !== null)?.contact_id ?? undefined;
+  const contact = useContact(contactId);
+  useMarkWhatIsSeen(threadId, messages.data, mayWrite);
+  const subject = messages.data?.at(-1)?.subject;
+  const folder = row?.folder ?? 'inbox';
+  const file = (to: 'inbox' | 'archive' | 'trash') => {
+    onLeave();
+    void fileThread(threadId, received(messages.data), to, folder === 'spam' ? 'inbox' : folder);
+  };
+  return (
+    <section className="inbox-thread" aria-label={t('inbox.thread')}>
+      <header className="inbox-thread-head">
+        <ActionIcon variant="subtle" size="lg" className="inbox-back" aria-label={t('inbox.back')} onClick={onClose}>
+          <IconArrowLeft size={18} />
+        </ActionIcon>
+        <Title order={2} size="h5" className="clip" title={subject} dir="auto" flex={1}>
+          {subject === '' ? t('inbox.noSubject') : (subject ?? t('loading'))}
+        </Title>
+        {mayWrite && newest ? (
+          <Group gap={2} wrap="nowrap">
+            <Act
+              label={t(folder === 'inbox' ? 'inbox.key.archive' : 'inbox.restore')}
+              onClick={() => file(folder === 'inbox' ? 'archive' : 'inbox')}
+            >
+              {folder === 'inbox' ? <IconArchive size={17} /> : <IconInbox size={17} />}
+            </Act>
+            <WhenMenu
+              label={t('inbox.key.snooze')}
+              isOpen={panel === 'snooze'}
+              onOpen={(isOpen) => onPanel(isOpen ? 'snooze' : undefined)}
+              onChoose={(until) => {
+                onLeave();
+                void snoozeThread(threadId, until);
+              }}
+            >
+              <Act label={t('inbox.key.snooze')}>
+                <IconSnooze size={17} />
+              </Act>
+            </WhenMenu>
+            <LabelMenu
+              threadId={threadId}
+              isOpen={panel === 'labels'}
+              onOpen={(isOpen) => onPanel(isOpen ? 'labels' : undefined)}
+            >
+              <Act label={t('inbox.key.label')}>
+                <IconTag size={17} />
+              </Act>
+            </LabelMenu>
+            <Act label={t('inbox.key.unread')} onClick={() => void markSeen(threadId, [newest.id], false)}>
+              <IconMail size={17} />
+            </Act>
+            {folder === 'trash' ? null : (
+              <Act label={t('inbox.key.trash')} onClick={() => file('trash')}>
+                <IconTrash size={17} />
+              </Act>
+            )}
+          </Group>
+        ) : null}
+        <ActionIcon
+          variant={isBeside ? 'light' : 'subtle'}
+          size="lg"
+          color="gray"
+          className="inbox-who-button"
+          aria-label={t('inbox.contact')}
+          aria-expanded={isBeside}
+          onClick={() => setBeside(!isBeside)}
+        >
+          <IconUser size={17} />
+        </ActionIcon>
+      </header>
+      <div className="inbox-thread-body" data-beside={isBeside || undefined}>
+        <div className="inbox-messages" tabIndex={0} role="group" aria-label={t('inbox.messages')}>
+          <Answered query={messages} skeleton={<ListSkeleton rows={3} height={140} />}>
+            {(data) => (
+              <Stack gap="sm">
+                {row === undefined ? null : <SnoozedNote threadId={threadId} />}
+                {data.map((message, at) => (
+                  <MessageCard
+                    key={message.id}
+                    message={message}
+                    isFolded={at < data.length - 2 && message.seen}
+                  />
+                ))}
+                {waiting.data?.data.map((email) => (
+                  <WaitingCard key={email.task_id} email={email} />
+                ))}
+                {mayWrite && newest && drafts.data ? (
+                  <Reply
+                    key={threadId}
+                    threadId={threadId}
+                    to={newest.from_addr[0] ?? ''}
+                    draft={drafts.data.data.find((one) => one.thread_id === threadId)}
+                    variables={variablesOf(contact.data)}
+                    isOpen={panel === 'reply'}
+                    onOpen={(isOpen) => onPanel(isOpen ? 'reply' : undefined)}
+                  />
+                ) : null}
+              </Stack>
+            )}
+          </Answered>
+        </div>
+        <aside className="inbox-beside" aria-label={t('inbox.contact')}>
+          {messages.data ? (
+            <Beside id={contactId} address={newest?.from_addr[0] ?? messages.data.at(-1)?.to_addr[0] ?? ''} />
+          ) : null}
+        </aside>
+      </div>
+    </section>
+  );
+}
+
+/** Says that a conversation is put off, and takes it back. */
+function SnoozedNote({ threadId }: { threadId: string }) {
+  const t = useText();
+  const snoozes = useQuery({
+    queryKey: ['inbox', 'snoozes'],
+    queryFn: () => dataOf(heron.GET('/v1/unibox/snoozes')),
+  });
+  const found = snoozes.data?.data.find((one) => one.thread_id === threadId);
+  if (!found) return null;
+  return (
+    <Group gap="xs">
+      <Text size="sm" c="dimmed">
+        {t('inbox.snoozed.now')}
+      </Text>
+      <Button size="compact-xs" variant="default" onClick={() => void unsnoozeThread(threadId)}>
+        {t('inbox.wake')}
+      </Button>
+    </Group>
+  );
+}
+
+/** An act of a conversation, as a button with its name. */
+const Act = forwardRef<HTMLButtonElement, { label: string; onClick?: () => void; children: ReactNode }>(
+  function ActButton({ label, children, ...button }, ref) {
+    return (
+      <Tooltip label={label}>
+        <ActionIcon ref={ref} variant="subtle" color="gray" size="lg" aria-label={label} {...button}>
+          {children}
+        </ActionIcon>
+      </Tooltip>
+    );
+  },
+);
+
+/** Marks what came in as read when it is shown, once: what somebody marks as unread afterwards stays so while they look at it. */
+function useMarkWhatIsSeen(threadId: string, messages: readonly Message[] | undefined, mayWrite: boolean): void {
+  const done = useRef(new Set<string>());
+  useEffect(() => {
+    const unseen = (messages ?? []).filter(
+      ({ id, direction, seen }) => direction === 'received' && !seen && !done.current.has(id),
+    );
+    if (!mayWrite || unseen.length === 0) return;
+    for (const { id } of messages!) done.current.add(id);
+    void markSeen(
+      threadId,
+      unseen.map(({ id }) => id),
+      true,
+    );
+  }, [messages, mayWrite]);
+  // Also what was read before it came here may be marked as unread while it is open.
+  useEffect(() => {
+    for (const { id, seen } of messages ?? []) if (seen) done.current.add(id);
+  }, [messages]);
+}

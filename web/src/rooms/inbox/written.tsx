@@ -1,0 +1,151 @@
+import { Badge, Text } from '@mantine/core';
+import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencil.mjs';
+import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
+import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { usePaged } from '../../parts/paged.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { Button, Stack } from '@mantine/core';
+import { useText } from '../../text/index.ts';
+import { useAddress } from './address.ts';
+import { draftsQuery, type Draft } from './draft.ts';
+import { Nothing } from './nothing.tsx';
+import { useWaiting, WaitingCard } from './waiting.tsx';
+
+/** Emails that were begun here; one opens where it is written. */
+export function Drafts({ onOpen }: { onOpen: (draft: Draft) => void }) {
+  const t = useText();
+  const drafts = useQuery(draftsQuery);
+  return (
+    <div className="inbox-scroll">
+      <Answered query={drafts} skeleton={<ListSkeleton rows={4} height={72} />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Nothing icon={IconPencil} title={t('inbox.empty.drafts')} />
+          ) : (
+            <ul className="inbox-list" aria-label={t('inbox.view.drafts')}>
+              {data.map((draft) => (
+                <li key={draft.id}>
+                  <Line
+                    who={draft.to.join(', ') || t(draft.thread_id ? 'inbox.draft.reply' : 'inbox.draft.nobody')}
+                    at={draft.updated_at}
+                    subject={draft.subject}
+                    snippet={draft.body_plain}
+                    onOpen={() => onOpen(draft)}
+                  />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+    </div>
+  );
+}
+
+/** Emails that were written here and have not left. */
+export function ScheduledList() {
+  const t = useText();
+  const waiting = useWaiting();
+  return (
+    <div className="inbox-scroll">
+      <Answered query={waiting} skeleton={<ListSkeleton rows={4} height={72} />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Nothing icon={IconClock} title={t('inbox.empty.scheduled')} />
+          ) : (
+            <Stack gap="xs" p="sm">
+              {data.map((email) => (
+                <WaitingCard key={email.task_id} email={email} />
+              ))}
+            </Stack>
+          )
+        }
+      </Answered>
+    </div>
+  );
+}
+
+/** Emails that were written here and have left. */
+export function SentList() {
+  const t = useText();
+  const { q, mailbox, thread, show } = useAddress();
+  const filters = { ...(q ? { q } : {}), ...(mailbox ? { email_id: mailbox } : {}) };
+  const sent = usePaged(['inbox', 'sent', filters], (cursor, signal) =>
+    dataOf(heron.GET('/v1/unibox/sent', { params: { query: { limit: 50, ...filters, ...cursor } }, signal })),
+  );
+  const rows = sent.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <div className="inbox-scroll">
+      <Answered query={sent} skeleton={<ListSkeleton rows={6} height={72} />}>
+        {() =>
+          rows.length === 0 ? (
+            <Nothing icon={IconSend} title={t('inbox.empty.sent')} />
+          ) : (
+            <ul className="inbox-list" aria-label={t('inbox.view.sent')}>
+              {rows.map((row) => (
+                <li key={row.id}>
+                  <Line
+                    who={row.to_addr.join(', ')}
+                    at={row.internal_date}
+                    subject={row.subject}
+                    snippet={row.snippet}
+                    note={row.state === 'sent' ? undefined : t(`inbox.sent.${row.state}`)}
+                    isOpen={row.thread_id === thread}
+                    onOpen={() => show({ thread: row.thread_id })}
+                  />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+      {sent.hasNextPage ? (
+        <Button variant="subtle" fullWidth onClick={() => void sent.fetchNextPage()} loading={sent.isFetchingNextPage}>
+          {t('more')}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+function Line({
+  who,
+  at,
+  subject,
+  snippet,
+  note,
+  isOpen = false,
+  onOpen,
+}: {
+  who: string;
+  at: string;
+  subject: string;
+  snippet: string;
+  note?: string | undefined;
+  isOpen?: boolean;
+  onOpen: () => void;
+}) {
+  const t = useText();
+  return (
+    <button type="button" className="inbox-row" aria-current={isOpen || undefined} onClick={onOpen}>
+      <span className="inbox-line">
+        <bdi className="clip inbox-who">{who}</bdi>
+        <Ago at={at} size="xs" c="dimmed" className="inbox-when" />
+      </span>
+      <bdi className="clip inbox-subject">{subject || t('inbox.noSubject')}</bdi>
+      <span className="inbox-line">
+        <Text span size="sm" c="dimmed" className="clip" dir="auto">
+          {snippet}
+        </Text>
+        {note ? (
+          <Badge size="xs" color="yellow" variant="light" tt="none">
+            {note}
+          </Badge>
+        ) : null}
+      </span>
+    </button>
+  );
+}
