@@ -3,6 +3,7 @@ import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { sceneOfLeads } from './leads.ts';
+import { sceneOfInbox } from './inbox.ts';
 
 /** Pages to look at: name of the picture, address, and whose workspace it is. */
 export type PageToSee = [name: string, path: string, who?: 'empty'];
@@ -24,7 +25,7 @@ export interface Stage {
 }
 
 /** What each room adds to the workspace, and its pages; in the order in which they are made. */
-const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns, sceneOfLeads];
+const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns, sceneOfLeads, sceneOfInbox];
 
 /** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
 export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;

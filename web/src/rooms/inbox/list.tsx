@@ -1,13 +1,16 @@
-import { Badge, Text } from '@mantine/core';
+import { Badge, Stack, Text } from '@mantine/core';
 import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { ToButton } from '../../parts/to.tsx';
 import { textOf, useText } from '../../text/index.ts';
 import { threadFilters, useAddress, type Thread } from './address.ts';
+import { useOverview } from './folders.tsx';
 import { Nothing } from './nothing.tsx';
 
 /** Height (px) of a conversation in the list: sender, subject and a line of what it says. */
@@ -53,7 +56,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
               </Text>
             ) : (
               <Nothing icon={IconInbox} title={t(`inbox.empty.${view}`)}>
-                {view === 'inbox' ? t('inbox.empty.why') : null}
+                {view === 'inbox' ? <WhatComes /> : null}
               </Nothing>
             )
           ) : (
@@ -75,6 +78,21 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
         }
       </Answered>
     </div>
+  );
+}
+
+/** What arrives in an empty inbox; the way to a mailbox where there is none. */
+function WhatComes() {
+  const t = useText();
+  const mayConnect = useCan('manage_campaigns');
+  const { data: counts } = useOverview();
+  return (
+    <Stack gap="sm" align="center">
+      {t('inbox.empty.why')}
+      {mayConnect && counts?.mailboxes.length === 0 ? (
+        <ToButton to="/mailboxes/new">{t('inbox.connect')}</ToButton>
+      ) : null}
+    </Stack>
   );
 }
 
@@ -100,7 +118,7 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
         {row.labels.slice(0, 3).map(({ id, title, color }) => (
           <span key={id} className="inbox-dot" style={{ background: color }} role="img" aria-label={title} title={title} />
         ))}
-        {intent && intent !== 'other' ? (
+        {intent && intent !== 'other' && intent !== 'neutral' ? (
           <Badge size="xs" variant="light" tt="none" color={COLORS[intent] ?? 'gray'}>
             {textOf('inbox.kind', intent)}
           </Badge>
@@ -111,10 +129,8 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
 }
 
 const COLORS: Record<string, string> = {
-  interested: 'teal',
-  meeting: 'teal',
   positive: 'teal',
+  question: 'blue',
   bounce: 'red',
   complaint: 'red',
-  unsubscribe: 'red',
 };

@@ -1,5 +1,5 @@
 import './inbox.css';
-import { ActionIcon, Group, TextInput, Tooltip, VisuallyHidden } from '@mantine/core';
+import { ActionIcon, Group, Text, TextInput, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useDebouncedCallback, useDocumentTitle } from '@mantine/hooks';
 import IconKeyboard from '@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs';
 import IconPencil from '@tabler/icons-react/dist/esm/icons/IconPencilPlus.mjs';
@@ -77,7 +77,13 @@ export default function InboxPage() {
       <section className="inbox-middle" aria-label={t(`inbox.view.${view}`)}>
         <Group className="inbox-tools" gap={6} wrap="nowrap">
           <FolderSelect />
-          <SearchField field={search} isHidden={view === 'drafts' || view === 'scheduled'} />
+          {view === 'drafts' || view === 'scheduled' ? (
+            <Text flex={1} fw={600} size="sm" pl={6} className="inbox-title">
+              {t(`inbox.view.${view}`)}
+            </Text>
+          ) : (
+            <SearchField field={search} />
+          )}
           <Tooltip label={t('inbox.keys')}>
             <ActionIcon
               className="inbox-wide"
@@ -138,13 +144,12 @@ export default function InboxPage() {
 }
 
 /** Finds words in what came in; what is typed is asked for after a moment, and stands in the address. */
-function SearchField({ field, isHidden }: { field: React.Ref<HTMLInputElement>; isHidden: boolean }) {
+function SearchField({ field }: { field: React.Ref<HTMLInputElement> }) {
   const t = useText();
   const { q, show } = useAddress();
   const [typed, setTyped] = useState(q);
   const ask = useDebouncedCallback((words: string) => show({ q: words || undefined, thread: undefined }, true), 250);
   useEffect(() => setTyped(q), [q]);
-  if (isHidden) return <div style={{ flex: 1 }} />;
   return (
     <TextInput
       ref={field}

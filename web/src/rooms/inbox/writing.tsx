@@ -148,7 +148,7 @@ function Templates({ variables, onChoose }: { variables: Record<string, string>;
   const t = useText();
   const [isOpen, setOpen] = useState(false);
   const templates = useQuery({
-    queryKey: ['templates'],
+    queryKey: ['inbox', 'templates'],
     enabled: isOpen,
     queryFn: () => dataOf(heron.GET('/v1/templates')),
   });
