@@ -25,12 +25,18 @@ export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'
 export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<PageToSee[]> {
   const { deps } = world;
   const email = 'mona@northwind.example';
-  const mailboxId = await createMailbox(deps, tenant.organizationId, email, { smtp: { host: '127.0.0.1', port: 2525 } });
+  const mailboxId = await createMailbox(deps, tenant.organizationId, email, {
+    smtp: { host: '127.0.0.1', port: 2525 },
+  });
   const { campaignId, stepIds } = await createCampaign(
     deps,
     tenant.organizationId,
     [
-      { name: 'Hello', subject: 'Lights for {{.Company}}', body_plain: 'Hello {{.FirstName}},\n\nwho looks after your lights?' },
+      {
+        name: 'Hello',
+        subject: 'Lights for {{.Company}}',
+        body_plain: 'Hello {{.FirstName}},\n\nwho looks after your lights?',
+      },
       { name: 'Follow-up', body_plain: 'Have you had a moment?', wait_after: 3 },
     ],
     { name: 'Answers from Bremen' },
@@ -57,7 +63,10 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
   const mallory = await mailed('mallory@evil.example', { first_name: HOSTILE, last_name: WIDE, company: HOSTILE });
   const amal = await mailed('amal@shop.example', { first_name: 'أمل', company: 'متجر الأنوار' });
   const away = await mailed('jean@example.com', { first_name: 'Jean' });
-  await deps.db('sends').where({ campaign_id: campaignId }).update({ sent_at: hoursAgo(48) });
+  await deps
+    .db('sends')
+    .where({ campaign_id: campaignId })
+    .update({ sent_at: hoursAgo(48) });
   await receive(awayFrom(away.original, 'I am back on the fourth of May.'));
   await receive(replyTo(amal.original, 'مرحبا، نحن مهتمون. كم السعر؟', { subject: 'Re: أضواء' }));
   await receive(htmlFrom(mallory.original, `${HOSTILE}<p>${'x'.repeat(10_000)}</p>`, `Re: ${WIDE}`));

@@ -124,7 +124,13 @@ function Unread() {
     queryFn: () => dataOf(heron.GET('/v1/unibox/count', {})),
   });
   return data?.count ? (
-    <Badge size="sm" variant="light" ml="auto" className="figures" aria-label={t('shell.unread', { count: data.count })}>
+    <Badge
+      size="sm"
+      variant="light"
+      ml="auto"
+      className="figures"
+      aria-label={t('shell.unread', { count: data.count })}
+    >
       {toNumber(data.count, { notation: 'compact' })}
     </Badge>
   ) : null;

@@ -17,15 +17,19 @@ const SAID: Record<Folder, TextKey> = {
 /** Files a conversation at once; it leaves the list before the API has answered, and comes back when that fails or is undone. */
 export async function fileThread(thread: string, ids: string[], folder: Folder, before: Folder): Promise<void> {
   const move = (to: Folder) => dataOf(heron.PATCH('/v1/unibox/folder', { body: { email_ids: ids, folder: to } }));
-  await leaveList(thread, () => move(folder), text(SAID[folder]), () => move(before));
+  await leaveList(
+    thread,
+    () => move(folder),
+    text(SAID[folder]),
+    () => move(before),
+  );
 }
 
 /** Hides a conversation from this person until a moment. */
 export async function snoozeThread(thread: string, until: Date): Promise<void> {
   await leaveList(
     thread,
-    () =>
-      dataOf(heron.POST('/v1/unibox/snooze', { body: { thread_id: thread, snoozed_until: until.toISOString() } })),
+    () => dataOf(heron.POST('/v1/unibox/snooze', { body: { thread_id: thread, snoozed_until: until.toISOString() } })),
     text('inbox.snoozed'),
     () => wake(thread),
   );

@@ -3,7 +3,10 @@ import { dataOf, heron, queryClient, type BodyOf, type RowOf } from '../../app/a
 import { showError } from '../../parts/act.ts';
 
 export type Draft = RowOf<'/v1/unibox/drafts'>;
-type Written = Pick<BodyOf<'/v1/unibox/drafts', 'post'> & object, 'thread_id' | 'email_account_id' | 'to' | 'subject'> & {
+type Written = Pick<
+  BodyOf<'/v1/unibox/drafts', 'post'> & object,
+  'thread_id' | 'email_account_id' | 'to' | 'subject'
+> & {
   body_plain: string;
 };
 

@@ -42,9 +42,19 @@ export function useKeys(acts: Record<KeyAct, () => void>): void {
   useEffect(() => {
     if (!isOn) return undefined;
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !(event.target instanceof Element))
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        event.defaultPrevented ||
+        !(event.target instanceof Element)
+      )
         return;
-      if (event.target.closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"], [role="listbox"]'))
+      if (
+        event.target.closest(
+          'input, textarea, select, [contenteditable], [role="dialog"], [role="menu"], [role="listbox"]',
+        )
+      )
         return;
       const found = KEYS.find(([key]) => key === event.key);
       if (!found) return;

@@ -40,7 +40,19 @@ async function sanitize(html: string): Promise<{ html: string; height: number }>
   const { default: purify } = await import('dompurify');
   const body = purify.sanitize(html, {
     USE_PROFILES: { html: true },
-    FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'img', 'picture', 'video', 'audio', 'source'],
+    FORBID_TAGS: [
+      'style',
+      'form',
+      'input',
+      'button',
+      'textarea',
+      'select',
+      'img',
+      'picture',
+      'video',
+      'audio',
+      'source',
+    ],
     FORBID_ATTR: ['style', 'class', 'id', 'background', 'srcset', 'src'],
     RETURN_DOM: true,
   }) as HTMLElement;

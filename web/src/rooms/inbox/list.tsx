@@ -60,11 +60,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
               </Nothing>
             )
           ) : (
-            <ul
-              className="inbox-rows"
-              aria-label={t(`inbox.view.${view}`)}
-              style={{ height: virtual.getTotalSize() }}
-            >
+            <ul className="inbox-rows" aria-label={t(`inbox.view.${view}`)} style={{ height: virtual.getTotalSize() }}>
               {shown.map(({ index, start }) => {
                 const row = rows[index]!;
                 return (
@@ -108,7 +104,12 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
       onClick={onOpen}
     >
       <span className="inbox-line">
-        <span className="inbox-mark" aria-label={row.has_unread ? t('inbox.unread') : undefined} role="img" hidden={!row.has_unread} />
+        <span
+          className="inbox-mark"
+          aria-label={row.has_unread ? t('inbox.unread') : undefined}
+          role="img"
+          hidden={!row.has_unread}
+        />
         <bdi className="clip inbox-who">{row.from_addr[0] ?? t('inbox.nobody')}</bdi>
         <Ago at={row.internal_date} size="xs" c="dimmed" className="inbox-when" />
       </span>
@@ -116,7 +117,14 @@ function Row({ row, isOpen, onOpen }: { row: Thread; isOpen: boolean; onOpen: ()
       <span className="inbox-line">
         <bdi className="clip inbox-snippet">{row.snippet}</bdi>
         {row.labels.slice(0, 3).map(({ id, title, color }) => (
-          <span key={id} className="inbox-dot" style={{ background: color }} role="img" aria-label={title} title={title} />
+          <span
+            key={id}
+            className="inbox-dot"
+            style={{ background: color }}
+            role="img"
+            aria-label={title}
+            title={title}
+          />
         ))}
         {intent && intent !== 'other' && intent !== 'neutral' ? (
           <Badge size="xs" variant="light" tt="none" color={COLORS[intent] ?? 'gray'}>

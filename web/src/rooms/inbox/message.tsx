@@ -14,7 +14,9 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
   const t = useText();
   const [isOpen, setOpen] = useState(!isFolded);
   const isOurs = message.direction === 'sent';
-  const who = isOurs ? t('inbox.from.us', { address: message.from_addr[0] ?? '' }) : (message.from_addr[0] ?? t('inbox.nobody'));
+  const who = isOurs
+    ? t('inbox.from.us', { address: message.from_addr[0] ?? '' })
+    : (message.from_addr[0] ?? t('inbox.nobody'));
   return (
     <article className="inbox-message" data-ours={isOurs || undefined} aria-label={who}>
       <UnstyledButton className="inbox-message-head" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
@@ -60,7 +62,13 @@ export function PlainLetter({ text }: { text: string }) {
       </Text>
       {quote ? (
         <>
-          <Button size="compact-xs" variant="default" mt="xs" onClick={() => setShown(!isShown)} aria-expanded={isShown}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            mt="xs"
+            onClick={() => setShown(!isShown)}
+            aria-expanded={isShown}
+          >
             {t('inbox.quote')}
           </Button>
           {isShown ? (
@@ -78,7 +86,8 @@ export function PlainLetter({ text }: { text: string }) {
 export function splitQuote(text: string): { words: string; quote: string } {
   const lines = text.trimEnd().split('\n');
   let from = lines.length;
-  while (from > 0 && (/^\s*>/.test(lines[from - 1]!) || (from < lines.length && lines[from - 1]!.trim() === ''))) from -= 1;
+  while (from > 0 && (/^\s*>/.test(lines[from - 1]!) || (from < lines.length && lines[from - 1]!.trim() === '')))
+    from -= 1;
   if (from === lines.length || from === 0) return { words: text.trim(), quote: '' };
   if (lines[from - 1]!.trim().endsWith(':')) from -= 1;
   return { words: lines.slice(0, from).join('\n').trim(), quote: lines.slice(from).join('\n').trim() };

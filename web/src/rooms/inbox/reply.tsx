@@ -23,9 +23,7 @@ export function Reply({
 }) {
   const t = useText();
   if (isOpen)
-    return (
-      <ReplyForm threadId={threadId} to={to} draft={draft} variables={variables} onDone={() => onOpen(false)} />
-    );
+    return <ReplyForm threadId={threadId} to={to} draft={draft} variables={variables} onDone={() => onOpen(false)} />;
   return (
     <Button
       variant="default"
@@ -60,6 +58,12 @@ function ReplyForm({
     field.current?.scrollIntoView({ block: 'center' });
   }, []);
   return (
-    <Writing draft={draft} variables={variables} label={t('inbox.reply.to', { address: to })} onDone={onDone} field={field} />
+    <Writing
+      draft={draft}
+      variables={variables}
+      label={t('inbox.reply.to', { address: to })}
+      onDone={onDone}
+      field={field}
+    />
   );
 }

@@ -157,11 +157,7 @@ export function ThreadPane({
               <Stack gap="sm">
                 {row === undefined ? null : <SnoozedNote threadId={threadId} />}
                 {data.map((message, at) => (
-                  <MessageCard
-                    key={message.id}
-                    message={message}
-                    isFolded={at < data.length - 2 && message.seen}
-                  />
+                  <MessageCard key={message.id} message={message} isFolded={at < data.length - 2 && message.seen} />
                 ))}
                 {waiting.data?.data.map((email) => (
                   <WaitingCard key={email.task_id} email={email} />

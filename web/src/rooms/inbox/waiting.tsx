@@ -22,8 +22,7 @@ export function WaitingCard({ email }: { email: Waiting }) {
   const t = useText();
   const may = useCan('send_campaigns');
   const cancel = useAct(
-    () =>
-      dataOf(heron.DELETE('/v1/unibox/scheduled/{taskId}', { params: { path: { taskId: email.task_id } } })),
+    () => dataOf(heron.DELETE('/v1/unibox/scheduled/{taskId}', { params: { path: { taskId: email.task_id } } })),
     { stale: [['inbox']], done: t('inbox.cancelled') },
   );
   return (
@@ -40,14 +39,20 @@ export function WaitingCard({ email }: { email: Waiting }) {
           <Text size="sm" className="clip" dir="auto">
             {email.snippet}
           </Text>
-          {email.blocked_reason ?? email.waiting_for ? (
+          {(email.blocked_reason ?? email.waiting_for) ? (
             <Text size="xs" c="dimmed">
               {email.blocked_reason ?? email.waiting_for}
             </Text>
           ) : null}
         </div>
         {may ? (
-          <Button size="xs" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending} style={{ flex: 'none' }}>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => cancel.mutate()}
+            loading={cancel.isPending}
+            style={{ flex: 'none' }}
+          >
             {t('inbox.cancel')}
           </Button>
         ) : null}

@@ -50,7 +50,11 @@ export function WhenMenu({
       <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown aria-label={label}>
         {usualMoments(new Date()).map(({ key, at: moment }) => (
-          <Menu.Item key={key} onClick={() => choose(moment)} rightSection={<small>{toDateTime(moment.toISOString())}</small>}>
+          <Menu.Item
+            key={key}
+            onClick={() => choose(moment)}
+            rightSection={<small>{toDateTime(moment.toISOString())}</small>}
+          >
             {t(key)}
           </Menu.Item>
         ))}

@@ -113,9 +113,19 @@ export function Writing({
           <Button type="submit" size="xs" loading={send.isPending} disabled={isEmpty}>
             {t('inbox.send')}
           </Button>
-          <WhenMenu label={t('inbox.schedule')} isOpen={isChoosing} onOpen={setChoosing} onChoose={(at) => send.mutate(at)}>
+          <WhenMenu
+            label={t('inbox.schedule')}
+            isOpen={isChoosing}
+            onOpen={setChoosing}
+            onChoose={(at) => send.mutate(at)}
+          >
             <Tooltip label={t('inbox.schedule')}>
-              <ActionIcon variant="default" size={30} aria-label={t('inbox.schedule')} disabled={isEmpty || send.isPending}>
+              <ActionIcon
+                variant="default"
+                size={30}
+                aria-label={t('inbox.schedule')}
+                disabled={isEmpty || send.isPending}
+              >
                 <IconClock size={16} />
               </ActionIcon>
             </Tooltip>
@@ -153,8 +163,7 @@ function Templates({ variables, onChoose }: { variables: Record<string, string>;
     queryFn: () => dataOf(heron.GET('/v1/templates')),
   });
   const fill = useAct(
-    (id: string) =>
-      dataOf(heron.POST('/v1/templates/{id}/render', { params: { path: { id } }, body: { variables } })),
+    (id: string) => dataOf(heron.POST('/v1/templates/{id}/render', { params: { path: { id } }, body: { variables } })),
     { onDone: ({ body_plain: words }) => onChoose(words) },
   );
   const rows = templates.data?.data ?? [];
@@ -173,7 +182,9 @@ function Templates({ variables, onChoose }: { variables: Record<string, string>;
             <span className="clip">{name}</span>
           </Menu.Item>
         ))}
-        {rows.length === 0 ? <Menu.Label>{templates.isPending ? t('loading') : t('inbox.template.none')}</Menu.Label> : null}
+        {rows.length === 0 ? (
+          <Menu.Label>{templates.isPending ? t('loading') : t('inbox.template.none')}</Menu.Label>
+        ) : null}
       </Menu.Dropdown>
     </Menu>
   );
