@@ -46,7 +46,17 @@ const PEOPLE_EVERY = 10;
 const CONVERTS_EVERY = 3;
 const EVENTS = ['user.signed-up', 'app.opened', 'invoice.paid', 'app.opened'] as const;
 const EVENTS_EACH = 8;
-const SPACES = { contact: 1, send: 2, variant: 3, segment: 4, label: 5, person: 6, event: 7, engagement: 8 } as const;
+const SPACES = {
+  contact: 1,
+  send: 2,
+  variant: 3,
+  segment: 4,
+  label: 5,
+  person: 6,
+  event: 7,
+  engagement: 8,
+  visitor: 9,
+} as const;
 
 /** Ids that sort as their numbers do, so that keys are written in order. */
 export function idOf(space: keyof typeof SPACES, n: number): string {
@@ -109,7 +119,7 @@ export function* tablesOf(shape: Shape, office: Office): Generator<Table> {
   yield {
     table: 'send_facts',
     columns:
-      'send_id organization_id contact_id campaign_id step_id variant_id mailbox_id sent_at opened_at clicked_at replied_at positive_at bounced_at offer angle cta copy_hash audience_source segment_id category_ids'.split(
+      'send_id organization_id contact_id campaign_id step_id variant_id mailbox_id sent_at opened_at clicked_at replied_at positive_at bounced_at visitor offer angle cta copy_hash audience_source segment_id category_ids'.split(
         ' ',
       ),
     rows: mapped(emails(shape, office), (email) => sendFact(email, org, office)),
@@ -210,6 +220,7 @@ function sendFact(email: Email, org: string, office: Office): Cell[] {
     moment(email.replied, at + DAY_MS),
     moment(email.positive, at + DAY_MS),
     moment(email.bounced, at + 60_000),
+    email.opened ? idOf('visitor', c * 10_000_000 + email.contact) : null,
     pick(['Trial', 'Demo', 'Audit', null], c),
     pick(['Pain', 'Gain', null], s),
     pick(['Book', 'Reply'], c),

@@ -24,13 +24,14 @@ import { explainAnalytics } from '../domain/analytics/explain.ts';
 import { readUsage } from '../domain/analytics/usage.ts';
 import { readWarmup } from '../domain/analytics/warmup.ts';
 import { ACQUISITION_MEASURES, ACQUISITIONS } from '../domain/facts/acquisitions.ts';
+import { COUNTED_VISITS, VISITS } from '../domain/facts/visits.ts';
 import { systemCtx } from '../domain/kernel/context.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import { newId } from '../lib/ids.ts';
 import { rawDb, type TestDeps } from '../test/harness/database.ts';
 import { createCampaign, createMailbox, createTenant } from '../test/harness/factories.ts';
 import type { BenchContext, BenchResult } from './context.ts';
-import { copyRows, filling } from './fill.ts';
+import { copyRows, filling, withoutIndexes } from './fill.ts';
 import { openSeries, percentile, timed } from './measure.ts';
 import { idOf, tablesOf, type Office, type Shape } from './reports-data.ts';
 
@@ -59,8 +60,7 @@ export async function run({ assembly, quick, scale, log }: BenchContext): Promis
     plans.push(await plansOf(deps, what, () => work(0)));
     await measure(what, work);
   }
-  if (!quick && scale === 1) await writeFile(PLANS, planPage(shape, plans));
-  else await writeFile(join(tmpdir(), 'heron-reporting-plans.md'), planPage(shape, plans));
+  await writeFile(quick ? join(tmpdir(), 'heron-reporting-plans.md') : PLANS, planPage(shape, plans));
   const isWide = (what: string) => /breakdown|funnel/.test(what);
   const target = (what: string, limitMs: number, of: (name: string) => boolean) => {
     const [worst, p95] = Object.entries(raw)
@@ -125,6 +125,21 @@ async function fill(deps: TestDeps, office: Office, shape: Shape, log: (line: st
   for (const { table, columns, rows } of tablesOf(shape, office))
     await step(table, () => copyRows(raw, table, columns, rows));
   await raw.raw('analyze');
+  await step('visit_facts', async () => {
+    await withoutIndexes(raw, 'visit_facts', async () => {
+      await raw.raw(
+        `insert into visit_facts (organization_id, visitor, part, key, campaign_id, first_at)
+         select :org, visitor, part, key, campaign_id, first_at from (
+           with wanted as (select distinct visitor from send_facts where visitor is not null) ${VISITS}) found`,
+        { org: office.organizationId },
+      );
+    });
+    await raw.raw(
+      `insert into fact_visits (organization_id, campaign_id, part, key, visitors)
+       select :org, campaign_id, part, key, visitors from (${COUNTED_VISITS}) counted`,
+      { org: office.organizationId },
+    );
+  });
   await step('acquisition_facts', async () => {
     await raw.raw(
       `insert into acquisition_facts (organization_id, person_id, goal_id, ${ACQUISITION_MEASURES.join(', ')})
@@ -170,6 +185,9 @@ function reports(deps: TestDeps, office: Office): Record<string, (round: number)
     'analytics explain sent, 30 days': () => explainAnalytics(ctx, 'sent', month, { limit: 50 }),
     'analytics explain opens of a campaign': (round) =>
       explainAnalytics(ctx, 'human_opens', { ...month, campaignId: campaignId(round) }, { limit: 50 }),
+    'analytics explain opens, 30 days': () => explainAnalytics(ctx, 'opens', month, { limit: 50 }),
+    'analytics explain visitors of the largest campaign': () =>
+      explainAnalytics(ctx, 'countries', { campaignId: office.campaignIds[0]!, key: 'DE' }, { limit: 50 }),
     'analytics explain replies, 30 days': () => explainAnalytics(ctx, 'replies', month, { limit: 50 }),
     'acquisition summary': (round) => readSummary(ctx, cohort(round)),
     'acquisition summary of the largest campaign': (round) =>

@@ -23521,7 +23521,14 @@ export interface operations {
                             unique_clicks: number;
                             machine_clicks: number;
                             replies: number;
+                            /** @description Emails with an answer of this intent; one with several counts for each */
+                            positive_replies: number;
+                            negative_replies: number;
+                            question_replies: number;
+                            neutral_replies: number;
                             bounces: number;
+                            /** @description Emails that were refused for a time and did not come back for good */
+                            soft_bounces: number;
                             unsubscribes: number;
                             /** @description Percent */
                             open_rate: number;
@@ -23543,7 +23550,9 @@ export interface operations {
                             clicks: number;
                             machine_clicks: number;
                             replies: number;
+                            positive_replies: number;
                             bounces: number;
+                            soft_bounces: number;
                             /** @description Percent */
                             open_rate: number;
                             /** @description Percent */
@@ -23901,7 +23910,7 @@ export interface operations {
     "analytics.explain": {
         parameters: {
             query: {
-                figure: "sent" | "bounces" | "opens" | "human_opens" | "machine_opens" | "clicks" | "machine_clicks" | "replies" | "positive_replies" | "complaints" | "unsubscribes" | "bounce_count" | "complaint_count" | "unsubscribe_count" | "reply_count" | "intent_positive" | "intent_negative" | "intent_out_of_office" | "intent_question" | "intent_neutral" | "intent_automated" | "inbox_placements" | "spam_placements" | "warmup_sent" | "warmup_replied" | "suppressed_recipients" | "dlq_pending" | "total_contacts" | "emails_pending" | "countries" | "clients" | "devices";
+                figure: "sent" | "bounces" | "soft_bounces" | "opens" | "human_opens" | "machine_opens" | "clicks" | "machine_clicks" | "replies" | "positive_replies" | "negative_replies" | "question_replies" | "neutral_replies" | "complaints" | "unsubscribes" | "bounce_count" | "complaint_count" | "unsubscribe_count" | "reply_count" | "intent_positive" | "intent_negative" | "intent_out_of_office" | "intent_question" | "intent_neutral" | "intent_automated" | "inbox_placements" | "spam_placements" | "warmup_sent" | "warmup_replied" | "suppressed_recipients" | "dlq_pending" | "total_contacts" | "emails_pending" | "countries" | "clients" | "devices";
                 from?: string;
                 to?: string;
                 campaign_id?: string;
@@ -23932,7 +23941,7 @@ export interface operations {
                              */
                             id: string;
                             /** @enum {string} */
-                            kind: "email" | "event" | "reported_event" | "message" | "contact" | "warmup_email" | "suppression" | "dead_letter";
+                            kind: "email" | "event" | "reported_event" | "message" | "contact" | "visitor" | "warmup_email" | "suppression" | "dead_letter";
                             contact_id: string | null;
                             contact_email: string | null;
                             campaign_id: string | null;

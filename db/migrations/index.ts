@@ -59,6 +59,7 @@ import * as sentMail from './0104_sent_mail.ts';
 import * as leadCompanies from './0105_lead_companies.ts';
 import * as freeMail from './0106_free_mail.ts';
 import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
+import * as visits from './0115_visits.ts';
 
 export interface Migration {
   name: string;
@@ -126,6 +127,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0105_lead_companies', ...leadCompanies },
   { name: '0106_free_mail', ...freeMail },
   { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
+  { name: '0115_visits', ...visits },
 ];
 
 /**

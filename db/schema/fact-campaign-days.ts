@@ -19,6 +19,10 @@ export interface FactCampaignDaysRow {
   machine_opens: number;
   clicks: number;
   machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
 }
 
 export interface FactCampaignDaysInsert {
@@ -40,4 +44,8 @@ export interface FactCampaignDaysInsert {
   machine_opens?: number;
   clicks?: number;
   machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
 }

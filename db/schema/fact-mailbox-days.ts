@@ -19,6 +19,10 @@ export interface FactMailboxDaysRow {
   machine_opens: number;
   clicks: number;
   machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
 }
 
 export interface FactMailboxDaysInsert {
@@ -40,4 +44,8 @@ export interface FactMailboxDaysInsert {
   machine_opens?: number;
   clicks?: number;
   machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
 }

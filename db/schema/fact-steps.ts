@@ -20,6 +20,10 @@ export interface FactStepsRow {
   machine_opens: number;
   clicks: number;
   machine_clicks: number;
+  bounced_softly: number;
+  replied_negatively: number;
+  replied_with_question: number;
+  replied_neutrally: number;
 }
 
 export interface FactStepsInsert {
@@ -42,4 +46,8 @@ export interface FactStepsInsert {
   machine_opens?: number;
   clicks?: number;
   machine_clicks?: number;
+  bounced_softly?: number;
+  replied_negatively?: number;
+  replied_with_question?: number;
+  replied_neutrally?: number;
 }

@@ -58,6 +58,7 @@ import type { FactCampaignHoursRow, FactCampaignHoursInsert } from './fact-campa
 import type { FactMailboxDaysRow, FactMailboxDaysInsert } from './fact-mailbox-days.ts';
 import type { FactMailboxHoursRow, FactMailboxHoursInsert } from './fact-mailbox-hours.ts';
 import type { FactStepsRow, FactStepsInsert } from './fact-steps.ts';
+import type { FactVisitsRow, FactVisitsInsert } from './fact-visits.ts';
 import type { FreeMailDomainsRow, FreeMailDomainsInsert } from './free-mail-domains.ts';
 import type { GoalReplaysRow, GoalReplaysInsert } from './goal-replays.ts';
 import type { GoalRevisionsRow, GoalRevisionsInsert } from './goal-revisions.ts';
@@ -141,6 +142,7 @@ import type { ThreadSnoozesRow, ThreadSnoozesInsert } from './thread-snoozes.ts'
 import type { TrackedLinksRow, TrackedLinksInsert } from './tracked-links.ts';
 import type { TrackingDomainsRow, TrackingDomainsInsert } from './tracking-domains.ts';
 import type { UsersRow, UsersInsert } from './users.ts';
+import type { VisitFactsRow, VisitFactsInsert } from './visit-facts.ts';
 import type { WaitsRow, WaitsInsert } from './waits.ts';
 import type { WarmupMailsRow, WarmupMailsInsert } from './warmup-mails.ts';
 import type { WarmupRulesRow, WarmupRulesInsert } from './warmup-rules.ts';
@@ -219,6 +221,7 @@ export interface Tables {
   fact_mailbox_days: { row: FactMailboxDaysRow; insert: FactMailboxDaysInsert };
   fact_mailbox_hours: { row: FactMailboxHoursRow; insert: FactMailboxHoursInsert };
   fact_steps: { row: FactStepsRow; insert: FactStepsInsert };
+  fact_visits: { row: FactVisitsRow; insert: FactVisitsInsert };
   free_mail_domains: { row: FreeMailDomainsRow; insert: FreeMailDomainsInsert };
   goal_replays: { row: GoalReplaysRow; insert: GoalReplaysInsert };
   goal_revisions: { row: GoalRevisionsRow; insert: GoalRevisionsInsert };
@@ -302,6 +305,7 @@ export interface Tables {
   tracked_links: { row: TrackedLinksRow; insert: TrackedLinksInsert };
   tracking_domains: { row: TrackingDomainsRow; insert: TrackingDomainsInsert };
   users: { row: UsersRow; insert: UsersInsert };
+  visit_facts: { row: VisitFactsRow; insert: VisitFactsInsert };
   waits: { row: WaitsRow; insert: WaitsInsert };
   warmup_mails: { row: WarmupMailsRow; insert: WarmupMailsInsert };
   warmup_rules: { row: WarmupRulesRow; insert: WarmupRulesInsert };

@@ -28,6 +28,11 @@ export interface SendFactsRow {
   audience_source: string | null;
   segment_id: string | null;
   category_ids: string[];
+  soft_bounced_at: Date | null;
+  negative_at: Date | null;
+  question_at: Date | null;
+  neutral_at: Date | null;
+  visitor: string | null;
 }
 
 export interface SendFactsInsert {
@@ -56,4 +61,9 @@ export interface SendFactsInsert {
   audience_source?: string | null;
   segment_id?: string | null;
   category_ids?: string[];
+  soft_bounced_at?: Date | null;
+  negative_at?: Date | null;
+  question_at?: Date | null;
+  neutral_at?: Date | null;
+  visitor?: string | null;
 }

@@ -79,7 +79,7 @@ export async function explainFigure(
     ...(of.key ? { key: of.key } : {}),
   };
   return readCountedRows<CountedRow>(org, sqlOf(of, cohort), 'b.*, k.email as contact_email', bindings, {
-    after,
+    after: after === undefined ? undefined : { id: after },
     limit: page.limit,
     cursorFor: ({ id }) => encodeCursor(LIST, named, [id]),
   });

@@ -55,7 +55,7 @@ export async function readTimeline(ctx: Ctx, contactId: string): Promise<Timelin
         order by d.updated_at desc limit ${MAX_ITEMS})
        union all
        (select 'event', e.id, e.occurred_at, null, null, e.name, null, null, null, null
-        from product_events e where e.organization_id = :org and (e.contact_id = :contact or e.person_id in (select id from person))
+        from product_events e where e.organization_id = :org and (e.contact_id = :contact or e.person_id = (select id from person))
         order by e.occurred_at desc limit ${MAX_ITEMS})
        union all
        (select 'conversion', v.id, v.occurred_at, null, null, g.name, v.goal_id, v.value_minor::float8, v.currency,

@@ -3,6 +3,7 @@ import { notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { addUp, METRICS, SUMMED, type Counts } from '../facts/metrics.ts';
 import { sumBy, sumByDay, sumByHour } from '../facts/read.ts';
+import type { VisitPart } from '../facts/visits.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
@@ -31,11 +32,7 @@ export interface StepReport {
 }
 
 /** Where people opened and clicked: contacts by country, mail program and kind of device; an empty key is unknown. */
-export interface Engagement {
-  countries: Bucket[];
-  clients: Bucket[];
-  devices: Bucket[];
-}
+export type Engagement = Record<VisitPart, Bucket[]>;
 
 interface Bucket {
   key: string;
@@ -136,23 +133,15 @@ export async function compareCampaigns(ctx: Ctx, ids: readonly string[], range: 
 }
 
 async function readEngagement(org: OrgScope, campaignId: string): Promise<Engagement> {
-  const rows = await org.sql<{ kind: keyof Engagement; key: string; count: number }>(
-    `select kind, key, count from (
-       select kind, key, count, row_number() over (partition by kind order by count desc, key) as rank from (
-         select case when grouping(client) = 0 then 'clients' when grouping(device) = 0 then 'devices' else 'countries' end as kind,
-           coalesce(client, device, country, '') as key, count(distinct person)::int as count
-         from (
-           select coalesce(client, '') as client, coalesce(device_type, '') as device, coalesce(country_code, '') as country,
-             coalesce(contact_id, send_id) as person
-           from engagement_events
-           where organization_id = :org and campaign_id = :id and type in ('open', 'click') and not machine and announce_at is null
-         ) human
-         group by grouping sets ((client), (device), (country))
-       ) counted
-     ) ranked where rank <= ${BUSIEST} order by kind, rank`,
+  const rows = await org.sql<Bucket & { part: VisitPart }>(
+    `select part, key, visitors as count from fact_visits
+     where organization_id = :org and campaign_id = :id and visitors > 0 order by visitors desc, key`,
     { id: campaignId },
   );
-  const of = (kind: keyof Engagement) =>
-    rows.filter((row) => row.kind === kind).map(({ key, count }) => ({ key, count }));
+  const of = (part: VisitPart) =>
+    rows
+      .filter((row) => row.part === part)
+      .slice(0, BUSIEST)
+      .map(({ key, count }) => ({ key, count }));
   return { countries: of('countries'), clients: of('clients'), devices: of('devices') };
 }

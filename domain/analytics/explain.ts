@@ -1,24 +1,22 @@
-import { decodeIdCursor, encodeCursor, type Page, type PageRequest } from '../../lib/cursor.ts';
+import {
+  decodeCursor,
+  decodeIdCursor,
+  encodeCursor,
+  isTimestampText,
+  type Page,
+  type PageRequest,
+} from '../../lib/cursor.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { readCountedRows } from '../facts/counted-rows.ts';
 import { MOMENT_OF } from '../facts/metrics.ts';
 import { wholeHours } from '../facts/read.ts';
+import type { OrgScope } from '../../db/tenancy.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
-
-/** What part of a workspace a figure is of. Without a begin it counts from the first one on, without an end to the last. */
-export interface FigurePart {
-  from?: Date | undefined;
-  to?: Date | undefined;
-  campaignId?: string | undefined;
-  stepId?: string | undefined;
-  mailboxId?: string | undefined;
-  /** Of the mailbox; `removed` for mailboxes that are gone. */
-  provider?: string | undefined;
-  /** Of a country, mail program or kind of device; empty for what is unknown. */
-  key?: string | undefined;
-}
+import type { VisitPart } from '../facts/visits.ts';
+import type { FigurePart } from './figure-part.ts';
+import { keptTotal, keptVisitors } from './kept-totals.ts';
 
 /** The parts that emails, events, … can be narrowed to. */
 const PARTS = ['from', 'to', 'campaignId', 'stepId', 'mailboxId', 'provider', 'key'] as const;
@@ -41,6 +39,7 @@ export const COUNTED_KINDS = [
   'reported_event',
   'message',
   'contact',
+  'visitor',
   'warmup_email',
   'suppression',
   'dead_letter',
@@ -65,6 +64,10 @@ interface Source {
   needs?: Part;
   /** Selects kind, id, contact, address where the contact may not say it, campaign, mailbox and moment. */
   sql: (of: FigurePart) => string;
+  /** How many there are, where a count of it is kept; without, or where the count is not kept for the part, they are counted. */
+  total?: (org: OrgScope, of: FigurePart) => Promise<number | undefined>;
+  /** Listed by id and not the newest first: there is no index by time. */
+  byId?: true;
 }
 
 const RANGE = ['from', 'to'] as const;
@@ -73,17 +76,22 @@ const EMAIL_PARTS = [...RANGE, 'campaignId', 'stepId', 'mailboxId', 'provider'] 
 /** Emails of campaigns, each at the moment at which it counts for a metric. */
 const emails = (metric: keyof typeof MOMENT_OF): Source => ({
   parts: EMAIL_PARTS,
+  total: (org, of) => keptTotal(org, metric, of),
   sql: (of) => {
-    const at = MOMENT_OF[metric];
     const provider =
       of.provider === 'removed'
         ? 'and not exists (select 1 from mailboxes m where m.id = f.mailbox_id)'
         : of.provider !== undefined
           ? 'and f.mailbox_id in (select id from mailboxes where organization_id = :org and provider = :provider)'
           : '';
-    return `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
-       where f.organization_id = :org and ${at} is not null ${metric === 'sent' ? sentInRange(of) : inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
+    const counted = (at: string, condition = '') =>
+      `select 'email' as kind, f.send_id as id, f.contact_id, null as address, f.campaign_id, f.mailbox_id, ${at} as at from send_facts f
+       where f.organization_id = :org ${condition} and ${at} is not null ${inRange(at, of)} ${of.campaignId ? 'and f.campaign_id = :campaign' : ''}
          ${of.stepId ? 'and f.step_id = :step' : ''} ${of.mailboxId ? 'and f.mailbox_id = :mailbox' : ''} ${provider}`;
+    // Those without a moment of sending were refused at once; each half has an index by its moment.
+    return metric === 'sent'
+      ? `${counted('f.sent_at')} union all ${counted('f.bounced_at', 'and f.sent_at is null')}`
+      : counted(MOMENT_OF[metric]);
   },
 });
 
@@ -112,23 +120,29 @@ const warmupEmails = (at: string, condition: string): Source => ({
        where w.organization_id = :org and ${at} is not null and ${condition} ${inRange(at, of)} ${of.mailboxId ? 'and w.mailbox_id = :mailbox' : ''}`,
 });
 
-/** Who opened or clicked, by what is known of where: each at the first time. */
-const visitors = (column: 'country_code' | 'client' | 'device_type'): Source => ({
+/** Who opened or clicked, by what is known of where, each at the first time. A visitor is a contact of the campaign, also one that was deleted since. */
+const visitors = (part: VisitPart): Source => ({
   parts: ['campaignId', 'key'],
   needs: 'campaignId',
+  total: async (org, { campaignId, key }) =>
+    key === undefined ? undefined : keptVisitors(org, campaignId!, part, key),
   sql: ({
     key,
-  }) => `select 'contact' as kind, coalesce(e.contact_id, e.send_id) as id, min(e.contact_id::text)::uuid as contact_id, null as address,
-         :campaign::uuid as campaign_id, null::uuid as mailbox_id, min(e.at) as at
-       from engagement_events e
-       where e.organization_id = :org and e.campaign_id = :campaign and e.type in ('open', 'click') and not e.machine and e.announce_at is null
-         ${key === undefined ? '' : `and coalesce(e.${column}, '') = :key`} group by 2`,
+  }) => `select 'visitor' as kind, v.id, f.contact_id, null as address, :campaign::uuid as campaign_id, null::uuid as mailbox_id, v.at
+       from (
+         ${
+           key === undefined
+             ? `select visitor as id, min(first_at) as at from visit_facts where organization_id = :org and campaign_id = :campaign and part = '${part}' group by 1`
+             : `select visitor as id, first_at as at from visit_facts where organization_id = :org and campaign_id = :campaign and part = '${part}' and key = :key`
+         }
+       ) v left join lateral (select s.contact_id from send_facts s where s.organization_id = :org and s.visitor = v.id order by s.contact_id limit 1) f on true`,
 });
 
 /** The figures of the reports, by the name of what they count. */
 const SOURCES = {
   sent: emails('sent'),
   bounces: emails('bounced'),
+  soft_bounces: emails('bounced_softly'),
   opens: emails('opened'),
   human_opens: emails('opened_by_person'),
   machine_opens: emails('opened_by_machine'),
@@ -136,6 +150,9 @@ const SOURCES = {
   machine_clicks: emails('clicked_by_machine'),
   replies: emails('replied'),
   positive_replies: emails('replied_positively'),
+  negative_replies: emails('replied_negatively'),
+  question_replies: emails('replied_with_question'),
+  neutral_replies: emails('replied_neutrally'),
   complaints: emails('complained'),
   unsubscribes: emails('unsubscribed'),
   bounce_count: emailsAndReports('bounced', 'bounce'),
@@ -166,30 +183,34 @@ const SOURCES = {
        where w.organization_id = :org and w.sent_at is not null ${inRange('w.sent_at', of)} ${of.mailboxId ? 'and a.mailbox_id = :mailbox' : ''}`,
   },
   suppressed_recipients: {
+    byId: true,
     parts: [],
     sql: () => `select 'suppression' as kind, x.id, null::uuid as contact_id, x.email as address, null::uuid as campaign_id, null::uuid as mailbox_id, x.created_at as at
        from suppressions x where x.organization_id = :org and x.kind = 'email' and (x.expires_at is null or x.expires_at > :now)`,
   },
   dlq_pending: {
+    byId: true,
     parts: [],
     sql: () => `select 'dead_letter' as kind, d.id, null::uuid as contact_id, null as address, null::uuid as campaign_id, null::uuid as mailbox_id, d.created_at as at
        from dead_letters d where d.organization_id = :org and d.status = 'pending'`,
   },
   total_contacts: {
+    byId: true,
     parts: ['campaignId'],
     needs: 'campaignId',
     sql: () => `select 'contact' as kind, e.contact_id as id, e.contact_id, null as address, e.campaign_id, null::uuid as mailbox_id, e.entered_at as at
        from enrollments e where e.organization_id = :org and e.campaign_id = :campaign`,
   },
   emails_pending: {
+    byId: true,
     parts: ['campaignId'],
     needs: 'campaignId',
     sql: () => `select 'email' as kind, s.id, s.contact_id, null as address, s.campaign_id, s.mailbox_id, s.created_at as at
        from sends s where s.organization_id = :org and s.campaign_id = :campaign and s.state in ('reserved', 'sending')`,
   },
-  countries: visitors('country_code'),
-  clients: visitors('client'),
-  devices: visitors('device_type'),
+  countries: visitors('countries'),
+  clients: visitors('clients'),
+  devices: visitors('devices'),
 } as const satisfies Record<string, Source>;
 
 export type AnalyticsFigure = keyof typeof SOURCES;
@@ -226,14 +247,17 @@ export async function explainAnalytics(
   const problems = figureProblems(figure, asked);
   if (problems.length > 0) throw badRequest('The figure is not counted so', problems);
   const named = [figure, ...PARTS.map((part) => asked[part] ?? null)];
-  const after = decodeIdCursor(LIST, named, page.cursor);
+  const source: Source = SOURCES[figure];
+  const after = source.byId
+    ? decodeIdCursor(LIST, named, page.cursor)
+    : decodeCursor<[string, string]>(LIST, named, page.cursor, [isTimestampText, isUuid]);
   const ids = [asked.campaignId, asked.stepId, asked.mailboxId].filter((id) => id !== undefined);
   if (!ids.every(isUuid)) return { rows: [], nextCursor: null, total: 0 };
-  const source: Source = SOURCES[figure];
   const now = ctx.clock.now();
+  const hours = wholeHours({ from: asked.from ?? now, to: asked.to ?? now });
   // What the figure is not narrowed by is not in its SQL, and so not bound.
   const bindings = {
-    ...wholeHours({ from: asked.from ?? now, to: asked.to ?? now }),
+    ...hours,
     now,
     campaign: asked.campaignId ?? null,
     step: asked.stepId ?? null,
@@ -246,15 +270,20 @@ export async function explainAnalytics(
     source.sql(asked),
     'b.kind, b.id, b.contact_id, coalesce(k.email, b.address) as contact_email, b.campaign_id, b.mailbox_id, b.at',
     bindings,
-    { after, limit: page.limit, cursorFor: ({ id }) => encodeCursor(LIST, named, [id]) },
+    {
+      after: typeof after === 'string' ? { id: after } : after && { at: after[0], id: after[1] },
+      limit: page.limit,
+      newestFirst: !source.byId,
+      total: await source.total?.(org, {
+        ...asked,
+        ...(asked.from ? { from: hours.from } : {}),
+        ...(asked.to ? { to: hours.to } : {}),
+      }),
+      cursorFor: ({ place, id }) => encodeCursor(LIST, named, source.byId ? [id] : [place, id]),
+    },
   );
 }
 
 function inRange(at: string, { from, to }: FigurePart): string {
   return `${from ? `and ${at} >= :from` : ''} ${to ? `and ${at} < :to` : ''}`;
-}
-
-/** As {@link inRange} of the moment of sending, by the index of sent emails; those without are the ones refused at once. */
-function sentInRange(of: FigurePart): string {
-  return `and ((f.sent_at is not null ${inRange('f.sent_at', of)}) or (f.sent_at is null ${inRange('f.bounced_at', of)}))`;
 }

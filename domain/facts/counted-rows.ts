@@ -2,30 +2,52 @@ import type { Bindings } from '../../db/statement.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import { pageOf, type Page } from '../../lib/cursor.ts';
 
+/** Where a page begins: behind the row with this id, and of this moment (as PostgreSQL writes it) in lists by time. */
+export interface CountedPlace {
+  id: string;
+  at?: string;
+}
+
 /**
- * A page, by id, of the rows that a figure counts, and how many it counts (`total`).
- * @param counted selects the rows, each once, with `id` and `contact_id`
+ * A page of the rows that a figure counts, by id or the newest first, and how many it counts (`total`).
+ * @param counted selects the rows, each once, with `id`, `contact_id` and, for lists by time, `at`
  * @param columns what is read of a row `b` and of its contact `k`
- * @param page `after`: the id behind which the page begins
+ * @param page `total`: how many rows there are, where that is known without counting them
  */
 export async function readCountedRows<Row extends { id: string }>(
   org: OrgScope,
   counted: string,
   columns: string,
   bindings: Bindings,
-  page: { after: string | undefined; limit: number; cursorFor: (last: Row) => string },
+  page: {
+    after: CountedPlace | undefined;
+    limit: number;
+    cursorFor: (last: Row & { place: string }) => string;
+    newestFirst?: boolean;
+    total?: number | undefined;
+  },
 ): Promise<Page<Row>> {
-  const { after, limit } = page;
-  const [rows, [total]] = await Promise.all([
-    org.sql<Row>(
-      `select ${columns} from (${counted}) b left join contacts k on k.id = b.contact_id
-       where :org::uuid is not null ${after ? 'and b.id > :after' : ''} order by b.id limit :limit`,
-      { ...bindings, limit: limit + 1, ...(after ? { after } : {}) },
+  const { after, limit, newestFirst = false } = page;
+  const beyond = newestFirst
+    ? 'b.at <= :afterAt::timestamptz and (b.at, b.id) < (:afterAt::timestamptz, :after::uuid)'
+    : 'b.id > :after';
+  const [rows, [counts]] = await Promise.all([
+    org.sql<Row & { place: string }>(
+      `select ${columns}${newestFirst ? ', b.at::text as place' : ''} from (${counted}) b left join contacts k on k.id = b.contact_id
+       where :org::uuid is not null ${after ? `and ${beyond}` : ''} order by ${newestFirst ? 'b.at desc, b.id desc' : 'b.id'} limit :limit`,
+      {
+        ...bindings,
+        limit: limit + 1,
+        ...(after ? { after: after.id } : {}),
+        ...(after && newestFirst ? { afterAt: after.at ?? null } : {}),
+      },
     ),
-    org.sql<{ count: number }>(
-      `select count(*)::int as count from (${counted}) b where :org::uuid is not null`,
-      bindings,
-    ),
+    page.total === undefined
+      ? org.sql<{ count: number }>(
+          `select count(*)::int as count from (${counted}) b where :org::uuid is not null`,
+          bindings,
+        )
+      : [{ count: page.total }],
   ]);
-  return { ...pageOf(rows, limit, page.cursorFor), total: total!.count };
+  return { ...pageOf(rows, limit, page.cursorFor), total: counts!.count };
 }

@@ -1,8 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type { Row } from '../../db/rows.ts';
 import { walkAnalytics } from '../../test/harness/analytics-walk.ts';
 import { rawDb } from '../../test/harness/database.ts';
 import { createCampaign, createMailbox } from '../../test/harness/factories.ts';
+import { createSend } from '../../test/harness/inbound.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { react } from '../../test/harness/reactions.ts';
 import { createSentLead } from '../../test/harness/standing-leads.ts';
@@ -34,18 +36,31 @@ test.before(async () => {
 });
 test.after.always(() => world?.close());
 
+/** Two readers who are known apart by their country and mail program. */
+const READERS = [
+  { userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', country: 'DE' },
+  { userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Thunderbird/115.12.0', country: null },
+] as const;
 const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 Mail', purpose: '' };
 const MACHINE = { ...HUMAN, purpose: 'prefetch' };
 
 const email = fc.nat(9);
 const act = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('send' as const), campaign: fc.nat(2), mailbox: fc.nat(1) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('open' as const), email, machine: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('follow' as const), email }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('open' as const), email, machine: fc.boolean(), reader: fc.nat(1) }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('click' as const), email, link: fc.nat(1), machine: fc.boolean() }),
   },
-  fc.record({ kind: fc.constant('reply' as const), email, intent: fc.constantFrom('positive', 'negative', null) }),
+  fc.record({
+    kind: fc.constant('reply' as const),
+    email,
+    intent: fc.constantFrom('positive', 'negative', 'question', 'neutral', null),
+  }),
   fc.record({ kind: fc.constant('bounce' as const), email, hard: fc.boolean() }),
   fc.record({ kind: fc.constant('complain' as const), email }),
   fc.record({ kind: fc.constant('unsubscribe' as const), email }),
@@ -62,15 +77,16 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 interface Email {
   id: string;
   campaignId: string;
+  contactId: string;
   links: string[];
 }
 
 async function openOffice() {
   const { organizationId: org } = await world.tenant();
-  const campaigns: { id: string; stepId: string; deleted: boolean }[] = [];
+  const campaigns: { id: string; stepIds: readonly string[]; deleted: boolean }[] = [];
   for (let n = 0; n < 3; n += 1) {
-    const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }]);
-    campaigns.push({ id: campaignId, stepId: stepIds[0]!, deleted: false });
+    const { campaignId, stepIds } = await createCampaign(world.deps, org, [{ subject: 'Hello' }, { subject: 'Again' }]);
+    campaigns.push({ id: campaignId, stepIds, deleted: false });
   }
   const mailboxes: { id: string; email: string }[] = [];
   for (const name of ['ada', 'bo'])
@@ -80,7 +96,15 @@ async function openOffice() {
       }),
       email: `${name}@ours.test`,
     });
-  return { org, campaigns, mailboxes, emails: [] as Email[] };
+  return {
+    org,
+    campaigns,
+    mailboxes,
+    emails: [] as Email[],
+    forgotten: new Set<string>(),
+    /** Whom a visit of an email is counted as, from the reaction on that saw the first one. */
+    visitors: new Map<string, string>(),
+  };
 }
 
 type Office = Awaited<ReturnType<typeof openOffice>>;
@@ -92,7 +116,8 @@ async function perform(office: Office, one: Act): Promise<void> {
   if (one.kind === 'wait') return clock.advance(one.minutes * 60_000);
   if (one.kind === 'react') {
     await announceClicks(deps, 'test');
-    return react(deps, SUBSCRIBERS);
+    await react(deps, SUBSCRIBERS);
+    return nameVisitors(office);
   }
   if (one.kind === 'deleteCampaign') {
     const campaign = campaigns[one.campaign]!;
@@ -107,39 +132,36 @@ async function perform(office: Office, one: Act): Promise<void> {
     const campaign = campaigns[one.campaign]!;
     if (campaign.deleted) return;
     const mailbox = mailboxes[one.mailbox]!;
-    const lead = await createSentLead(deps, org, { campaignId: campaign.id, stepId: campaign.stepId, mailbox });
-    const links = [newId(), newId()];
-    for (const [index, id] of links.entries())
-      await deps.db('tracked_links').insert({
-        id,
-        organization_id: org,
-        send_id: lead.sendId,
-        step_id: campaign.stepId,
-        url: `https://ours.test/${index}`,
-        label: 'More',
-        position: index,
-        created_at: clock.now(),
-      });
-    emails.push({ id: lead.sendId, campaignId: campaign.id, links });
-    await transact(ctx, async (tx) =>
-      tx.emit('campaign.email_sent', {
-        campaign_id: campaign.id,
-        step_id: campaign.stepId,
-        contact_id: lead.contactId,
-        contact_email: lead.email,
-        email_account_id: mailbox.id,
-        task_id: lead.sendId,
-        message_id: null,
-        sent_at: clock.now().toISOString(),
-      }),
-    );
-    return;
+    const lead = await createSentLead(deps, org, {
+      campaignId: campaign.id,
+      stepId: campaign.stepIds[0]!,
+      mailbox,
+    });
+    return announceSent(office, lead.sendId);
   }
   const target = emails[one.email];
   if (!target || campaigns.find(({ id }) => id === target.campaignId)!.deleted) return;
   switch (one.kind) {
+    case 'follow': {
+      const first = await deps.db('sends').where({ id: target.id }).first();
+      const again = await deps
+        .db('sends')
+        .where({ enrollment_id: first.enrollment_id })
+        .whereNot({ id: target.id })
+        .first();
+      if (again || !first.contact_id) return;
+      const { id } = await createSend(deps, org, {
+        campaignId: target.campaignId,
+        enrollmentId: first.enrollment_id,
+        stepId: campaigns.find(({ id: campaign }) => campaign === target.campaignId)!.stepIds[1]!,
+        contactId: first.contact_id,
+        mailboxId: first.mailbox_id,
+        recipient: first.recipient,
+      });
+      return announceSent(office, id);
+    }
     case 'open':
-      return recordOpen(deps, target.id, one.machine ? MACHINE : HUMAN, 'test');
+      return recordOpen(deps, target.id, one.machine ? MACHINE : { ...HUMAN, ...READERS[one.reader]! }, 'test');
     case 'click': {
       const ticket = await findTicket(deps, target.links[one.link]!);
       return recordClick(deps, ticket!, one.machine ? MACHINE : HUMAN, 'test');
@@ -163,10 +185,86 @@ async function perform(office: Office, one: Act): Promise<void> {
     case 'unsubscribe':
       return transact(ctx, (tx) => recordSendUnsubscribe(tx, { sendId: target.id, email: 'x@lead.test' }, 'link'));
     case 'forget':
+      office.forgotten.add(target.contactId);
       await rawDb(deps.db).raw('delete from contacts where id = (select contact_id from sends where id = ?)', [
         target.id,
       ]);
   }
+}
+
+/** An email that has left, with two links. */
+async function announceSent(office: Office, sendId: string): Promise<void> {
+  const { deps } = world;
+  const send = await deps.db('sends').where({ id: sendId }).first();
+  const links = [newId(), newId()];
+  for (const [index, id] of links.entries())
+    await deps.db('tracked_links').insert({
+      id,
+      organization_id: office.org,
+      send_id: sendId,
+      step_id: send.step_id,
+      url: `https://ours.test/${index}`,
+      label: 'More',
+      position: index,
+      created_at: clock.now(),
+    });
+  office.emails.push({ id: sendId, campaignId: send.campaign_id, contactId: send.contact_id, links });
+  await transact(world.system(office.org), async (tx) =>
+    tx.emit('campaign.email_sent', {
+      campaign_id: send.campaign_id,
+      step_id: send.step_id,
+      contact_id: send.contact_id,
+      contact_email: send.recipient,
+      email_account_id: send.mailbox_id,
+      task_id: sendId,
+      message_id: null,
+      sent_at: clock.now().toISOString(),
+    }),
+  );
+}
+
+/** What a person did with emails, of those that are known not to be a machine's. */
+function visitsOf(
+  org: string,
+): Promise<Pick<Row<'engagement_events'>, 'send_id' | 'country_code' | 'client' | 'device_type'>[]> {
+  return world.deps
+    .db('engagement_events')
+    .where({ organization_id: org, machine: false, announce_at: null })
+    .whereIn('type', ['open', 'click']);
+}
+
+/** Who was seen first from a contact is that contact in the campaign, whatever becomes of it; a deleted one is nobody known. */
+async function nameVisitors({ org, emails, visitors, forgotten }: Office): Promise<void> {
+  const visited = new Set((await visitsOf(org)).map((row) => row.send_id));
+  for (const { id, campaignId, contactId } of emails)
+    if (visited.has(id) && !visitors.has(id))
+      visitors.set(id, forgotten.has(contactId) ? id : `${campaignId}/${contactId}`);
+}
+
+/** How many visitors campaigns have by where they came from, from the rows. */
+async function expectedVisitors({ org, emails, visitors }: Office): Promise<Record<string, number>> {
+  const seen = new Map<string, Set<string>>();
+  for (const row of await visitsOf(org)) {
+    const email = emails.find(({ id }) => id === row.send_id)!;
+    for (const [part, key] of [
+      ['countries', row.country_code],
+      ['clients', row.client],
+      ['devices', row.device_type],
+    ] as const) {
+      const place = `${email.campaignId}/${part}/${key ?? ''}`;
+      seen.set(place, (seen.get(place) ?? new Set()).add(visitors.get(email.id)!));
+    }
+  }
+  return Object.fromEntries([...seen].map(([place, who]) => [place, who.size]));
+}
+
+async function storedVisitors(org: string): Promise<Record<string, number>> {
+  const rows = await world.deps.db('fact_visits').where({ organization_id: org });
+  return Object.fromEntries(
+    rows
+      .filter(({ visitors }) => visitors !== 0)
+      .map(({ campaign_id: campaign, part, key, visitors }) => [`${campaign}/${part}/${key}`, visitors]),
+  );
 }
 
 /** The counts by campaign and hour, from the rows, in plain steps and without the code under test. */
@@ -201,8 +299,17 @@ async function expectedCounts({ org, emails }: Office): Promise<Map<string, Coun
     if (clicks.length === 0) count(campaignId, send.machine_clicked_at, 'clicked_by_machine');
     const replies = mine.filter(({ type }) => type === 'reply');
     count(campaignId, earliest(...replies.map(({ at }) => at as Date)), 'replied');
-    const positive = replies.filter(({ detail }) => detail.intent === 'positive').map(({ at }) => at as Date);
-    count(campaignId, earliest(...positive), 'replied_positively');
+    for (const [intent, metric] of [
+      ['positive', 'replied_positively'],
+      ['negative', 'replied_negatively'],
+      ['question', 'replied_with_question'],
+      ['neutral', 'replied_neutrally'],
+    ] as const) {
+      const judged = replies.filter(({ detail }) => detail.intent === intent).map(({ at }) => at as Date);
+      count(campaignId, earliest(...judged), metric);
+    }
+    const soft = mine.filter(({ type, detail }) => type === 'bounce' && detail.bounce_type === 'soft');
+    if (!send.bounced_at) count(campaignId, earliest(...soft.map(({ at }) => at as Date)), 'bounced_softly');
     count(
       campaignId,
       earliest(...mine.filter(({ type }) => type === 'complaint').map(({ at }) => at as Date)),
@@ -243,6 +350,7 @@ test.serial(
           Object.fromEntries(await storedCounts(office.org)),
           Object.fromEntries(await expectedCounts(office)),
         );
+        t.deepEqual(await storedVisitors(office.org), await expectedVisitors(office));
         const [report] = await verifyFacts(world.deps, office.org);
         t.is(report!.behind, 0);
         t.deepEqual(report!.differences, []);
@@ -257,14 +365,19 @@ test.serial(
 test.serial('verify names what is wrong, rebuild mends it, and neither changes what is right', async (t) => {
   const office = await openOffice();
   for (const kind of ['send', 'send', 'send'] as const) await perform(office, { kind, campaign: 0, mailbox: 0 });
-  await perform(office, { kind: 'open', email: 0, machine: false });
+  await perform(office, { kind: 'wait', minutes: 1 });
+  await perform(office, { kind: 'open', email: 0, machine: false, reader: 0 });
   await perform(office, { kind: 'react' });
   const before = await storedCounts(office.org);
+  const visitors = await storedVisitors(office.org);
   const db = rawDb(world.deps.db);
   await db('fact_campaign_hours').where({ organization_id: office.org }).update({ sent: 7 });
   await db('fact_mailbox_days').where({ organization_id: office.org }).delete();
   await db('send_facts').where({ send_id: office.emails[1]!.id }).delete();
   await db('send_facts').where({ send_id: office.emails[0]!.id }).update({ opened_at: null });
+  await db('visit_facts').where({ organization_id: office.org, part: 'countries' }).delete();
+  await db('visit_facts').where({ organization_id: office.org, part: 'clients' }).update({ key: 'Another' });
+  await db('fact_visits').where({ organization_id: office.org, part: 'devices' }).update({ visitors: 9 });
   const [report] = await verifyFacts(world.deps, office.org);
   t.deepEqual([...new Set(report!.differences.map(({ table }) => table))].sort(), [
     'fact_campaign_days',
@@ -272,11 +385,14 @@ test.serial('verify names what is wrong, rebuild mends it, and neither changes w
     'fact_mailbox_days',
     'fact_mailbox_hours',
     'fact_steps',
+    'fact_visits',
     'send_facts',
+    'visit_facts',
   ]);
   await rebuildFacts(world.deps, office.org);
   t.is((await verifyFacts(world.deps, office.org))[0]!.total, 0);
   t.deepEqual(Object.fromEntries(await storedCounts(office.org)), Object.fromEntries(before));
+  t.deepEqual(await storedVisitors(office.org), visitors);
 });
 
 test.serial('the same email named again changes nothing, and an email of no campaign has no facts', async (t) => {

@@ -5,6 +5,7 @@
 export const METRICS = [
   'sent',
   'bounced',
+  'bounced_softly',
   'opened',
   'opened_by_person',
   'opened_by_machine',
@@ -12,6 +13,9 @@ export const METRICS = [
   'clicked_by_machine',
   'replied',
   'replied_positively',
+  'replied_negatively',
+  'replied_with_question',
+  'replied_neutrally',
   'complained',
   'unsubscribed',
   'opens',
@@ -37,11 +41,13 @@ export const SUMMED = METRICS.map((metric) => `coalesce(sum(${metric}), 0)::int 
 
 /**
  * When an email counts for each metric of emails, `f` being its row of send_facts. `opened` counts by whomever first; `opened_by_machine` only while no
- * person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference.
+ * person has opened it, and `clicked_by_machine` while none has clicked, so that people are the difference. `bounced_softly` counts while it has not
+ * come back for good. An email with replies of several intents counts once for each of them.
  */
 export const MOMENT_OF = {
   sent: 'coalesce(f.sent_at, f.bounced_at)',
   bounced: 'f.bounced_at',
+  bounced_softly: 'case when f.bounced_at is null then f.soft_bounced_at end',
   opened: 'least(f.opened_at, f.machine_opened_at)',
   opened_by_person: 'f.opened_at',
   opened_by_machine: 'case when f.opened_at is null then f.machine_opened_at end',
@@ -49,6 +55,9 @@ export const MOMENT_OF = {
   clicked_by_machine: 'case when f.clicked_at is null then f.machine_clicked_at end',
   replied: 'f.replied_at',
   replied_positively: 'f.positive_at',
+  replied_negatively: 'f.negative_at',
+  replied_with_question: 'f.question_at',
+  replied_neutrally: 'f.neutral_at',
   complained: 'f.complained_at',
   unsubscribed: 'f.unsubscribed_at',
 } as const satisfies Partial<Record<Metric, string>>;
@@ -66,12 +75,16 @@ export const MOMENTS = `select v.metric, date_trunc('hour', v.at, 'UTC') as hour
 export const MEASURES = [
   'sent_at',
   'bounced_at',
+  'soft_bounced_at',
   'opened_at',
   'machine_opened_at',
   'clicked_at',
   'machine_clicked_at',
   'replied_at',
   'positive_at',
+  'negative_at',
+  'question_at',
+  'neutral_at',
   'complained_at',
   'unsubscribed_at',
   'hits',
@@ -93,12 +106,16 @@ export const DIMENSIONS = [
  * out to be a machine's is not counted yet.
  */
 export const MEASURED = `select s.id as send_id, s.contact_id, s.campaign_id, s.step_id, s.variant_id, s.mailbox_id, s.dimensions,
-       s.sent_at, s.bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
-       p.at as positive_at, s.complained_at, s.unsubscribed_at, coalesce(h.hits, '[]') as hits
+       s.sent_at, s.bounced_at, p.soft_bounced_at, s.opened_at, s.machine_opened_at, s.clicked_at, s.machine_clicked_at, s.replied_at,
+       p.positive_at, p.negative_at, p.question_at, p.neutral_at, s.complained_at, s.unsubscribed_at, coalesce(h.hits, '[]') as hits
      from wanted w join sends s on s.id = w.id
      left join lateral (
-       select min(e.at) as at from engagement_events e
-       where e.organization_id = :org and e.send_id = s.id and e.type = 'reply' and e.detail ->> 'intent' = 'positive'
+       select min(e.at) filter (where e.detail ->> 'intent' = 'positive') as positive_at,
+         min(e.at) filter (where e.detail ->> 'intent' = 'negative') as negative_at,
+         min(e.at) filter (where e.detail ->> 'intent' = 'question') as question_at,
+         min(e.at) filter (where e.detail ->> 'intent' = 'neutral') as neutral_at,
+         min(e.at) filter (where e.detail ->> 'bounce_type' = 'soft') as soft_bounced_at
+       from engagement_events e where e.organization_id = :org and e.send_id = s.id and e.type in ('reply', 'bounce')
      ) p on true
      left join lateral (
        select jsonb_agg(jsonb_build_object('metric', metric, 'hour', hour, 'count', count) order by hour, metric) as hits from (

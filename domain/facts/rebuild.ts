@@ -5,6 +5,7 @@ import { FACT_TABLES, METRICS, MOMENTS } from './metrics.ts';
 import { recordPeople } from './record-people.ts';
 import { recordFacts } from './record.ts';
 import { organizations, pages, peoplePages, SUMS_OF_MOMENTS } from './verify.ts';
+import { recordVisits, recountVisits } from './visits.ts';
 
 /**
  * Mends the facts, of one organization or of all, while writes go on: emails page by page, then the counts of one campaign and of one mailbox at a
@@ -25,6 +26,7 @@ export async function rebuildFacts(
           tx,
           ids.map((sendId) => ({ sendId, campaignId: null })),
         );
+        await recordVisits(tx, ids);
         await recordPeople(tx, { sendIds: ids });
         return emails;
       });
@@ -42,6 +44,7 @@ async function partsOf(deps: Deps, organizationId: string, part: 'campaign_id' |
   const rows = await reader(systemCtx(deps, organizationId, 'facts/read')).sql<{ id: string }>(
     `select distinct ${part} as id from (
        select ${part} from send_facts where organization_id = :org union all select ${part} from ${table} where organization_id = :org
+       ${part === 'campaign_id' ? 'union all select campaign_id from fact_visits where organization_id = :org' : ''}
      ) known where ${part} is not null order by 1`,
   );
   return rows.map(({ id }) => id);
@@ -62,4 +65,5 @@ async function recount(tx: Tx, part: 'campaign_id' | 'mailbox_id', value: string
       { value },
     );
   }
+  if (part === 'campaign_id') await recountVisits(tx, value);
 }

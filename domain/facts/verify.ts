@@ -5,6 +5,7 @@ import { ACQUISITION_MEASURES, ACQUISITIONS, companyDomains } from './acquisitio
 import { COMPANY_MEASURES, COUNTED_COMPANIES, KEPT_COMPANIES } from './lead-companies.ts';
 import { FACT_TABLES, MEASURED, MEASURES, METRICS, MOMENTS, type FactTable } from './metrics.ts';
 import { PROSPECT_MEASURES, PROSPECTS } from './prospects.ts';
+import { COUNTED_VISITS, IS_VISITED, VISIT_MEASURES, VISITS } from './visits.ts';
 
 /** A fact that is not what the rows say. */
 export interface FactDifference {
@@ -97,6 +98,8 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
     add('send_facts', rows.slice(0, NAMED), rows.length);
     const prospects = await differingProspects(ctx, ids);
     add('prospect_facts', prospects.slice(0, NAMED), prospects.length);
+    const visits = await differingVisits(ctx, ids);
+    add('visit_facts', visits.slice(0, NAMED), visits.length);
   }
   for await (const ids of peoplePages(deps, organizationId)) {
     const rows = await differingAcquisitions(ctx, ids);
@@ -106,6 +109,8 @@ async function verifyOne(deps: Deps, organizationId: string): Promise<FactsRepor
     const rows = await differingCounts(ctx, table);
     add(table.name, rows.slice(0, NAMED), rows[0]?.total ?? 0);
   }
+  const visitors = await differingVisitors(ctx);
+  add('fact_visits', visitors.slice(0, NAMED), visitors.length);
   const companies = await differingCompanies(ctx);
   add('lead_company_counts', companies.slice(0, NAMED), companies.length);
   const [stream] = await reader(ctx).sql<{ behind: number }>(
@@ -168,6 +173,27 @@ async function differingAcquisitions(ctx: ReadCtx, personIds: readonly string[])
      now as (${ACQUISITIONS}), stored as (select f.* from acquisition_facts f join wanted w on w.id = f.person_id where f.organization_id = :org)
      ${differing(['person_id', 'goal_id'], ACQUISITION_MEASURES)}`,
     { ids: [...domains.keys()], domains: [...domains.values()] },
+  );
+}
+
+/** The visits of an email that a person opened, and that has no visitor, differ as well: there is one, of itself. */
+function differingVisits(ctx: ReadCtx, sendIds: readonly string[]): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `with wanted as materialized (select distinct visitor from send_facts where organization_id = :org and send_id = any(:ids::uuid[]) and visitor is not null),
+     now as (
+       ${VISITS}
+       union all select f.send_id, 'clients', '', f.campaign_id, coalesce(f.opened_at, f.clicked_at) from send_facts f
+         where f.organization_id = :org and f.send_id = any(:ids::uuid[]) and f.visitor is null and ${IS_VISITED}
+     ), stored as (select v.* from visit_facts v join wanted w on w.visitor = v.visitor where v.organization_id = :org)
+     ${differing(['visitor', 'part', 'key'], VISIT_MEASURES)}`,
+    { ids: sendIds },
+  );
+}
+
+function differingVisitors(ctx: ReadCtx): Promise<Found[]> {
+  return reader(ctx).sql<Found>(
+    `with now as (${COUNTED_VISITS}), stored as (select * from fact_visits where organization_id = :org and visitors <> 0)
+     ${differing(['campaign_id', 'part', 'key'], ['visitors'])}`,
   );
 }
 

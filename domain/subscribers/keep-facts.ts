@@ -1,5 +1,6 @@
 import { recordPeople } from '../facts/record-people.ts';
 import { recordFacts } from '../facts/record.ts';
+import { recordVisits } from '../facts/visits.ts';
 import { declareSubscriber } from '../reactions/subscriber.ts';
 
 /**
@@ -15,6 +16,7 @@ export const keepFacts = declareSubscriber({
     'campaign.email_bounced',
     'campaign.reply_received',
     'campaign.unsubscribed',
+    'deliverability.bounce',
     'deliverability.complaint',
     'engagement.automated',
     'person.changed',
@@ -36,6 +38,10 @@ export const keepFacts = declareSubscriber({
         : [],
     );
     await recordFacts(tx, emails);
+    await recordVisits(
+      tx,
+      events.flatMap(({ type, data }) => (VISITS.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [])),
+    );
     await recordPeople(tx, {
       sendIds: events.flatMap(({ type, data }) =>
         MEETS_PEOPLE.has(type) && 'task_id' in data && data.task_id ? [data.task_id] : [],
@@ -48,6 +54,8 @@ export const keepFacts = declareSubscriber({
     });
   },
 });
+
+const VISITS: ReadonlySet<string> = new Set(['campaign.email_opened', 'campaign.email_clicked']);
 
 /** Events of emails that change what is known of their contacts; opens and clicks do not. */
 const MEETS_PEOPLE: ReadonlySet<string> = new Set(['campaign.email_sent', 'campaign.reply_received']);

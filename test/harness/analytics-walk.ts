@@ -7,7 +7,8 @@ import {
 } from '../../domain/analytics/campaigns.ts';
 import { readDashboard } from '../../domain/analytics/dashboard.ts';
 import { INTENTS, readDeliverability } from '../../domain/analytics/deliverability.ts';
-import { explainAnalytics, type AnalyticsFigure, type FigurePart } from '../../domain/analytics/explain.ts';
+import { explainAnalytics, type AnalyticsFigure } from '../../domain/analytics/explain.ts';
+import type { FigurePart } from '../../domain/analytics/figure-part.ts';
 import { hoursOf, lastDays } from '../../domain/analytics/period.ts';
 import type { TrendPoint } from '../../domain/analytics/rates.ts';
 import { readUsage } from '../../domain/analytics/usage.ts';
@@ -52,7 +53,12 @@ export async function walkAnalytics(t: ExecutionContext, world: World, organizat
       clicks: s.unique_clicks,
       machine_clicks: s.machine_clicks,
       replies: s.replies,
+      positive_replies: s.positive_replies,
+      negative_replies: s.negative_replies,
+      question_replies: s.question_replies,
+      neutral_replies: s.neutral_replies,
       bounces: s.bounces,
+      soft_bounces: s.soft_bounces,
       unsubscribes: s.unsubscribes,
     };
     await check(counts, { campaignId: id }, 'campaign');
@@ -66,6 +72,8 @@ export async function walkAnalytics(t: ExecutionContext, world: World, organizat
           bounces,
           machine_opens: rest.machine_opens,
           machine_clicks: rest.machine_clicks,
+          positive_replies: rest.positive_replies,
+          soft_bounces: rest.soft_bounces,
         },
         { campaignId: id, stepId },
         'step',
