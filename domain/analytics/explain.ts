@@ -191,8 +191,13 @@ const SOURCES = {
   dlq_pending: {
     byId: true,
     parts: [],
-    sql: () => `select 'dead_letter' as kind, d.id, null::uuid as contact_id, null as address, null::uuid as campaign_id, null::uuid as mailbox_id, d.created_at as at
-       from dead_letters d where d.organization_id = :org and d.status = 'pending'`,
+    // An email that was given up, or may have left, is about its recipient; the run of a lead about that lead.
+    sql: () => `select 'dead_letter' as kind, d.id, coalesce(s.contact_id, e.contact_id) as contact_id, s.recipient as address,
+         coalesce(s.campaign_id, e.campaign_id) as campaign_id, s.mailbox_id, d.created_at as at
+       from dead_letters d
+         left join sends s on s.organization_id = :org and s.id = d.task_id and d.task_type in ('uncertain_email', 'campaign_email', 'direct_email')
+         left join enrollments e on e.organization_id = :org and e.id = d.task_id and d.task_type = 'enrollment_run'
+       where d.organization_id = :org and d.status = 'pending'`,
   },
   total_contacts: {
     byId: true,

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { createCampaign, createMailbox } from '../harness/factories.ts';
 import { awayFrom, replyTo, type Original } from '../harness/inbound.ts';
 import { createSentLead } from '../harness/standing-leads.ts';
-import { HOSTILE, WIDE, type PageToSee, type Stage } from './scene.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 /** A message in HTML, as mail programs and attackers write it. */
 export function htmlFrom(original: Original, html: string, subject = 'Re: Hello'): Buffer {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runImport } from '../../domain/imports/run.ts';
 import { startImport } from '../../domain/imports/start.ts';
-import { HOSTILE, WIDE, type PageToSee, type Stage } from './scene.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 /** The room of leads: the messy list of the examples imported, tags, a segment, suppressions, and names as they arrive. */
 export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<PageToSee[]> {

@@ -4,9 +4,8 @@ import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { sceneOfLeads } from './leads.ts';
 import { sceneOfInbox } from './inbox.ts';
-
-/** Pages to look at: name of the picture, address, and whose workspace it is. */
-export type PageToSee = [name: string, path: string, who?: 'empty'];
+import { sceneOfOperator } from './operator.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 export interface Scene {
   tenant: Tenant;
@@ -14,22 +13,13 @@ export interface Scene {
   pages: PageToSee[];
 }
 
-/** What the scene of one room is made with. */
-export interface Stage {
-  world: DashboardWorld;
-  tenant: Tenant;
-  /** A workspace in which nothing was done yet. */
-  empty: Tenant;
-  /** Calls the API as the owner of `tenant`; throws unless it succeeds. */
-  post(path: string, body: unknown, method?: string): Promise<any>;
-}
-
 /** What each room adds to the workspace, and its pages; in the order in which they are made. */
-const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [sceneOfCampaigns, sceneOfLeads, sceneOfInbox];
-
-/** Names as they arrive: hostile, long, right to left. They are shown, and do nothing. */
-export const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
-export const WIDE = `${'W'.repeat(90)} مرحبا 🦩`;
+const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
+  sceneOfCampaigns,
+  sceneOfLeads,
+  sceneOfInbox,
+  sceneOfOperator,
+];
 
 /** Fills a workspace as one that has been working for a while, and leaves another empty. */
 export async function furnish(world: DashboardWorld): Promise<Scene> {

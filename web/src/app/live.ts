@@ -15,6 +15,7 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['meeting.', ['meetings', 'contacts']],
   ['automation.', ['automations']],
   ['team.', ['team']],
+  ['approval.', ['approvals']],
 ];
 /** Events come in bursts: queries are asked again at most this often (ms). */
 const GATHER_MS = 1_000;

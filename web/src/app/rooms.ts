@@ -4,9 +4,13 @@ import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
 import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
+import IconStethoscope from '@tabler/icons-react/dist/esm/icons/IconStethoscope.mjs';
 import type { ReactNode } from 'react';
+import type { TextKey } from '../text/index.ts';
 
-type Key = 'start' | 'campaigns' | 'inbox' | 'leads' | 'mailboxes' | 'review';
+/** A room of which the texts of the shell have a name. */
+type Key = NameIn<TextKey>;
+type NameIn<T> = T extends `nav.${infer Name}` ? Name : never;
 
 interface Room {
   /** Its text is `nav.<key>`. */
@@ -25,4 +29,5 @@ export const ROOMS: readonly Room[] = [
   { key: 'leads', path: '/leads', icon: IconUsers, needs: 'view_contacts' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
+  { key: 'operator', path: '/operations', icon: IconStethoscope, needs: 'view_analytics' },
 ];

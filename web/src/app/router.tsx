@@ -54,6 +54,12 @@ const tree = root.addChildren([
   at('/mailboxes', 'mailboxes', () => import('../rooms/mailboxes/list.tsx')),
   at('/mailboxes/new', 'mailboxes', () => import('../rooms/mailboxes/connect.tsx')),
   at('/mailboxes/$id', 'mailboxes', () => import('../rooms/mailboxes/page.tsx')),
+  at('/operations', 'operator', () => import('../rooms/operator/health.tsx')),
+  at('/operations/stuck', 'operator', () => import('../rooms/operator/stuck.tsx')),
+  at('/operations/webhooks', 'operator', () => import('../rooms/operator/webhooks.tsx')),
+  at('/operations/webhooks/$id', 'operator', () => import('../rooms/operator/webhook.tsx')),
+  at('/operations/audit', 'operator', () => import('../rooms/operator/audit.tsx')),
+  at('/operations/settings', 'operator', () => import('../rooms/operator/settings.tsx')),
 ]);
 
 export const router = createRouter({

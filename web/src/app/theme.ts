@@ -52,6 +52,7 @@ export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-teal-light-color': '#05604a',
+    '--mantine-color-yellow-light-color': '#7a4a00',
     '--mantine-color-dimmed': '#56616d',
     '--mantine-color-placeholder': '#6a7581',
   },

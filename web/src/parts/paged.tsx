@@ -27,6 +27,7 @@ export function PagedTable({
   list,
   columns,
   minWidth,
+  empty,
   children,
 }: {
   list: Pick<
@@ -36,6 +37,8 @@ export function PagedTable({
   columns: readonly { label: string; isNumber?: boolean }[];
   /** Below this width (px) the table scrolls sideways. */
   minWidth: number;
+  /** What is said where there is no row; by default that nothing matches. */
+  empty?: string | undefined;
   children: ReactNode;
 }) {
   const t = useText();
@@ -58,7 +61,7 @@ export function PagedTable({
         </Table.ScrollContainer>
         {list.data?.pages[0]?.data.length === 0 ? (
           <Text p="md" c="dimmed" size="sm">
-            {t('nothingFound')}
+            {empty ?? t('nothingFound')}
           </Text>
         ) : null}
       </Paper>

@@ -2,6 +2,7 @@ import type { campaigns } from './en/campaigns.ts';
 import type { leads } from './en/leads.ts';
 import type { inbox } from './en/inbox.ts';
 import type { mailboxes } from './en/mailboxes.ts';
+import type { operator } from './en/operator.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
 
@@ -11,6 +12,7 @@ export interface RoomTexts {
   leads: typeof leads;
   inbox: typeof inbox;
   mailboxes: typeof mailboxes;
+  operator: typeof operator;
   review: typeof review;
   start: typeof start;
 }

@@ -1,0 +1,119 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import type { Attempt } from '../harness/fake-smtp.ts';
+import { createLead } from '../harness/lead.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { startReceiver, type Receiver } from '../harness/receiver.ts';
+import { createDelivery } from '../harness/webhook-rows.ts';
+
+const browserTest = browserTests(test);
+const clock = new ManualClock(new Date());
+let world: DashboardWorld;
+let receiver: Receiver;
+test.before(async () => {
+  if (!findChromium()) return;
+  [world, receiver] = await Promise.all([createDashboardWorld({ clock }), startReceiver()]);
+});
+test.after.always(async () => {
+  await world?.close();
+  await receiver?.stop();
+});
+
+/** A lead whose only email ended as the mail server said, in a workspace of its own. */
+async function given(attempt: Attempt) {
+  const lead = await createLead({ world, clock });
+  lead.smtp.next = () => attempt;
+  const sendId = await lead.reserve();
+  await lead.deliver(sendId);
+  return { ...lead, sendId };
+}
+
+const NO_ANSWER: Attempt = { kind: 'unknown', detail: 'no answer' };
+const REFUSED: Attempt = {
+  kind: 'refused',
+  stage: 'recipient',
+  code: 550,
+  response: '550 5.7.1 not now',
+  permanent: false,
+};
+
+const confirm = async (page: Page, name: string) => {
+  await page.getByRole('article').getByRole('button', { name }).click();
+  await page.getByRole('dialog').getByRole('button', { name }).click();
+};
+
+browserTest('an operator looks at a letter that may have left, and says that it did', async (t) => {
+  const lead = await given(NO_ANSWER);
+  const { page, context, faults } = await world.open(lead.tenant, '/operations', { locale: 'en-GB' });
+  await page.getByRole('link', { name: 'Stuck work' }).click();
+  const letter = page.getByRole('article', { name: 'A letter that may have left' });
+  await letter.getByText('no answer').waitFor();
+  const { email } = await lead.db('contacts').where({ id: lead.contactId }).first('email');
+  await letter.getByText(email).waitFor();
+  await confirm(page, 'It was sent');
+  await page.getByText('Nothing is stuck').waitFor();
+  t.like(await lead.readSend(lead.sendId), { state: 'sent' });
+  t.is(lead.smtp.taken.length, 0, 'nothing left a second time');
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('or has it sent again, and a letter that was given up started again', async (t) => {
+  const lead = await given(NO_ANSWER);
+  const { page, context } = await world.open(lead.tenant, '/operations/stuck', { locale: 'en-GB' });
+  await confirm(page, 'Send again');
+  await page.getByText('Nothing is stuck').waitFor();
+  lead.smtp.next = () => 'accept';
+  t.like(await lead.deliver(await lead.reserve()), { outcome: 'sent' });
+  t.is(lead.smtp.taken.length, 1);
+  await context.close();
+
+  const second = await given(REFUSED);
+  for (let turn = 0; turn < 10; turn += 1) {
+    const [row] = await second.db('dead_letters').where({ organization_id: second.organizationId });
+    if (row) break;
+    await second.deliver(await second.reserve());
+  }
+  const other = await world.open(second.tenant, '/operations/stuck', { locale: 'en-GB' });
+  await other.page.getByText('550 5.7.1 not now').waitFor();
+  await other.page.getByRole('button', { name: 'Start again' }).click();
+  await other.page.getByText('Nothing is stuck').waitFor();
+  t.like(await second.readEnrollment(), { state: 'active' });
+  await other.page.locator('label').filter({ hasText: 'Started again' }).click();
+  await other.page.getByRole('article').waitFor();
+  t.regex(other.page.url(), /status=replayed/);
+  await other.context.close();
+});
+
+browserTest('a webhook endpoint is added, its secret shown once, checked, and a delivery sent again', async (t) => {
+  const tenant = await world.tenant();
+  const { page, context, faults } = await world.open(tenant, '/operations/webhooks', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'Add an endpoint' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill(receiver.url);
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  const secret = await dialog.locator('pre').textContent();
+  t.regex(secret!, /^whsec_/);
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('heading', { name: receiver.url }).waitFor();
+  t.is(await page.getByText(secret!).count(), 0, 'it is shown once');
+  await page.getByRole('button', { name: 'Send a challenge' }).click();
+  await page.getByText('It answered with 204').waitFor();
+  const [endpoint] = await world.deps.db('webhook_endpoints').where({ organization_id: tenant.organizationId });
+  t.truthy(endpoint.verified_at);
+  const id = await createDelivery(world.deps, tenant.organizationId, endpoint.id, { status: 'abandoned' });
+  await page.reload();
+  await page.getByRole('button', { name: 'contact.updated' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deliver again' }).click();
+  await page.getByText('The event will be delivered again').waitFor();
+  t.not((await world.deps.db('webhook_deliveries').where({ id }).first()).status, 'abandoned');
+  await page.goto(`${world.url}/operations/audit`);
+  await page
+    .getByRole('cell', { name: /webhook/ })
+    .first()
+    .waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});

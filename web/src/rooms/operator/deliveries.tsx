@@ -1,0 +1,181 @@
+import { Anchor, Badge, Button, Code, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useText } from '../../text/index.ts';
+
+type Delivery = RowOf<'/v1/webhooks/deliveries'>;
+const STATUSES = ['pending', 'in_flight', 'delivered', 'failed', 'abandoned'] as const;
+type Status = (typeof STATUSES)[number];
+const COLORS: Record<Status, string> = {
+  pending: 'gray',
+  in_flight: 'blue',
+  delivered: 'teal',
+  failed: 'yellow',
+  abandoned: 'red',
+};
+
+/** What was delivered to one endpoint, or to all: each delivery opens with the body, the answer and the way to send it again. */
+export function DeliveryList({ endpointId }: { endpointId?: string }) {
+  const t = useText();
+  const [status, setStatus] = useFilter('status');
+  const [open, setOpen] = useState<string>();
+  const list = usePaged(['operator', 'deliveries', endpointId, status], (cursor, signal) => {
+    const query = { limit: 25, ...(status ? { status: status as Status } : {}), ...cursor };
+    return dataOf(
+      endpointId
+        ? heron.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id: endpointId }, query }, signal })
+        : heron.GET('/v1/webhooks/deliveries', { params: { query }, signal }),
+    );
+  });
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Text component="h2" fw={650} size="md" m={0}>
+          {t('operator.deliveries')}
+        </Text>
+        <Select
+          value={status || null}
+          onChange={(value) => setStatus(value ?? '')}
+          data={STATUSES.map((value) => ({ value, label: t(`operator.delivery.${value}`) }))}
+          placeholder={t('operator.anyState')}
+          aria-label={t('operator.anyState')}
+          clearable
+          w={180}
+        />
+      </Group>
+      <Answered query={list} skeleton={<ListSkeleton rows={4} />}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          const shown = rows.find(({ id }) => id === open);
+          return (
+            <>
+              <PagedTable
+                list={list}
+                minWidth={680}
+                empty={status ? undefined : t('operator.deliveries.none')}
+                columns={[
+                  { label: t('operator.event') },
+                  { label: t('operator.state') },
+                  { label: t('operator.answer') },
+                  { label: t('operator.attempts'), isNumber: true },
+                  { label: t('operator.when') },
+                ]}
+              >
+                {rows.map((one) => (
+                  <Table.Tr key={one.id}>
+                    <Table.Td>
+                      <Anchor component="button" type="button" size="sm" fw={600} onClick={() => setOpen(one.id)}>
+                        {one.event_type}
+                      </Anchor>
+                    </Table.Td>
+                    <Table.Td>
+                      <DeliveryState status={one.status} />
+                    </Table.Td>
+                    <Table.Td maw={260} className="clip" title={one.error_reason ?? undefined}>
+                      {one.response_status ?? one.error_reason ?? ''}
+                    </Table.Td>
+                    <Table.Td ta="right">
+                      {t('operator.attemptsOf', { count: one.attempt_count, most: one.max_attempts })}
+                    </Table.Td>
+                    <Table.Td c="dimmed">
+                      <Ago at={one.created_at} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </PagedTable>
+              <Modal
+                opened={shown !== undefined}
+                onClose={() => setOpen(undefined)}
+                title={shown?.event_type}
+                size="lg"
+              >
+                {shown ? <DeliveryDetail delivery={shown} /> : null}
+              </Modal>
+            </>
+          );
+        }}
+      </Answered>
+    </Stack>
+  );
+}
+
+function DeliveryState({ status }: { status: Status }) {
+  const t = useText();
+  return (
+    <Badge variant="light" color={COLORS[status]} tt="none">
+      {t(`operator.delivery.${status}`)}
+    </Badge>
+  );
+}
+
+function DeliveryDetail({ delivery }: { delivery: Delivery }) {
+  const t = useText();
+  const again = useAct(
+    () =>
+      dataOf(
+        heron.POST('/v1/webhooks/deliveries/{deliveryId}/redeliver', { params: { path: { deliveryId: delivery.id } } }),
+      ),
+    { stale: [['operator', 'deliveries']], done: t('operator.redeliver.done'), isShown: true },
+  );
+  return (
+    <Stack gap="sm">
+      <Facts
+        rows={[
+          [t('operator.state'), <DeliveryState key="state" status={delivery.status} />],
+          [
+            t('operator.attempts'),
+            t('operator.attemptsOf', { count: delivery.attempt_count, most: delivery.max_attempts }),
+          ],
+          [t('operator.lastAttempt'), delivery.last_attempt_at ? <Ago at={delivery.last_attempt_at} /> : null],
+          [t('operator.nextRetry'), delivery.next_attempt_at ? <Ago at={delivery.next_attempt_at} /> : null],
+          [t('operator.answer'), delivery.response_status],
+          [t('operator.reason'), delivery.error_reason],
+          [t('operator.blocked'), delivery.blocked_reason],
+          [
+            t('operator.run'),
+            delivery.temporal_url ? (
+              <Anchor href={delivery.temporal_url} size="sm" target="_blank" rel="noreferrer">
+                {t('operator.temporal')}
+              </Anchor>
+            ) : null,
+          ],
+        ]}
+      />
+      {delivery.response_body_excerpt ? (
+        <Block title={t('operator.answer.body')} text={delivery.response_body_excerpt} />
+      ) : null}
+      {delivery.payload ? (
+        <Block title={t('operator.body')} text={JSON.stringify(delivery.payload, null, 2)} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t('operator.body.gone')}
+        </Text>
+      )}
+      <ErrorNote error={again.error} />
+      <Group justify="flex-end">
+        <Button onClick={() => again.mutate()} loading={again.isPending}>
+          {t('operator.redeliver')}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Block({ title, text }: { title: string; text: string }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed" mb={4}>
+        {title}
+      </Text>
+      <Code block mah={260} className="wrap-anywhere" style={{ whiteSpace: 'pre-wrap' }} tabIndex={0}>
+        {text}
+      </Code>
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+import { Anchor, Badge, Group, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { OperatorPage } from './frame.tsx';
+
+/** The settings and limits in force: where each comes from, and where else to look. */
+export default function SettingsPage() {
+  const t = useText();
+  const [q, setQ] = useFilter('q');
+  const [all, setAll] = useFilter('all');
+  const config = useQuery({
+    queryKey: ['operator', 'config'],
+    queryFn: () => dataOf(heron.GET('/v1/admin/instance/config')),
+  });
+  return (
+    <OperatorPage>
+      <Answered query={config} skeleton={<ListSkeleton rows={8} />}>
+        {({ settings }) => {
+          const temporal = settings.find(({ key }) => key === 'TEMPORAL_UI_URL')?.value;
+          const shown = settings.filter(
+            ({ key, source }) =>
+              key.toLowerCase().includes(q.trim().toLowerCase()) &&
+              (all || q || !['default', 'unset'].includes(source)),
+          );
+          return (
+            <>
+              <Section title={t('operator.elsewhere')}>
+                <Facts
+                  rows={[
+                    [
+                      t('operator.temporal'),
+                      typeof temporal === 'string' ? (
+                        <Anchor href={temporal} size="sm" target="_blank" rel="noreferrer">
+                          {temporal}
+                        </Anchor>
+                      ) : (
+                        t('operator.temporal.unset')
+                      ),
+                    ],
+                    [t('operator.metrics'), t('operator.metrics.where')],
+                  ]}
+                />
+              </Section>
+              <Group gap="md">
+                <TextInput
+                  value={q}
+                  onChange={(event) => setQ(event.currentTarget.value)}
+                  placeholder={t('operator.settings.search')}
+                  aria-label={t('operator.settings.search')}
+                  w={260}
+                />
+                <Switch
+                  label={t('operator.settings.all')}
+                  checked={all !== ''}
+                  onChange={(event) => setAll(event.currentTarget.checked ? '1' : '')}
+                />
+              </Group>
+              <Section title={t('operator.settings')}>
+                <Table.ScrollContainer minWidth={620}>
+                  <Table>
+                    <Table.Thead>
+                      <Table.Tr>
+                        <Table.Th>{t('operator.setting')}</Table.Th>
+                        <Table.Th>{t('operator.value')}</Table.Th>
+                        <Table.Th>{t('operator.source')}</Table.Th>
+                      </Table.Tr>
+                    </Table.Thead>
+                    <Table.Tbody>
+                      {shown.map(({ key, value, source, sensitive }) => (
+                        <Table.Tr key={key}>
+                          <Table.Td>
+                            <Text size="sm" ff="monospace">
+                              {key}
+                            </Text>
+                          </Table.Td>
+                          <Table.Td maw={360} className="wrap-anywhere">
+                            {toWords(value)}{' '}
+                            {sensitive && value ? (
+                              <Badge variant="light" color="gray" tt="none" size="sm">
+                                {t('operator.fingerprint')}
+                              </Badge>
+                            ) : null}
+                          </Table.Td>
+                          <Table.Td c="dimmed">{t(`operator.source.${source}`)}</Table.Td>
+                        </Table.Tr>
+                      ))}
+                    </Table.Tbody>
+                  </Table>
+                </Table.ScrollContainer>
+                {shown.length === 0 ? (
+                  <Text size="sm" c="dimmed">
+                    {t('nothingFound')}
+                  </Text>
+                ) : null}
+                <Text size="sm" c="dimmed" mt="sm">
+                  {t('operator.settings.restart')}
+                </Text>
+              </Section>
+              <Limits />
+            </>
+          );
+        }}
+      </Answered>
+    </OperatorPage>
+  );
+}
+
+function Limits() {
+  const t = useText();
+  const limits = useQuery({
+    queryKey: ['operator', 'limits'],
+    queryFn: () => dataOf(heron.GET('/v1/admin/instance/limits')),
+  });
+  return (
+    <Section title={t('operator.limits')}>
+      <Answered query={limits} skeleton={<ListSkeleton rows={4} height={24} />}>
+        {(data) => (
+          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="xl">
+            {(['sending', 'warmup', 'rates'] as const).map((group) => (
+              <Stack key={group} gap="xs">
+                <Text fw={600} size="sm">
+                  {t(`operator.limits.${group}`)}
+                </Text>
+                {Object.entries(data[group]).map(([name, amount]) => (
+                  <Group key={name} justify="space-between" wrap="nowrap" gap="sm" align="flex-start">
+                    <Text size="sm" c="dimmed">
+                      {textOf('operator.limit', name)}
+                    </Text>
+                    <Text size="sm" className="figures" ta="right">
+                      {amount === null ? t('operator.unlimited') : toAmount(name, amount)}
+                    </Text>
+                  </Group>
+                ))}
+              </Stack>
+            ))}
+          </SimpleGrid>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+/** A setting's value as one writes it; lists by commas. */
+function toWords(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A limit with its unit: times in seconds, sizes in megabytes, shares in percent. */
+function toAmount(name: string, amount: number): string {
+  if (name.endsWith('_ms')) return toNumber(amount / 1000, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+  if (name.endsWith('_bytes'))
+    return toNumber(amount / 1024 ** 2, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
+  if (name.startsWith('share_')) return toNumber(amount, { style: 'percent' });
+  return toNumber(amount);
+}

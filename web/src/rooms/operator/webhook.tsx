@@ -1,0 +1,176 @@
+import { Alert, Badge, Button, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { SecretOnce } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useGo } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+import IconWebhook from '@tabler/icons-react/dist/esm/icons/IconWebhook.mjs';
+import { DeliveryList } from './deliveries.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import { EndpointState, type Endpoint } from './endpoint-state.tsx';
+
+/** One webhook endpoint: whether it answers, its secret, what it listens to, and every delivery. */
+export default function WebhookPage() {
+  const t = useText();
+  const { id } = useParams({ strict: false }) as { id: string };
+  const endpoints = useQuery({ queryKey: ['operator', 'webhooks'], queryFn: () => dataOf(heron.GET('/v1/webhooks')) });
+  const endpoint = endpoints.data?.endpoints.find((one) => one.id === id);
+  return (
+    <Page
+      title={endpoint?.url ?? t('operator.webhook')}
+      lead={endpoint?.description}
+      back={{ to: '/operations/webhooks', label: t('operator.webhooks') }}
+      actions={endpoint ? <EndpointState endpoint={endpoint} /> : null}
+    >
+      <Answered query={endpoints} skeleton={<ListSkeleton rows={3} height={110} />}>
+        {() =>
+          endpoint ? (
+            <>
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
+                <Receiver endpoint={endpoint} />
+                <Secret endpoint={endpoint} />
+              </SimpleGrid>
+              <DeliveryList endpointId={endpoint.id} />
+            </>
+          ) : (
+            <Empty icon={IconWebhook} title={t('error.lost')}>
+              {t('error.lost.why')}
+            </Empty>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function Receiver({ endpoint }: { endpoint: Endpoint }) {
+  const t = useText();
+  const [isOpen, form] = useDisclosure();
+  const path = { params: { path: { id: endpoint.id } } };
+  const verify = useAct(() => dataOf(heron.POST('/v1/webhooks/{id}/verify', path)), {
+    stale: [['operator', 'webhooks']],
+    isShown: true,
+  });
+  const result = verify.data;
+  return (
+    <Section
+      title={t('operator.webhook.receiver')}
+      action={
+        <Button size="xs" variant="default" onClick={form.open}>
+          {t('operator.webhook.edit')}
+        </Button>
+      }
+    >
+      <Stack gap="sm">
+        {endpoint.disabled_reason ? (
+          <Alert color="red" variant="light">
+            {endpoint.disabled_reason}
+          </Alert>
+        ) : null}
+        <Facts
+          rows={[
+            [
+              t('operator.webhook.verified'),
+              endpoint.verified_at ? <Ago at={endpoint.verified_at} /> : t('operator.webhook.notVerified'),
+            ],
+            [
+              t('operator.webhook.lastSuccess'),
+              endpoint.last_success_at ? <Ago at={endpoint.last_success_at} /> : null,
+            ],
+            [
+              t('operator.webhook.lastFailure'),
+              endpoint.last_failure_at ? <Ago at={endpoint.last_failure_at} /> : null,
+            ],
+            [t('operator.reason'), endpoint.last_failure_reason],
+          ]}
+        />
+        <Group gap={4}>
+          {endpoint.event_types.length > 0 ? (
+            endpoint.event_types.map((type) => (
+              <Badge key={type} variant="default" tt="none" fw={500}>
+                {type}
+              </Badge>
+            ))
+          ) : (
+            <Text size="sm" c="dimmed">
+              {t('operator.webhook.types.all')}
+            </Text>
+          )}
+        </Group>
+        {result ? (
+          <Alert color={result.passed ? 'teal' : 'red'} variant="light" role="status">
+            {result.passed
+              ? t('operator.webhook.passed', { ms: result.latency_ms, status: result.status })
+              : (result.reason ?? t('operator.webhook.failed'))}
+          </Alert>
+        ) : null}
+        <ErrorNote error={verify.error} />
+        <Group>
+          <Button size="xs" variant="default" onClick={() => verify.mutate()} loading={verify.isPending}>
+            {t(endpoint.verified_at ? 'operator.webhook.test' : 'operator.webhook.verify')}
+          </Button>
+        </Group>
+      </Stack>
+      <Modal opened={isOpen} onClose={form.close} title={t('operator.webhook.edit')} size="lg">
+        <EndpointForm endpoint={endpoint} onSaved={form.close} />
+      </Modal>
+    </Section>
+  );
+}
+
+function Secret({ endpoint: { id } }: { endpoint: Endpoint }) {
+  const t = useText();
+  const go = useGo();
+  const [secret, setSecret] = useState<string>();
+  const path = { params: { path: { id } } };
+  const rotate = useAct(() => dataOf(heron.POST('/v1/webhooks/{id}/rotate-secret', path)), {
+    isShown: true,
+    onDone: (answer) => setSecret(answer.secret),
+  });
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/webhooks/{id}', path)), {
+    stale: [['operator', 'webhooks']],
+    isShown: true,
+    done: t('operator.webhook.deleted'),
+    onDone: () => go('/operations/webhooks'),
+  });
+  return (
+    <Section title={t('operator.webhook.secret')}>
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {t('operator.webhook.secret.why')}
+        </Text>
+        {secret ? (
+          <SecretOnce name={t('operator.webhook.secret')} value={secret} onDone={() => setSecret(undefined)} />
+        ) : null}
+        <Group gap="xs">
+          <ConfirmButton
+            size="xs"
+            act={rotate}
+            label={t('operator.webhook.rotate')}
+            title={t('operator.webhook.rotate.ask')}
+          >
+            {t('operator.webhook.rotate.why')}
+          </ConfirmButton>
+          <ConfirmButton
+            size="xs"
+            act={remove}
+            label={t('operator.webhook.delete')}
+            title={t('operator.webhook.delete.ask')}
+          >
+            {t('operator.webhook.delete.why')}
+          </ConfirmButton>
+        </Group>
+      </Stack>
+    </Section>
+  );
+}
