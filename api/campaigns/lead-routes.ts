@@ -1,11 +1,12 @@
 import { reader } from '../../domain/kernel/transact.ts';
 import { getLeadHold, holdProblems, pauseLead, removeLead, resumeLead } from '../../domain/leads/hold.ts';
 import { listLeads } from '../../domain/leads/list.ts';
+import { readLeadWay } from '../../domain/leads/way.ts';
 import { addCampaignLeads, audienceProblems } from '../../domain/leads/leads.ts';
 import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
-import { presentHold, presentLead } from './present.ts';
-import { leadHold, leadListQuery, leadPage, leadParams, leadPauseBody, leadsAdded, leadsBody } from './schemas.ts';
+import { presentHold, presentLead, presentWay } from './present.ts';
+import { leadHold, leadListQuery, leadPage, leadParams, leadPauseBody, leadWay, leadsAdded, leadsBody } from './schemas.ts';
 
 const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;
@@ -43,6 +44,19 @@ export const campaignLeadRoutes = [
     success: { status: 200, body: leadsAdded },
     handler: (ctx, { params, body }) =>
       addCampaignLeads(ctx, params.id, { contactIds: body.contact_ids, segmentIds: body.segment_ids }),
+  }),
+  route({
+    ...read,
+    operationId: 'campaigns.getLead',
+    method: 'get',
+    path: '/campaigns/:id/leads/:contactId',
+    summary: "One contact's way through a campaign",
+    description:
+      'How far the contact is and what it waits for, each step it has come to with its email or wait, and what the activity log says of it. `thread_id` of an email names its conversation (`GET /v1/unibox/thread`).',
+    params: leadParams,
+    success: { status: 200, body: leadWay },
+    errors: ['not_found'],
+    handler: async (ctx, { params }) => presentWay(await readLeadWay(ctx, params.id, params.contactId), ctx),
   }),
   route({
     ...write,

@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { runUrl } from '../../domain/records/run-url.ts';
 import type { LeadHoldResult } from '../../domain/leads/hold.ts';
+import type { StorySend } from '../../domain/engine/enrollment/story.ts';
 import type { LeadRow } from '../../domain/leads/list.ts';
+import type { LeadWay } from '../../domain/leads/way.ts';
 import type { CampaignLogRow } from '../../domain/campaigns/activity.ts';
 import { ratesOf } from '../../domain/analytics/rates.ts';
 import type { CampaignFlow } from '../../domain/campaigns/flow.ts';
@@ -11,7 +13,7 @@ import type { CampaignSenderRow } from '../../domain/campaigns/senders.ts';
 import type { CampaignStepRow } from '../../domain/campaigns/steps.ts';
 import type { CampaignVariantRow } from '../../domain/campaigns/variants.ts';
 import { iso } from '../http/schemas.ts';
-import type { campaign, flow, leadHold, leadPage, logPage, senderList, step, variantList } from './schemas.ts';
+import type { campaign, flow, leadHold, leadPage, leadWay, logPage, senderList, step, variantList } from './schemas.ts';
 
 type Item<List> = List extends z.ZodType<unknown, { data: (infer Row)[] }> ? Row : never;
 
@@ -199,4 +201,32 @@ export function presentLead(
     finished_at: iso(row.finished_at),
     ...(row.launched_at ? runUrl(config, { campaignId, contactId: row.contact_id }) : {}),
   };
+}
+
+/** A lead and its way. */
+export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): z.input<typeof leadWay> {
+  return {
+    ...presentLead(lead, { ...ctx, campaignId: story.campaign.id }),
+    campaign: story.campaign,
+    steps: story.steps.map(({ send, wait, started_at, completed_at, ...step }) => ({
+      ...step,
+      started_at: iso(started_at),
+      completed_at: iso(completed_at),
+      send: send && presentStorySend(send),
+      wait: wait && {
+        ...wait,
+        opened_at: iso(wait.opened_at),
+        deadline: iso(wait.deadline),
+        settled_at: iso(wait.settled_at),
+      },
+    })),
+    reserved: story.reserved && presentStorySend(story.reserved),
+    log: story.log.map((line) => ({ ...line, at: iso(line.at) })),
+  };
+}
+
+function presentStorySend({ mailbox_id, slot_at, sent_at, ...send }: StorySend): NonNullable<
+  z.input<typeof leadWay>['reserved']
+> {
+  return { ...send, email_id: mailbox_id, slot_at: iso(slot_at), sent_at: iso(sent_at) };
 }

@@ -272,8 +272,7 @@ export const leadPauseBody = z.strictObject({
   reason: z.string().max(200).default(''),
 });
 
-export const leadPage = paged(
-  z.strictObject({
+const leadFields = {
     contact_id: uuid,
     contact: z
       .strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() })
@@ -292,8 +291,64 @@ export const leadPage = paged(
     last_activity_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
     temporal_url: runFields.temporal_url,
-  }),
-);
+};
+export const leadPage = paged(z.strictObject(leadFields));
+
+const waySend = z
+  .strictObject({
+    id: uuid,
+    state: z.string().meta({
+      description:
+        'reserved: it has a time; claimed: it is being sent; sent; uncertain: it may have left; or why it did not leave',
+    }),
+    email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
+    slot_at: timestamp.meta({ description: 'The time it was given' }),
+    sent_at: timestamp.nullable(),
+    message_id: z.string().nullable(),
+    thread_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Its conversation, for GET /v1/unibox/thread: the email as it is read, and the replies' }),
+    attempts: z.int(),
+    error: z.string().nullable(),
+  })
+  .meta({ description: 'An email' });
+const wayWait = z.strictObject({
+  event_name: z.string(),
+  state: z.string(),
+  opened_at: timestamp,
+  deadline: timestamp.nullable(),
+  settled_at: timestamp.nullable(),
+  event_id: uuid.nullable().meta({ description: 'The product event that ended it' }),
+});
+
+/** GET /campaigns/:id/leads/:contactId */
+export const leadWay = z.strictObject({
+  ...leadFields,
+  campaign: z.strictObject({ id: uuid, name: z.string(), status: z.string(), steps: z.int(), timezone: z.string() }),
+  steps: z
+    .array(
+      z.strictObject({
+        seq: z.int(),
+        position: z.int().nullable().meta({ description: 'Its place in the campaign; null when the step was deleted' }),
+        name: z.string(),
+        kind: z.string(),
+        state: z.string(),
+        outcome: z.string().nullable(),
+        detail: z.string().nullable(),
+        attempts: z.int(),
+        started_at: timestamp,
+        completed_at: timestamp.nullable(),
+        send: waySend.nullable(),
+        wait: wayWait.nullable(),
+      }),
+    )
+    .meta({ description: 'Steps the contact has come to, in their order' }),
+  reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
+  log: z
+    .array(z.strictObject({ at: timestamp, type: z.string(), message: z.string() }))
+    .meta({ description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first' }),
+});
 
 export const startBody = z.strictObject({
   acknowledge_list_risk: z

@@ -1538,7 +1538,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One contact's way through a campaign
+         * @description How far the contact is and what it waits for, each step it has come to with its email or wait, and what the activity log says of it. `thread_id` of an email names its conversation (`GET /v1/unibox/thread`).
+         *
+         *     For a key or token with `READ_CAMPAIGNS`, or a person whose role has `view_campaigns`.
+         */
+        get: operations["campaigns.getLead"];
         put?: never;
         post?: never;
         /**
@@ -12146,6 +12152,165 @@ export interface operations {
                         added: number;
                         /** @description Were leads of the campaign before */
                         already: number;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "campaigns.getLead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        contact_id: string;
+                        /** @description Null for callers who may not see contacts */
+                        contact: {
+                            email: string;
+                            first_name: string;
+                            last_name: string;
+                            company: string;
+                        } | null;
+                        /** @enum {string} */
+                        status: "pending" | "active" | "completed" | "replied" | "bounced" | "failed" | "unsubscribed" | "paused" | "undeliverable";
+                        current_step_id: string | null;
+                        current_step: string | null;
+                        waiting_for: string | null;
+                        waiting_until: string | null;
+                        blocked: boolean;
+                        failure_reason: string | null;
+                        hold: {
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339 timestamp, UTC
+                             */
+                            since: string;
+                            until: string | null;
+                            reason: string;
+                            /** @enum {string} */
+                            source: "manual" | "out_of_office";
+                        } | null;
+                        /**
+                         * Format: date-time
+                         * @description RFC 3339 timestamp, UTC
+                         */
+                        entered_at: string;
+                        launched_at: string | null;
+                        last_activity_at: string | null;
+                        finished_at: string | null;
+                        /** @description The run in the Temporal UI; absent without TEMPORAL_UI_URL, and while there is no run */
+                        temporal_url?: string;
+                        campaign: {
+                            /** Format: uuid */
+                            id: string;
+                            name: string;
+                            status: string;
+                            steps: number;
+                            timezone: string;
+                        };
+                        /** @description Steps the contact has come to, in their order */
+                        steps: {
+                            seq: number;
+                            /** @description Its place in the campaign; null when the step was deleted */
+                            position: number | null;
+                            name: string;
+                            kind: string;
+                            state: string;
+                            outcome: string | null;
+                            detail: string | null;
+                            attempts: number;
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339 timestamp, UTC
+                             */
+                            started_at: string;
+                            completed_at: string | null;
+                            send: {
+                                /** Format: uuid */
+                                id: string;
+                                /** @description reserved: it has a time; claimed: it is being sent; sent; uncertain: it may have left; or why it did not leave */
+                                state: string;
+                                /** @description The mailbox; null when it has been removed */
+                                email_id: string | null;
+                                /**
+                                 * Format: date-time
+                                 * @description The time it was given
+                                 */
+                                slot_at: string;
+                                sent_at: string | null;
+                                message_id: string | null;
+                                /** @description Its conversation, for GET /v1/unibox/thread: the email as it is read, and the replies */
+                                thread_id: string | null;
+                                attempts: number;
+                                error: string | null;
+                            } | null;
+                            wait: {
+                                event_name: string;
+                                state: string;
+                                /**
+                                 * Format: date-time
+                                 * @description RFC 3339 timestamp, UTC
+                                 */
+                                opened_at: string;
+                                deadline: string | null;
+                                settled_at: string | null;
+                                /** @description The product event that ended it */
+                                event_id: string | null;
+                            } | null;
+                        }[];
+                        /** @description The first email, when it has a time before the run has begun */
+                        reserved: {
+                            /** Format: uuid */
+                            id: string;
+                            /** @description reserved: it has a time; claimed: it is being sent; sent; uncertain: it may have left; or why it did not leave */
+                            state: string;
+                            /** @description The mailbox; null when it has been removed */
+                            email_id: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time it was given
+                             */
+                            slot_at: string;
+                            sent_at: string | null;
+                            message_id: string | null;
+                            /** @description Its conversation, for GET /v1/unibox/thread: the email as it is read, and the replies */
+                            thread_id: string | null;
+                            attempts: number;
+                            error: string | null;
+                        } | null;
+                        /** @description What the activity log of the campaign says of this contact, at most 100 lines, oldest first */
+                        log: {
+                            /**
+                             * Format: date-time
+                             * @description RFC 3339 timestamp, UTC
+                             */
+                            at: string;
+                            type: string;
+                            message: string;
+                        }[];
                     };
                 };
             };

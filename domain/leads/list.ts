@@ -39,16 +39,17 @@ export interface LeadRow {
 export async function listLeads(
   ctx: Ctx,
   campaignId: string,
-  filters: { status?: LeadStatus | undefined },
+  filters: { status?: LeadStatus | undefined; contactId?: string },
   page: PageRequest,
 ): Promise<Page<LeadRow>> {
   const org = reader(ctx);
   const campaign = await findCampaign(org, campaignId);
-  const key = [campaign.id, filters.status];
+  const key = [campaign.id, filters.status, filters.contactId];
   const where = new Conditions('l');
   const status = leadStatusSql(where, ctx.clock.now());
   const after = decodeIdCursor('campaigns.leads', key, page.cursor);
   if (after) where.add(`e.id < ${where.bind(after, 'uuid')}`);
+  if (filters.contactId) where.add(`e.contact_id = ${where.bind(filters.contactId, 'uuid')}`);
   if (filters.status) {
     where.add(`${status} = ${where.bind(filters.status, 'text')}`);
     // In terms of an index: a held lead is one that has not finished.

@@ -8,6 +8,8 @@ import { enrollmentWorkflow } from '../../../workflows/enrollment/contract.ts';
 /** What became of a step's email. Times are UTC; the address it went to is left out. */
 export interface StorySend {
   id: string;
+  /** Message-ID of the first email of its conversation, which names it; null before it was written. */
+  thread_id: string | null;
   state: string;
   mailbox_id: string | null;
   slot_at: Date;
@@ -49,7 +51,7 @@ export interface Story {
   enrollment_id: string;
   organization_id: string;
   contact_id: string;
-  campaign: { id: string; name: string; status: string; steps: number };
+  campaign: { id: string; name: string; status: string; steps: number; timezone: string };
   workflow_id: string;
   state: string;
   reason: string | null;
@@ -75,23 +77,34 @@ const MAX_LOG = 100;
  */
 export async function enrollmentStory(db: Db, reference: string): Promise<Story> {
   const found = await locate(db, reference.trim());
-  if (!found) throw notFound('Enrollment');
-  const org = new OrgScope(db, found.organization_id);
+  const story = found && (await readStory(new OrgScope(db, found.organization_id), found.id));
+  if (!story) throw notFound('Enrollment');
+  return story;
+}
+
+/** The story of an enrollment of a workspace; undefined when there is none. */
+export async function readStory(org: OrgScope, enrollmentId: string): Promise<Story | undefined> {
   const [row] = await org.sql(
-    `select e.*, c.name as campaign_name, c.status as campaign_status,
+    `select e.*, c.name as campaign_name, c.status as campaign_status, c.timezone,
        (select count(*)::int from campaign_steps s where s.campaign_id = e.campaign_id) as step_count
      from enrollments e join campaigns c on c.id = e.campaign_id
      where e.organization_id = :org and e.id = :id`,
-    { id: found.id },
+    { id: enrollmentId },
   );
-  if (!row) throw notFound('Enrollment');
+  if (!row) return undefined;
   return {
     enrollment_id: row.id,
-    organization_id: found.organization_id,
+    organization_id: org.organizationId,
     contact_id: row.contact_id,
-    campaign: { id: row.campaign_id, name: row.campaign_name, status: row.campaign_status, steps: row.step_count },
+    campaign: {
+      id: row.campaign_id,
+      name: row.campaign_name,
+      status: row.campaign_status,
+      steps: row.step_count,
+      timezone: row.timezone,
+    },
     workflow_id: enrollmentWorkflow.id({
-      organizationId: found.organization_id,
+      organizationId: org.organizationId,
       campaignId: row.campaign_id,
       contactId: row.contact_id,
     }),
@@ -175,6 +188,7 @@ async function readSteps(
 function sendOf(row: Record<string, any>): StorySend {
   return {
     id: row.id,
+    thread_id: row.conversation?.messageIds[0] ?? null,
     state: row.state,
     mailbox_id: row.mailbox_id,
     slot_at: row.slot_at,

@@ -17,6 +17,8 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['team.', ['team']],
   ['approval.', ['approvals']],
 ];
+/** Events that come only to those who name them: there is one for every email that arrives or is marked. */
+const OF_EVERY_EMAIL = ['inbox.email_received', 'inbox.email_updated'] as const;
 /** Events come in bursts: queries are asked again at most this often (ms). */
 const GATHER_MS = 1_000;
 /** How often (ms) what is shown is asked again while there is no stream. */
@@ -87,6 +89,7 @@ function connectLater(): void {
 
 interface Message {
   type: string;
+  event_types?: string[];
   id?: string;
   event_type?: string;
   last_event_id?: string | null;
@@ -96,7 +99,10 @@ interface Message {
 function take(message: Message): void {
   if (message.type === 'subscribed') {
     lastEventId ??= message.last_event_id ?? undefined;
-    setOpen(true);
+    const types = message.event_types ?? [];
+    // Who may see one event of the inbox may see them all.
+    if (types.includes('inbox.email_sent') && !types.includes(OF_EVERY_EMAIL[0])) subscribe([...types, ...OF_EVERY_EMAIL]);
+    else setOpen(true);
   } else if (message.type === 'heartbeat') {
     lastEventId = message.last_event_id ?? lastEventId;
   } else if (message.type === 'event') {
@@ -111,8 +117,10 @@ function take(message: Message): void {
   }
 }
 
-function subscribe(): void {
-  socket?.send(JSON.stringify({ type: 'subscribe', ...(lastEventId ? { after: lastEventId } : {}) }));
+function subscribe(types: readonly string[] = []): void {
+  socket?.send(
+    JSON.stringify({ type: 'subscribe', event_types: types, ...(lastEventId ? { after: lastEventId } : {}) }),
+  );
 }
 
 function refresh(): void {

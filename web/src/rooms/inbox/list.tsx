@@ -80,7 +80,7 @@ export function ThreadList({ list, onOpen }: { list: ReturnType<typeof useThread
 /** What arrives in an empty inbox; the way to a mailbox where there is none. */
 function WhatComes() {
   const t = useText();
-  const mayConnect = useCan('manage_campaigns');
+  const mayConnect = useCan('manage_settings');
   const { data: counts } = useOverview();
   return (
     <Stack gap="sm" align="center">

@@ -1,0 +1,175 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { startRealtime } from '../../api/servers/realtime.ts';
+import { startSync, type Sync } from '../../workers/sync.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { freePort } from '../../local/servers.ts';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { createCampaign, createMailbox, type Tenant } from '../harness/factories.ts';
+import { replyTo } from '../harness/inbound.ts';
+import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../harness/mail.ts';
+import { createSentLead, type SentLead } from '../harness/standing-leads.ts';
+import { call } from '../harness/world.ts';
+import { htmlFrom } from '../screenshots/inbox.ts';
+
+/** One stack for the file: dashboard, event stream, workflows, IMAP watch, mail servers. */
+const browserTest = browserTests(test);
+const OURS = 'sam@ours.test';
+let world: DashboardWorld;
+let gateway: Awaited<ReturnType<typeof startRealtime>>;
+let mail: MailWorld;
+let engine: Engine;
+let sync: Sync;
+let tenant: Tenant;
+let box: MailWorldMailbox;
+let mailboxId: string;
+let campaign: { campaignId: string; stepIds: string[] };
+
+test.before(async () => {
+  if (!findChromium()) return;
+  const port = await freePort();
+  [world, mail] = await Promise.all([
+    createDashboardWorld({ env: { IMAP_POLL_MS: '300', REALTIME_PUBLIC_URL: `http://127.0.0.1:${port}` } }),
+    startMailWorld(),
+  ]);
+  gateway = await startRealtime(world.deps, createMetrics(), { port });
+  engine = await startEngine(world);
+  tenant = await world.tenant('Northwind');
+  box = await mail.addMailbox({ email: OURS, password: 'secret' });
+  mailboxId = await createMailbox(world.deps, tenant.organizationId, OURS, { smtp: box.smtp, imap: box.imap });
+  campaign = await createCampaign(
+    world.deps,
+    tenant.organizationId,
+    [{ name: 'Hello', subject: 'Hello', body_plain: 'Hi {{.FirstName}}' }],
+    { name: 'Lights for shops' },
+  );
+  sync = await startSync(world.deps, { leaseMs: 5_000, sweepMs: 100, retryMs: 100 });
+});
+test.after.always(async () => {
+  await sync?.stop();
+  await engine?.stop();
+  await gateway?.close();
+  await mail?.stop();
+  await world?.close();
+});
+
+/** Somebody the first letter of the campaign went to, who can answer it. */
+const mailed = (name: string): Promise<SentLead> =>
+  createSentLead(world.deps, tenant.organizationId, {
+    campaignId: campaign.campaignId,
+    stepId: campaign.stepIds[0]!,
+    mailbox: { id: mailboxId, email: OURS },
+    email: `${name.toLowerCase()}@lead.test`,
+    contact: { first_name: name },
+  });
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('list', { name: /Inbox|Snoozed/ }).getByRole('button').filter({ hasText: `${name.toLowerCase()}@lead.test` });
+const api = async (method: string, path: string, body?: unknown) => {
+  const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.body;
+};
+
+browserTest('a reply arrives by IMAP, is answered by keyboard from a template, and the answer leaves', async (t) => {
+  await api('POST', '/templates', { name: 'Thanks', subject: '', body_plain: 'Thank you, {{.FirstName}}!' });
+  const { page, context, faults } = await world.open(tenant, '/inbox', { viewport: { width: 1500, height: 900 } });
+  await page.getByRole('heading', { name: 'Nothing to answer' }).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  const ada = await mailed('Ada');
+  box.deliver(replyTo(ada.original, 'Tell me more, please.'));
+  // Nobody reloads: the event brings it, and the count beside the room.
+  await rowOf(page, 'Ada').waitFor();
+  await page.getByLabel('one unread message').waitFor();
+  await page.keyboard.press('j');
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Tell me more, please.').waitFor();
+  await page.getByRole('complementary', { name: 'About the sender' }).getByRole('link', { name: 'Lights for shops' }).waitFor();
+  await page.getByLabel('one unread message').waitFor({ state: 'detached' });
+  await page.keyboard.press('r');
+  await page.getByRole('textbox', { name: 'Reply to ada@lead.test' }).waitFor();
+  await page.getByRole('button', { name: 'Insert a template' }).click();
+  await page.getByRole('menuitem', { name: 'Thanks' }).click();
+  const field = page.getByRole('textbox', { name: 'Reply to ada@lead.test' });
+  await eventually(async () => (await field.inputValue()) === 'Thank you, Ada!');
+  // What is written is kept while it is written.
+  await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 1);
+  await page.reload();
+  await page.getByRole('button', { name: 'Continue your reply' }).waitFor();
+  await page.keyboard.press('r');
+  await field.press('End');
+  await field.pressSequentially(' Sam');
+  await field.press('Control+Enter');
+  const sent = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
+  const { text, inReplyTo } = await sent.parsed();
+  t.regex(text!, /Thank you, Ada! Sam/);
+  t.truthy(inReplyTo);
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
+  await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 0);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('hostile HTML does nothing: no script, no request, no name of another page', async (t) => {
+  const eve = await mailed('Eve');
+  box.deliver(
+    htmlFrom(
+      eve.original,
+      `<p>Look <a href="https://evil.test/x" onclick="top.document.title='owned'">here</a></p>
+       <img src="https://evil.test/pixel.gif" onerror="top.document.title='owned'"><script>top.document.title='owned'</script>
+       <iframe src="https://evil.test/f"></iframe><style>@import "https://evil.test/c.css"</style>
+       <form action="https://evil.test/p"><input name=password></form><svg onload="top.document.title='owned'"></svg>`,
+    ),
+  );
+  const { page, context, faults } = await world.open(tenant, '/inbox');
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('evil.test')) asked.push(request.url());
+  });
+  await rowOf(page, 'Eve').click();
+  const frame = page.locator('iframe[title="Message text"]');
+  await frame.waitFor();
+  const sandbox = (await frame.getAttribute('sandbox')) ?? '';
+  t.false(/allow-scripts|allow-same-origin|allow-forms|allow-top-navigation/.test(sandbox), sandbox);
+  const letter = page.frameLocator('iframe[title="Message text"]');
+  await letter.getByRole('link', { name: 'here' }).waitFor();
+  t.is(await letter.getByRole('link', { name: 'here' }).getAttribute('target'), '_blank');
+  for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg']) t.is(await letter.locator(tag).count(), 0, tag);
+  await page.waitForLoadState('networkidle');
+  t.regex(await page.title(), /Inbox · Heron$/);
+  t.deepEqual([...asked, ...faults], []);
+  await context.close();
+});
+
+browserTest('a conversation is archived and snoozed by keyboard, and undo brings it back', async (t) => {
+  const [kim, lou] = [await mailed('Kim'), await mailed('Lou')];
+  const { page, context, faults } = await world.open(tenant, '/inbox');
+  box.deliver(replyTo(kim.original, 'Not now.'));
+  await rowOf(page, 'Kim').waitFor();
+  box.deliver(replyTo(lou.original, 'Yes!'));
+  await rowOf(page, 'Lou').waitFor();
+  await rowOf(page, 'Lou').click();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Yes!').waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('Archived', { exact: true }).waitFor();
+  await rowOf(page, 'Lou').waitFor({ state: 'detached' });
+  // The next one stands in its place.
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Not now.').waitFor();
+  const archived = async () => (await api('GET', '/unibox?folder=archive')).data.length as number;
+  await eventually(async () => (await archived()) === 1);
+  await page.keyboard.press('z');
+  await rowOf(page, 'Lou').waitFor();
+  t.is(await archived(), 0);
+  await page.keyboard.press('s');
+  await page.getByRole('menuitem', { name: 'Tomorrow morning' }).click();
+  await rowOf(page, 'Kim').waitFor({ state: 'detached' });
+  await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 1);
+  await page.getByRole('button', { name: 'Snoozed' }).click();
+  await rowOf(page, 'Kim').click();
+  await page.getByRole('button', { name: 'Show it again now' }).click();
+  await eventually(async () => (await api('GET', '/unibox/snoozes')).data.length === 0);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Mark as unread').waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});
