@@ -6,7 +6,16 @@ import { addCampaignLeads, audienceProblems } from '../../domain/leads/leads.ts'
 import { route } from '../http/route.ts';
 import { idParams, presentPage } from '../http/schemas.ts';
 import { presentHold, presentLead, presentWay } from './present.ts';
-import { leadHold, leadListQuery, leadPage, leadParams, leadPauseBody, leadWay, leadsAdded, leadsBody } from './schemas.ts';
+import {
+  leadHold,
+  leadListQuery,
+  leadPage,
+  leadParams,
+  leadPauseBody,
+  leadWay,
+  leadsAdded,
+  leadsBody,
+} from './schemas.ts';
 
 const area = 'campaigns';
 const read = { area, scope: ['READ_CAMPAIGNS'], permission: 'view_campaigns' } as const;

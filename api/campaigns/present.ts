@@ -225,8 +225,11 @@ export function presentWay({ lead, story }: LeadWay, ctx: Pick<Ctx, 'config'>): 
   };
 }
 
-function presentStorySend({ mailbox_id, slot_at, sent_at, ...send }: StorySend): NonNullable<
-  z.input<typeof leadWay>['reserved']
-> {
+function presentStorySend({
+  mailbox_id,
+  slot_at,
+  sent_at,
+  ...send
+}: StorySend): NonNullable<z.input<typeof leadWay>['reserved']> {
   return { ...send, email_id: mailbox_id, slot_at: iso(slot_at), sent_at: iso(sent_at) };
 }

@@ -273,24 +273,24 @@ export const leadPauseBody = z.strictObject({
 });
 
 const leadFields = {
-    contact_id: uuid,
-    contact: z
-      .strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() })
-      .nullable()
-      .meta({ description: 'Null for callers who may not see contacts' }),
-    status: z.enum(LEAD_STATUSES),
-    current_step_id: uuid.nullable(),
-    current_step: z.string().nullable(),
-    waiting_for: z.string().nullable(),
-    waiting_until: timestamp.nullable(),
-    blocked: z.boolean(),
-    failure_reason: z.string().nullable(),
-    hold: hold.nullable(),
-    entered_at: timestamp,
-    launched_at: timestamp.nullable(),
-    last_activity_at: timestamp.nullable(),
-    finished_at: timestamp.nullable(),
-    temporal_url: runFields.temporal_url,
+  contact_id: uuid,
+  contact: z
+    .strictObject({ email: z.string(), first_name: z.string(), last_name: z.string(), company: z.string() })
+    .nullable()
+    .meta({ description: 'Null for callers who may not see contacts' }),
+  status: z.enum(LEAD_STATUSES),
+  current_step_id: uuid.nullable(),
+  current_step: z.string().nullable(),
+  waiting_for: z.string().nullable(),
+  waiting_until: timestamp.nullable(),
+  blocked: z.boolean(),
+  failure_reason: z.string().nullable(),
+  hold: hold.nullable(),
+  entered_at: timestamp,
+  launched_at: timestamp.nullable(),
+  last_activity_at: timestamp.nullable(),
+  finished_at: timestamp.nullable(),
+  temporal_url: runFields.temporal_url,
 };
 export const leadPage = paged(z.strictObject(leadFields));
 
@@ -347,7 +347,9 @@ export const leadWay = z.strictObject({
   reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
   log: z
     .array(z.strictObject({ at: timestamp, type: z.string(), message: z.string() }))
-    .meta({ description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first' }),
+    .meta({
+      description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
+    }),
 });
 
 export const startBody = z.strictObject({

@@ -65,7 +65,10 @@ const mailed = (name: string): Promise<SentLead> =>
     contact: { first_name: name },
   });
 const rowOf = (page: Page, name: string) =>
-  page.getByRole('list', { name: /Inbox|Snoozed/ }).getByRole('button').filter({ hasText: `${name.toLowerCase()}@lead.test` });
+  page
+    .getByRole('list', { name: /Inbox|Snoozed/ })
+    .getByRole('button')
+    .filter({ hasText: `${name.toLowerCase()}@lead.test` });
 const api = async (method: string, path: string, body?: unknown) => {
   const answer = await call(world, method, `/v1${path}`, { token: tenant.sessionToken, body });
   if (answer.status >= 300) throw new Error(answer.text);
@@ -84,7 +87,10 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   await page.getByLabel('one unread message').waitFor();
   await page.keyboard.press('j');
   await page.getByRole('region', { name: 'Conversation' }).getByText('Tell me more, please.').waitFor();
-  await page.getByRole('complementary', { name: 'About the sender' }).getByRole('link', { name: 'Lights for shops' }).waitFor();
+  await page
+    .getByRole('complementary', { name: 'About the sender' })
+    .getByRole('link', { name: 'Lights for shops' })
+    .waitFor();
   await page.getByLabel('one unread message').waitFor({ state: 'detached' });
   await page.keyboard.press('r');
   await page.getByRole('textbox', { name: 'Reply to ada@lead.test' }).waitFor();
@@ -134,7 +140,8 @@ browserTest('hostile HTML does nothing: no script, no request, no name of anothe
   const letter = page.frameLocator('iframe[title="Message text"]');
   await letter.getByRole('link', { name: 'here' }).waitFor();
   t.is(await letter.getByRole('link', { name: 'here' }).getAttribute('target'), '_blank');
-  for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg']) t.is(await letter.locator(tag).count(), 0, tag);
+  for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg'])
+    t.is(await letter.locator(tag).count(), 0, tag);
   await page.waitForLoadState('networkidle');
   t.regex(await page.title(), /Inbox · Heron$/);
   t.deepEqual([...asked, ...faults], []);

@@ -101,7 +101,8 @@ function take(message: Message): void {
     lastEventId ??= message.last_event_id ?? undefined;
     const types = message.event_types ?? [];
     // Who may see one event of the inbox may see them all.
-    if (types.includes('inbox.email_sent') && !types.includes(OF_EVERY_EMAIL[0])) subscribe([...types, ...OF_EVERY_EMAIL]);
+    if (types.includes('inbox.email_sent') && !types.includes(OF_EVERY_EMAIL[0]))
+      subscribe([...types, ...OF_EVERY_EMAIL]);
     else setOpen(true);
   } else if (message.type === 'heartbeat') {
     lastEventId = message.last_event_id ?? lastEventId;
