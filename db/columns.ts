@@ -72,6 +72,8 @@ export const COLUMNS: Record<`${string}.${string}`, Column> = {
   'automation_runs.graph': { type: 'AutomationGraph', note: 'What it began with; null once it has ended.' },
   'automation_runs.node_results': { type: 'AutomationNodeResult[]' },
   'automation_runs.waiting': { type: 'AutomationWaiting', note: 'The nodes it waits for; null once it has ended.' },
+  'blobs.store': { note: 'Who has the bytes: blob_chunks, or a store outside under store_key.' },
+  'blobs.moving_to': { note: 'Where a worker is copying them to.' },
   'campaign_steps.automation_id': { note: 'Of a run_automation step; derived from its action.' },
   'campaign_steps.wait_after': { note: 'Days between the previous step and this one.' },
   'campaign_variants.step_id': { note: "Null: the campaign's first email." },

@@ -15,6 +15,7 @@ import { inTransaction } from './transaction.ts';
 const UNOWNED = [
   'auth_challenges',
   'auth_throttles',
+  'blob_removals',
   'free_mail_domains',
   'outbox',
   'rate_limit_counts',

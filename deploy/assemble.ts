@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { openCatalogue } from '../db/catalogue/reader.ts';
 import { connect, type SessionTimeouts } from '../db/connection.ts';
 import type { Deps } from '../domain/kernel/context.ts';
+import { openBlobStores } from '../lib/blobs/index.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createDnsRecords } from '../lib/dns.ts';
@@ -46,6 +47,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
   const temporal = createTemporalClient(config);
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
   const systemMail = createSystemMail(config, log);
+  const blobs = openBlobStores(config);
   const catalogue = config.PROSPECT_DB ? openCatalogue({ url: config.PROSPECT_DB }) : undefined;
   return {
     deps: {
@@ -55,6 +57,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       egress,
       dns: createDnsRecords(),
       systemMail,
+      blobs,
       catalogue,
       clock: overrides.clock ?? systemClock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
@@ -63,6 +66,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     temporal,
     async close() {
       systemMail.close();
+      blobs.close();
       await egress.close();
       await catalogue?.close();
       await temporal.connection.close();

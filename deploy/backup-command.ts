@@ -2,6 +2,7 @@ import { connect } from '../db/connection.ts';
 import { BackupError, makeBackup, type Manifest } from '../domain/system/backup.ts';
 import { holdRestored, type Held } from '../domain/system/after-restore.ts';
 import { restoreRows } from '../domain/system/restore.ts';
+import { openBlobStores } from '../lib/blobs/index.ts';
 import type { Config } from '../lib/config/index.ts';
 import { createKeyring } from '../lib/keyring.ts';
 import { silentLogger } from '../lib/log.ts';
@@ -21,7 +22,12 @@ export interface RestoreReport extends Held {
  */
 export async function backup(config: Config, folder: string, say: (line: string) => void): Promise<Manifest> {
   await withDatabase(config, requireCurrentSchema);
-  return orRefuse(() => makeBackup({ config, keyring: keyringOf(config) }, folder, lineOf(say)));
+  const blobs = openBlobStores(config);
+  try {
+    return await orRefuse(() => makeBackup({ config, keyring: keyringOf(config), blobs }, folder, lineOf(say)));
+  } finally {
+    blobs.close();
+  }
 }
 
 /**
@@ -53,6 +59,14 @@ export function backupLines(manifest: Manifest, folder: string): string[] {
   return [
     `${folder}: ${rowsOf(manifest)} rows of ${manifest.tables.length} tables, as of ${manifest.takenAt.toISOString()}`,
     `It opens with the keys ${[...new Set([manifest.keys.current, ...manifest.keys.sealed])].join(', ')}, which are not in it.`,
+    ...(manifest.blobs.files.length > 0
+      ? [`${manifest.blobs.files.length} files that are kept outside of PostgreSQL`]
+      : []),
+    ...(manifest.blobs.missing.length > 0
+      ? [
+          `${manifest.blobs.missing.length} files are not in their store (deleted meanwhile, or lost before): ${manifest.blobs.missing.slice(0, 10).join(', ')}`,
+        ]
+      : []),
     ...(manifest.livingWorkers > 0
       ? [`${manifest.livingWorkers} worker(s) were at work: what they do from now on is not in it.`]
       : []),

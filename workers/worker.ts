@@ -5,6 +5,7 @@ import { listenHttp, type Listening } from '../lib/listen.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { carrier, startRelay } from '../temporal/relay.ts';
 import { startAccess } from './access.ts';
+import { startBlobs } from './blobs.ts';
 import { startFanOut } from './fanout.ts';
 import { startPulse } from './pulse.ts';
 import { queuesOfRoles, startQueues } from './queues.ts';
@@ -75,6 +76,10 @@ export async function startWorker({ deps, temporal, metrics, httpPort }: WorkerP
     stops.push(() => sync.stop());
     const access = startAccess(deps);
     stops.push(() => access.stop());
+  }
+  if (queues.includes('batch')) {
+    const blobs = startBlobs(deps);
+    stops.push(() => blobs.stop());
   }
   const pulse = await startPulse(deps, metrics);
   stops.push(() => pulse.stop());

@@ -8,6 +8,9 @@ import copy from 'pg-copy-streams';
 import type { DumpedTable } from './dump.ts';
 import { quoted } from './tables.ts';
 
+/** A statement in the transaction of a restore; returns the rows written. */
+export type Write = (text: string, values: unknown[]) => Promise<number>;
+
 interface ForeignKey {
   table: string;
   name: string;
@@ -30,10 +33,13 @@ export async function countRelations(url: string): Promise<number> {
   }
 }
 
-/** Names the files of a dump that are missing, or not as they were written. */
-export async function damagedFiles(folder: string, tables: readonly DumpedTable[]): Promise<string[]> {
+/** Names those of the files of a folder that are missing, or not as they were written. */
+export async function damagedFiles(
+  folder: string,
+  files: readonly { file: string; sha256: string }[],
+): Promise<string[]> {
   const damaged: string[] = [];
-  for (const { file, sha256 } of tables.filter(({ rows }) => rows > 0)) {
+  for (const { file, sha256 } of files) {
     const hash = createHash('sha256');
     const intact = await pipeline(createReadStream(join(folder, file)), hash).then(
       () => hash.digest('hex') === sha256,
@@ -47,6 +53,7 @@ export async function damagedFiles(folder: string, tables: readonly DumpedTable[
 /**
  * Writes the rows of a dump into a database of the dump's schema, in one transaction: all of it, or nothing. What the migrations wrote there
  * goes. Triggers do not run, as what they write is in the dump; foreign keys are taken away and put back, which checks every row.
+ * @param alsoWrite is called with writes of the same transaction, once the rows are there and before foreign keys are
  * @throws the error of PostgreSQL, or an Error naming the table that had other rows than the dump says
  */
 export async function loadTables(
@@ -54,6 +61,7 @@ export async function loadTables(
   folder: string,
   { tables, sequences }: { tables: readonly DumpedTable[]; sequences: Readonly<Record<string, string>> },
   onTable: (table: DumpedTable) => void = () => {},
+  alsoWrite: (write: Write) => Promise<void> = async () => {},
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'heron-restore' });
   await client.connect();
@@ -70,6 +78,7 @@ export async function loadTables(
       await client.query(`alter table ${quoted(table.name)} enable trigger user`);
       onTable(table);
     }
+    await alsoWrite(async (text, values) => (await client.query(text, values)).rowCount ?? 0);
     for (const { table, name, definition } of keys)
       await client.query(`alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`);
     for (const [name, last] of Object.entries(sequences))

@@ -60,6 +60,7 @@ import * as leadCompanies from './0105_lead_companies.ts';
 import * as freeMail from './0106_free_mail.ts';
 import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
 import * as visits from './0115_visits.ts';
+import * as blobStores from './0110_blob_stores.ts';
 
 export interface Migration {
   name: string;
@@ -128,6 +129,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0106_free_mail', ...freeMail },
   { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
   { name: '0115_visits', ...visits },
+  { name: '0110_blob_stores', ...blobStores },
 ];
 
 /**

@@ -5,6 +5,13 @@ export interface BlobsRow {
   organization_id: string;
   size: number;
   created_at: Date;
+  /** Who has the bytes: blob_chunks, or a store outside under store_key. */
+  store: 'postgres' | 'disk' | 's3';
+  store_key: string | null;
+  /** Where a worker is copying them to. */
+  moving_to: 'postgres' | 'disk' | 's3' | null;
+  moving_key: string | null;
+  moving_since: Date | null;
 }
 
 export interface BlobsInsert {
@@ -12,4 +19,9 @@ export interface BlobsInsert {
   organization_id: string;
   size: number;
   created_at: Date;
+  store?: 'postgres' | 'disk' | 's3';
+  store_key?: string | null;
+  moving_to?: 'postgres' | 'disk' | 's3' | null;
+  moving_key?: string | null;
+  moving_since?: Date | null;
 }

@@ -20,6 +20,7 @@ import type { AutomationReferencesRow, AutomationReferencesInsert } from './auto
 import type { AutomationRunsRow, AutomationRunsInsert } from './automation-runs.ts';
 import type { AutomationsRow, AutomationsInsert } from './automations.ts';
 import type { BlobChunksRow, BlobChunksInsert } from './blob-chunks.ts';
+import type { BlobRemovalsRow, BlobRemovalsInsert } from './blob-removals.ts';
 import type { BlobsRow, BlobsInsert } from './blobs.ts';
 import type { CampaignAdvancedRow, CampaignAdvancedInsert } from './campaign-advanced.ts';
 import type { CampaignLogsRow, CampaignLogsInsert } from './campaign-logs.ts';
@@ -183,6 +184,7 @@ export interface Tables {
   automation_runs: { row: AutomationRunsRow; insert: AutomationRunsInsert };
   automations: { row: AutomationsRow; insert: AutomationsInsert };
   blob_chunks: { row: BlobChunksRow; insert: BlobChunksInsert };
+  blob_removals: { row: BlobRemovalsRow; insert: BlobRemovalsInsert };
   blobs: { row: BlobsRow; insert: BlobsInsert };
   campaign_advanced: { row: CampaignAdvancedRow; insert: CampaignAdvancedInsert };
   campaign_logs: { row: CampaignLogsRow; insert: CampaignLogsInsert };

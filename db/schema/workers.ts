@@ -5,6 +5,8 @@ export interface WorkersRow {
   roles: string[];
   started_at: Date;
   seen_at: Date;
+  blob_place: string | null;
+  codec_keys: string[];
 }
 
 export interface WorkersInsert {
@@ -12,4 +14,6 @@ export interface WorkersInsert {
   roles: string[];
   started_at?: Date;
   seen_at?: Date;
+  blob_place?: string | null;
+  codec_keys?: string[];
 }

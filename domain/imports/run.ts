@@ -80,7 +80,7 @@ async function applyFile(ctx: Ctx, job: ContactImportRow, { onProgress, signal }
   const reader = rowReader(job.options.mapping);
   const seen = new AddressSet();
   let bytes = 0;
-  const file = counted(readBlob(org, job.blob_id!), (read) => (bytes += read));
+  const file = counted(readBlob(org, ctx.blobs, job.blob_id!), (read) => (bytes += read));
   let header = job.options.has_header;
   let toSkip = Number(job.checkpoint);
   let checkpoint = toSkip;

@@ -1,5 +1,6 @@
 import type { CatalogueReader } from '../../db/catalogue/reader.ts';
 import type { Db, Trx } from '../../db/connection.ts';
+import type { BlobStores } from '../../lib/blobs/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Keyring } from '../../lib/keyring.ts';
@@ -22,6 +23,8 @@ export interface Deps {
   /** Records of domains, for checks of senders and tracking domains. */
   dns: DnsRecords;
   systemMail: SystemMail;
+  /** Where files are, other than in PostgreSQL. */
+  blobs: BlobStores;
   /** The prospect catalogue; undefined where the installation has none. */
   catalogue?: CatalogueReader | undefined;
   /** Direct calls to Temporal, for the few verbs that need an answer now (mailbox checks, readiness). */

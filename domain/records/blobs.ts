@@ -1,11 +1,17 @@
 import { createReadStream } from 'node:fs';
 import type { Columns } from '../../db/rows.ts';
+import type { BlobStores } from '../../lib/blobs/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Tx } from '../kernel/transact.ts';
 
 /** Bytes of one stored chunk: small enough to have many in memory, large enough that a gigabyte is a few thousand rows. */
-const CHUNK_BYTES = 256 * 1024;
+export const CHUNK_BYTES = 256 * 1024;
+
+/*
+ * Bytes are stored in PostgreSQL, in the transaction of what they belong to, so that neither is ever there without the other. Where
+ * BLOB_PROVIDER names another place, a worker moves them there afterwards.
+ */
 
 /** Copies a file from disk into the database, chunk by chunk, inside the transaction. Returns the blob's id. */
 export async function storeBlob(tx: Tx, path: string, size: number): Promise<string> {
@@ -33,19 +39,28 @@ async function storeChunks(tx: Tx, chunks: AsyncIterable<Buffer> | Iterable<Buff
   return id;
 }
 
-/** The bytes of a blob, one stored chunk at a time. */
-export async function* readBlob(org: OrgScope, id: string): AsyncGenerator<Buffer> {
+/**
+ * The bytes of a blob, piece by piece, wherever they are; none when the blob is gone. A worker may move them meanwhile: then the rest comes
+ * from where they are now.
+ * @throws Error when bytes are missing, or their store does not answer
+ */
+export async function* readBlob(org: OrgScope, blobs: BlobStores, id: string): AsyncGenerator<Buffer> {
+  let read = 0;
   for (let seq = 0; ; seq += 1) {
-    const [chunk] = await org.sql<Columns<'blob_chunks', 'bytes'>>(
-      'select c.bytes from blob_chunks c join blobs b on b.id = c.blob_id where b.organization_id = :org and b.id = :id and c.seq = :seq',
+    const [row] = await org.sql<Columns<'blobs', 'size' | 'store' | 'store_key'> & { bytes: Buffer | null }>(
+      `select b.size, b.store, b.store_key, c.bytes from blobs b left join blob_chunks c on c.blob_id = b.id and c.seq = :seq
+       where b.organization_id = :org and b.id = :id`,
       { id, seq },
     );
-    if (!chunk) return;
-    yield chunk.bytes;
+    if (!row || read === Number(row.size)) return;
+    if (row.store !== 'postgres') return yield* blobs.outside(row.store).read(row.store_key!, read);
+    if (!row.bytes) throw new Error(`the file ${id} lacks bytes from ${read} on`);
+    read += row.bytes.length;
+    yield row.bytes;
   }
 }
 
-/** Removes a blob with its chunks. */
+/** Removes a blob with its chunks; bytes outside of PostgreSQL are deleted soon after (domain/system/move-blobs.ts). */
 export async function deleteBlob(org: OrgScope, id: string): Promise<void> {
   await org.table('blobs').where({ id }).delete();
 }

@@ -2,9 +2,12 @@ import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { dumpTables, type Look } from '../../db/backup/dump.ts';
+import type { BlobStores } from '../../lib/blobs/index.ts';
 import type { Config } from '../../lib/config/index.ts';
 import { keyIdOf, type Keyring } from '../../lib/keyring.ts';
 import { VERSION } from '../../lib/version.ts';
+import { BackupError } from './backup-error.ts';
+import { blobsOutside, dumpBlobs, type OutsideBlob } from './backup-blobs.ts';
 import { SEALED_COLUMNS } from './rotate-keys.ts';
 
 /** The file that says what a backup holds. It is written last: a folder without it is no backup. */
@@ -40,22 +43,37 @@ const manifestSchema = z.object({
     }),
   ),
   sequences: z.record(z.string(), z.string()),
+  /** Files that are not in PostgreSQL; backups before there were such have none. */
+  blobs: z
+    .object({
+      files: z.array(
+        z.object({
+          id: z.guid(),
+          file: z.string().regex(/^blobs\/[0-9a-f-]{36}$/),
+          sizeBytes: z.number(),
+          sha256: z.string(),
+        }),
+      ),
+      /** Ids of those whose store does not have them: deleted while the backup was made, or lost before. */
+      missing: z.array(z.string()),
+    })
+    .default({ files: [], missing: [] }),
 });
 
 /** What a backup says of itself. It holds no secret. */
 export type Manifest = z.output<typeof manifestSchema>;
 
-/** A backup that cannot be made, or not be used; the message says why, for an operator. */
-export class BackupError extends Error {}
+export { BackupError } from './backup-error.ts';
 
 /**
- * Writes everything that Heron keeps into a folder: the rows of PostgreSQL as they were at one moment, while everything goes on. No key is
+ * Writes everything that Heron keeps into a folder: the rows of PostgreSQL as they were at one moment, while everything goes on, and the files
+ * of these rows that are kept elsewhere. No key is
  * in it, only their ids: keep CREDENTIALS_ENCRYPTION_KEY elsewhere.
  * @param folder new, or empty
- * @throws BackupError when the folder is not empty
+ * @throws BackupError when the folder is not empty, or a store of files does not answer
  */
 export async function makeBackup(
-  { config, keyring }: { config: Config; keyring: Keyring },
+  { config, keyring, blobs }: { config: Config; keyring: Keyring; blobs: BlobStores },
   folder: string,
   onTable?: (name: string, rows: number) => void,
 ): Promise<Manifest> {
@@ -64,12 +82,14 @@ export async function makeBackup(
   await mkdir(join(folder, 'tables'), { mode: 0o700 });
   let sealed: string[] = [];
   let livingWorkers = 0;
+  let outside: OutsideBlob[] = [];
   const { takenAt, server, migrations, tables, sequences } = await dumpTables(
     config.PRIMARY_DB,
     folder,
     async (look) => {
       sealed = await keysInUse(look);
       livingWorkers = await countLiving(look);
+      outside = await blobsOutside(look);
     },
     (table) => onTable?.(table.name, table.rows),
   );
@@ -83,6 +103,7 @@ export async function makeBackup(
     livingWorkers,
     tables,
     sequences,
+    blobs: await dumpBlobs(blobs, outside, folder),
   };
   await writeManifest(folder, manifest);
   return manifest;

@@ -4,7 +4,11 @@ import { migrateTo, unknownMigrations } from '../../db/migrations/index.ts';
 import type { Config } from '../../lib/config/index.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import { VERSION } from '../../lib/version.ts';
+import { loadBlobs } from './backup-blobs.ts';
 import { BackupError, missingKeys, readManifest, type Manifest } from './backup.ts';
+
+/** The migration from which on files can be outside of PostgreSQL. */
+const FILES_ELSEWHERE = '0110_blob_stores';
 
 /**
  * Writes a backup into the empty database of the settings, in the schema that it was taken in; `migrate` afterwards brings it to this build's.
@@ -24,7 +28,15 @@ export async function restoreRows(
   } finally {
     await db.destroy();
   }
-  await loadTables(config.PRIMARY_DB, folder, manifest, (table) => onTable?.(table.name, table.rows));
+  await loadTables(
+    config.PRIMARY_DB,
+    folder,
+    manifest,
+    (table) => onTable?.(table.name, table.rows),
+    async (write) => {
+      if (manifest.migrations.includes(FILES_ELSEWHERE)) await loadBlobs(folder, manifest.blobs.files, write);
+    },
+  );
   return manifest;
 }
 
@@ -49,7 +61,10 @@ async function refuseUnfit(
     throw new BackupError(
       `the database is not empty (${relations} tables and sequences): create another one, or drop and create this one, and do not migrate it`,
     );
-  const damaged = await damagedFiles(folder, manifest.tables);
+  const damaged = await damagedFiles(folder, [
+    ...manifest.tables.filter(({ rows }) => rows > 0),
+    ...manifest.blobs.files,
+  ]);
   if (damaged.length > 0)
     throw new BackupError(`the backup is damaged: ${damaged.join(', ')} missing, or not as written`);
 }

@@ -87,5 +87,9 @@ export async function openFile(
     throw new AppError('not_found', 'The bytes of this file are not kept', {
       fix: 'Open the message in the mail program of its mailbox.',
     });
-  return { filename: file.filename, sizeBytes: file.size_bytes, bytes: Readable.from(readBlob(org, file.blob_id)) };
+  return {
+    filename: file.filename,
+    sizeBytes: file.size_bytes,
+    bytes: Readable.from(readBlob(org, ctx.blobs, file.blob_id)),
+  };
 }

@@ -57,6 +57,7 @@ export const SENSITIVE = new Set([
   'REDIS_URL',
   'NATS_URL',
   'SES_SECRET_ACCESS_KEY',
+  'BLOB_S3_SECRET_ACCESS_KEY',
   'SMTP_PASSWORD',
   'TEMPORAL_API_KEY',
   'TEMPORAL_TLS_KEY',
@@ -373,6 +374,25 @@ export const settingsSchema = z.object({
   ORG_IMPORT_BYTES: count.default(200 * 1024 * 1024),
   /** Bytes of files one organization may have stored, attachments of emails above all; 0 is unlimited. */
   ORG_STORED_BYTES: count.default(1024 * 1024 * 1024),
+  /**
+   * Where files are kept (attachments, files of imports): `postgres`, `disk` (a folder that every process sees) or `s3` (a bucket of Amazon S3
+   * or of a server that speaks its protocol). Workers move those that are elsewhere; each stays readable where it is.
+   */
+  BLOB_PROVIDER: z.enum(['postgres', 'disk', 's3']).default('postgres'),
+  /** Folder for BLOB_PROVIDER=disk; it must be there. Keep it set as long as files are in it. */
+  BLOB_ROOT: z.string().regex(/^\//, 'needs an absolute path').optional(),
+  /** Bucket for BLOB_PROVIDER=s3. Keep this and what follows set as long as files are in it. */
+  BLOB_S3_BUCKET: z.string().min(3).optional(),
+  /** Region of the bucket. */
+  BLOB_S3_REGION: z.string().min(1).default('us-east-1'),
+  /** Where S3 answers, for servers other than Amazon's. */
+  BLOB_S3_ENDPOINT: url.optional(),
+  /** What the names of objects begin with; every installation needs one of its own in a bucket. */
+  BLOB_S3_PREFIX: z.string().default('heron/'),
+  /** Access key of S3; without it the SDK looks where AWS puts them (environment, profile, role of the machine). */
+  BLOB_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  /** Secret of BLOB_S3_ACCESS_KEY_ID. */
+  BLOB_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   /** Bytes of the files of received messages that one workspace keeps; later ones are listed without their bytes. 0 keeps none. */
   ORG_RECEIVED_BYTES: count.default(1024 * 1024 * 1024),
   /** Days after which the bytes of files are deleted that came with a message or left with an email; 0 keeps them. */

@@ -4,6 +4,7 @@
  */
 import { connect } from '../../db/connection.ts';
 import type { Deps } from '../../domain/kernel/context.ts';
+import { openBlobStores } from '../../lib/blobs/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { loadConfig } from '../../lib/config/index.ts';
 import { createKeyring } from '../../lib/keyring.ts';
@@ -24,6 +25,7 @@ const deps: Deps = {
   keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
   egress: createEgress({ allowUnsafe: false }),
   dns: noRecords,
+  blobs: openBlobStores(config),
   systemMail: { send: () => Promise.resolve(), close() {} },
   workflows: {
     execute: noTemporal,

@@ -5,6 +5,7 @@ import { createUsageLog, type UsageLog } from '../../domain/api-keys/usage-log.t
 import type { CatalogueReader } from '../../db/catalogue/reader.ts';
 import type { Ctx } from '../../domain/kernel/context.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
+import { openBlobStores } from '../../lib/blobs/index.ts';
 import { systemClock, type Clock } from '../../lib/clock.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
 import type { DnsRecords } from '../../lib/dns.ts';
@@ -99,6 +100,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     dns: options.dns ?? noRecords,
+    blobs: openBlobStores(config),
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     ...(options.catalogue ? { catalogue: options.catalogue } : {}),
     workflows: options.workflows ?? noWorkflows,
@@ -125,6 +127,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     async close() {
       await api.close();
       await deps.egress.close();
+      deps.blobs.close();
       await database.drop();
     },
   };

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { migrate, migrateTo, MIGRATIONS } from '../../db/migrations/index.ts';
 import { backup, restore, type RestoreReport } from '../../deploy/backup-command.ts';
 import { makeBackup, type Manifest } from '../../domain/system/backup.ts';
+import { openBlobStores } from '../../lib/blobs/index.ts';
 import { loadConfig, type Config } from '../../lib/config/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { createKeyring } from '../../lib/keyring.ts';
@@ -31,7 +32,8 @@ test('every row of every table of an earlier release comes back and is migrated,
   );
   await fillSchema(from.db, ROWS);
   await from.db.raw(`select setval('outbox_id_seq', 4711)`);
-  const manifest = await makeBackup({ config: loadConfig(settings(from.url)), keyring: createKeyring(KEY) }, folder);
+  const of = loadConfig(settings(from.url));
+  const manifest = await makeBackup({ config: of, keyring: createKeyring(KEY), blobs: openBlobStores(of) }, folder);
   t.is(manifest.keys.current.length, 8);
   t.false((await readFile(join(folder, 'manifest.json'), 'utf8')).includes(KEY));
 

@@ -63,7 +63,10 @@ await enroll(world.deps, organizationId, campaignId, [late]);
 
 const folder = fileURLToPath(new URL(MIGRATIONS.at(-1)!.name, import.meta.url));
 await rm(folder, { recursive: true, force: true });
-const { tables } = await makeBackup({ config: { ...config, PRIMARY_DB: world.databaseUrl }, keyring }, folder);
+const { tables } = await makeBackup(
+  { config: { ...config, PRIMARY_DB: world.databaseUrl }, keyring, blobs: world.deps.blobs },
+  folder,
+);
 console.log(`${folder}: ${tables.filter(({ rows }) => rows > 0).length} tables`);
 await world.close();
 await mail.stop();

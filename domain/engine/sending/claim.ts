@@ -17,7 +17,7 @@ import { settleTestEmail } from '../../records/test-runs.ts';
 import { blockComposition } from './composition.ts';
 import { mailboxRefusal, sealed, STALE_SLOT_MS, takeServer, type Claim, type ClaimRow, type Json } from './claimed.ts';
 import { dimensionsOf } from './dimensions.ts';
-import { claimDirect } from './direct-claim.ts';
+import { claimDirect, fetchFiles, FilesElsewhere, type FetchedFiles } from './direct-claim.ts';
 import { sentFacts } from './settle.ts';
 import { readTestEmail } from './test-email.ts';
 
@@ -39,6 +39,21 @@ export async function claimSend(
   sendId: string,
   acquire: (host: string) => boolean = () => true,
 ): Promise<Claim> {
+  try {
+    return await claimLocked(ctx, sendId, acquire, new Map());
+  } catch (error) {
+    if (!(error instanceof FilesElsewhere)) throw error;
+    return claimLocked(ctx, sendId, acquire, await fetchFiles(ctx, error.blobIds));
+  }
+}
+
+/** @param fetched files of the email that are not in PostgreSQL */
+async function claimLocked(
+  ctx: Ctx,
+  sendId: string,
+  acquire: (host: string) => boolean,
+  fetched: FetchedFiles,
+): Promise<Claim> {
   return transact(ctx, async (tx) => {
     const stored = await lockAndRead(tx, sendId);
     if (!stored) return { kind: 'gone', outcome: 'released' };
@@ -52,7 +67,7 @@ export async function claimSend(
     if (send.state !== 'reserved') return { kind: 'gone', outcome: send.state };
     const due = new Date(send.slot_at).getTime();
     if (due > tx.now.getTime() + EARLY_MS) return { kind: 'busy', until: due, isUnderWay: false };
-    if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire);
+    if (row.direct) return claimDirect(ctx, tx, { ...row, direct: row.direct }, acquire, fetched);
 
     const settings = settingsInForce({
       workspace: row.workspace,

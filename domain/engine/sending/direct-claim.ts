@@ -1,9 +1,10 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { json } from '../../../db/connection.ts';
 import type { StoredAttachment } from '../../../db/json-columns.ts';
+import type { Columns } from '../../../db/rows.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Ctx } from '../../kernel/context.ts';
-import type { Tx } from '../../kernel/transact.ts';
+import { reader, type Tx } from '../../kernel/transact.ts';
 import { buildDirectMessage } from '../../mail/messages/build-direct.ts';
 import { readBlob } from '../../records/blobs.ts';
 import { settleDirectSend, type DirectSettlement } from '../../records/direct-sends.ts';
@@ -20,6 +21,7 @@ export async function claimDirect(
   tx: Tx,
   row: ClaimRow & { direct: Json },
   acquire: (host: string) => boolean,
+  fetched: FetchedFiles,
 ): Promise<Claim> {
   const { send, direct, mailbox } = row;
   const release = () => releaseReservedSends(tx, { sendId: send.id });
@@ -47,6 +49,7 @@ export async function claimDirect(
       code: 'suppressed',
       reason: 'Every address it is to is suppressed or has opted out',
     });
+  const attachments = await readAttachments(ctx, tx, direct.attachments, fetched);
   const server = await takeServer(ctx, tx, { ...row, mailbox }, acquire);
   if ('answer' in server) return server.answer;
   const { options, errors } = buildDirectMessage({
@@ -60,7 +63,7 @@ export async function claimDirect(
     messageId: direct.message_id,
     inReplyTo: direct.in_reply_to,
     references: direct.reference_ids,
-    attachments: await readAttachments(tx, direct.attachments),
+    attachments,
   });
   if (errors.length > 0)
     return giveUp({
@@ -97,14 +100,45 @@ export async function claimDirect(
   };
 }
 
-async function readAttachments(tx: Tx, files: readonly StoredAttachment[]) {
-  const read: { filename: string; contentType: string; content: Buffer }[] = [];
-  for (const { blob_id: blobId, filename, content_type: contentType } of files) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of readBlob(tx.org, blobId)) chunks.push(chunk);
-    read.push({ filename, contentType, content: Buffer.concat(chunks) });
+/** Bytes of files that are not in PostgreSQL, by their id. */
+export type FetchedFiles = ReadonlyMap<string, Buffer>;
+
+/** An email has files outside of PostgreSQL: they are to be fetched before its rows are locked, and the claim made again. */
+export class FilesElsewhere extends Error {
+  readonly blobIds: readonly string[];
+
+  constructor(blobIds: readonly string[]) {
+    super('the files of this email are to be fetched first');
+    this.blobIds = blobIds;
   }
+}
+
+/** Fetches files, without a transaction, which would wait for their store. */
+export async function fetchFiles(ctx: Ctx, blobIds: readonly string[]): Promise<FetchedFiles> {
+  const files = new Map<string, Buffer>();
+  for (const id of blobIds) files.set(id, await bytesOf(ctx, reader(ctx), id));
+  return files;
+}
+
+/** @throws FilesElsewhere when some are neither in PostgreSQL nor fetched */
+async function readAttachments(ctx: Ctx, tx: Tx, files: readonly StoredAttachment[], fetched: FetchedFiles) {
+  if (files.length === 0) return [];
+  const outside = await tx.org.sql<Columns<'blobs', 'id'>>(
+    `select id from blobs where organization_id = :org and id = any(cast(:ids as uuid[])) and store <> 'postgres'`,
+    { ids: files.map(({ blob_id: id }) => id) },
+  );
+  const missing = outside.filter(({ id }) => !fetched.has(id));
+  if (missing.length > 0) throw new FilesElsewhere(missing.map(({ id }) => id));
+  const read: { filename: string; contentType: string; content: Buffer }[] = [];
+  for (const { blob_id: id, filename, content_type: contentType } of files)
+    read.push({ filename, contentType, content: fetched.get(id) ?? (await bytesOf(ctx, tx.org, id)) });
   return read;
+}
+
+async function bytesOf(ctx: Ctx, org: Tx['org'], id: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readBlob(org, ctx.blobs, id)) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /**
