@@ -6,8 +6,10 @@ import { connect, type Db } from '../db/connection.ts';
 import { pendingMigrations } from '../db/migrations/index.ts';
 import { isBalanced, readBooks } from '../domain/mailbox-orders/books.ts';
 import { FINDINGS, toFindings, type Found } from '../domain/instance/findings.ts';
+import { lookAtFleet } from '../domain/instance/fleet.ts';
 import { lookAtSettings } from '../domain/instance/settings.ts';
 import { lookAtStored } from '../domain/instance/stored.ts';
+import { openBlobStores } from '../lib/blobs/index.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Config } from '../lib/config/index.ts';
 import { isPublicAddress } from '../lib/egress/address.ts';
@@ -88,7 +90,11 @@ async function database(config: Config): Promise<Finding[]> {
       fresh,
       await clock(db),
       ...(fresh.state === 'ok'
-        ? [...listed('database', await lookAtStored({ db, clock: systemClock }), 'fault'), ...(await orders(db))]
+        ? [
+            ...listed('database', await lookAtStored({ db, clock: systemClock }), 'fault'),
+            ...listed('settings', await fleet(db, config), 'fault'),
+            ...(await orders(db)),
+          ]
         : []),
     ];
   } catch (error) {
@@ -101,6 +107,15 @@ async function database(config: Config): Promise<Finding[]> {
     ];
   } finally {
     await db.destroy();
+  }
+}
+
+async function fleet(db: Db, config: Config): Promise<Found> {
+  const blobs = openBlobStores(config);
+  try {
+    return await lookAtFleet({ db, config, blobs });
+  } finally {
+    blobs.close();
   }
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../lib/config/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { resourceQueue } from '../workflows/queues.ts';
+import { dataConverter } from './codec.ts';
 import { searchAttributes } from './attributes.ts';
 import { presence, PRESENCE_MS, type Served } from './presence.ts';
 import { TRACE_HEADERS } from './trace-headers.ts';
@@ -28,7 +29,12 @@ export function connectionOptions(config: Config): { address: string; tls?: obje
 /** A client that connects on first use, so a process starts (and says so in readiness) while Temporal cannot be reached. */
 export function createTemporalClient(config: Config): Client {
   const connection = Connection.lazy(connectionOptions(config));
-  return new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [TRACE_HEADERS] } });
+  return new Client({
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    interceptors: { workflow: [TRACE_HEADERS] },
+    ...dataConverter(config),
+  });
 }
 
 const REUSE = {

@@ -20,15 +20,19 @@ export interface Presence {
 }
 
 /**
- * Records that a worker process is alive. Temporal lists pollers for minutes after they ended, so a killed worker
+ * Records that a worker process is alive, which place of files it sees (null while that is PostgreSQL) and which keys for Temporal it has. Temporal lists pollers for minutes after they ended, so a killed worker
  * would count as alive; this record expires within seconds.
  */
-export async function sayAlive(db: Db, id: string, roles: readonly string[]): Promise<void> {
+export async function sayAlive(
+  db: Db,
+  id: string,
+  { roles, blobPlace, codecKeys }: { roles: readonly string[]; blobPlace: string | null; codecKeys: readonly string[] },
+): Promise<void> {
   const workers = across(db, 'engine');
   await workers
-    .insert('workers', { id, roles: [...roles] })
+    .insert('workers', { id, roles: [...roles], blob_place: blobPlace, codec_keys: [...codecKeys] })
     .onConflict('id')
-    .merge({ seen_at: workers.raw('now()') });
+    .merge({ seen_at: workers.raw('now()'), blob_place: blobPlace });
 }
 
 /** Deletes the record of a worker process that stops, and of those that ended long ago without deleting theirs. */

@@ -2,6 +2,7 @@ import type { Deps } from '../domain/kernel/context.ts';
 import { lastLooks } from '../domain/system/reconcile.ts';
 import { newId } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { codecKeyIds } from '../temporal/codec.ts';
 import { PRESENCE_MS, sayAlive, sayGone } from '../temporal/presence.ts';
 
 /** Pulses between two readings of gauges that are counted in PostgreSQL. */
@@ -12,13 +13,16 @@ const PULSES_PER_READING = 8;
  * updates the gauge of missing runs.
  */
 export async function startPulse(deps: Deps, metrics: Metrics): Promise<{ stop(): Promise<void> }> {
-  const { db, config, log } = deps;
+  const { db, config, log, blobs } = deps;
   const id = newId();
+  let blobPlace: string | null = null;
   let pulses = 0;
   let beating: Promise<void> = Promise.resolve();
   const beat = async () => {
     try {
-      await sayAlive(db, id, config.WORKER_ROLES);
+      // A folder that is not mounted yet has no mark, and may get one later.
+      blobPlace ??= (await blobs.current?.place(true).catch(() => null)) ?? null;
+      await sayAlive(db, id, { roles: config.WORKER_ROLES, blobPlace, codecKeys: codecKeyIds(config) });
       if (pulses++ % PULSES_PER_READING === 0)
         for (const { family, missing } of await lastLooks(db)) metrics.runsMissing.set({ family }, missing);
     } catch (error) {

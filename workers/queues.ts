@@ -25,6 +25,7 @@ import { inSpan } from '../lib/trace.ts';
 import { createSmtpSender } from '../lib/smtp/index.ts';
 import { TargetLimits } from '../lib/target-limits.ts';
 import { connectionOptions } from '../temporal/client.ts';
+import { dataConverter } from '../temporal/codec.ts';
 import { causeOf } from '../temporal/trace-headers.ts';
 import { RESOURCES, resourceQueue, type Resource } from '../workflows/queues.ts';
 import { workflowBundle } from './bundle.ts';
@@ -70,6 +71,7 @@ export async function startQueues(
       await Worker.create({
         connection,
         namespace: config.TEMPORAL_NAMESPACE,
+        ...dataConverter(config),
         taskQueue: taskQueueOf(config, queue),
         activities: activities[queue],
         interceptors: {

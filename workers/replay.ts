@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { Config } from '../lib/config/index.ts';
 import type { Logger } from '../lib/log.ts';
+import { dataConverter } from '../temporal/codec.ts';
 import { RESOURCES, resourceQueue } from '../workflows/queues.ts';
 import * as workflows from '../workflows/index.ts';
 import { installRuntime } from './runtime.ts';
@@ -56,7 +57,10 @@ export async function replayNamespace(
       }
     }
   }
-  const results = Worker.runReplayHistories({ workflowBundle: bundle, replayName: 'heron-replay' }, histories());
+  const results = Worker.runReplayHistories(
+    { workflowBundle: bundle, replayName: 'heron-replay', ...dataConverter(config) },
+    histories(),
+  );
   for await (const { workflowId, runId, error } of results) {
     const type = typeOf.get(workflowId) ?? 'unknown';
     report.replayed[type] = (report.replayed[type] ?? 0) + 1;

@@ -1,18 +1,25 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { bootstrap } from '../../domain/auth/setup.ts';
 import { changePassword } from '../../domain/auth/reset-password.ts';
 import { setPlatformAdmin } from '../../domain/instance/admins.ts';
 import { FINDINGS, type FindingCode } from '../../domain/instance/findings.ts';
+import { lookAtFleet } from '../../domain/instance/fleet.ts';
 import { lookAtParts } from '../../domain/instance/reach.ts';
 import { lookAtSettings } from '../../domain/instance/settings.ts';
 import { lookAtStored } from '../../domain/instance/stored.ts';
 import { readUpdate } from '../../domain/instance/update.ts';
+import { openBlobStores } from '../../lib/blobs/index.ts';
 import { newId } from '../../lib/ids.ts';
+import { createMetrics } from '../../lib/metrics.ts';
 import { VERSION } from '../../lib/version.ts';
 import { createMailbox, createMember } from '../../test/harness/factories.ts';
 import { startMailWorld } from '../../test/harness/mail.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { startReceiver, type Receiver } from '../../test/harness/receiver.ts';
+import { startPulse } from '../../workers/pulse.ts';
 import { call, createWorld, noWorkflows, testConfig, type World } from '../../test/harness/world.ts';
 
 const clock = new ManualClock(new Date('2026-11-22T12:00:00Z'));
@@ -26,6 +33,17 @@ test.after.always(async () => {
   await world?.close();
   await part?.stop();
 });
+
+/** Every code that the contract of the API names. */
+const PROMISED =
+  `secret_published_default, allow_insecure_defaults, credentials_key_unset, internal_token_unset, trusted_proxies_unset, captcha_misconfigured, turnstile_bypass_set,
+  dev_mode_public, unsafe_webhook_urls, tls_verification_off, app_url_unset, app_url_insecure, app_url_host_mismatch, cors_missing_origin, api_public_url_unset_oidc,
+  oidc_discovery_failed, app_origin_wildcard, tracking_domain_unreachable, mail_transport_log, mail_preflight_failed, mail_identity_unset, mail_from_domain_mismatch,
+  login_code_demoted, update_available, updater_unreachable, registration_mode, no_sign_in_method, google_sign_in_incomplete, apple_sign_in_incomplete,
+  single_platform_admin, bootstrap_password_still_set, setup_link_outstanding, expired_invitations, no_worker_heartbeat, tracking_domain_shares_brand,
+  fleet_infra_unreachable, codec_registry, migrations_dirty, warmup_pools_missing, redis_unreachable, websocket_unreachable, blob_root_missing, fleet_blobs_not_shared`.split(
+    /,\s+/,
+  );
 
 /** Codes that a case of this file has made appear and go. */
 const covered = new Set<string>();
@@ -193,14 +211,50 @@ test.serial('the newest release is looked up where the setting says, and seldom'
   covered.add('update_available').add('updater_unreachable');
 });
 
+test.serial('processes that do not fit together, and a place of files that is not there', async (t) => {
+  const { db } = world.deps;
+  const root = await mkdtemp(join(tmpdir(), 'heron-place-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const at = (env: Record<string, string>) => {
+    const config = testConfig(world.databaseUrl, env);
+    return { ...world.deps, config, blobs: openBlobStores(config) };
+  };
+  const disk = (path: string) => at({ BLOB_PROVIDER: 'disk', BLOB_ROOT: path });
+  const alive = async (parts: ReturnType<typeof at>) => {
+    const pulse = await startPulse(parts, createMetrics());
+    t.teardown(() => pulse.stop());
+    return pulse;
+  };
+  let ours = disk(join(root, 'later'));
+  const ask = () => lookAtFleet(ours);
+  t.regex((await ask()).blob_root_missing!, /BLOB_ROOT\) is not there/);
+  await appearsAndGoes(t, 'blob_root_missing', ask, () => mkdir(join(root, 'later')));
+  const other = await mkdtemp(join(root, 'other-'));
+  const elsewhere = await alive(disk(other));
+  await appearsAndGoes(t, 'fleet_blobs_not_shared', ask, () => (ours = disk(other)));
+  ours = at({});
+  t.regex((await ask()).fleet_blobs_not_shared!, /PostgreSQL/);
+  await elsewhere.stop();
+  t.is((await ask()).fleet_blobs_not_shared, undefined);
+
+  const [one, two] = [`one:${'1a'.repeat(32)}`, `two:${'2b'.repeat(32)}`];
+  await alive(at({ CODEC_KEYS: `${one},${two}` }));
+  ours = at({ CODEC_PROVIDER: 'aes', CODEC_KEYS: two });
+  t.regex((await ask()).codec_registry!, /keys two of CODEC_KEYS, and a worker has one, two/);
+  await appearsAndGoes(t, 'codec_registry', ask, () => (ours = at({ CODEC_KEYS: `${two},${one}` })));
+  await db('workers').delete();
+});
+
 test.serial('every finding has a case that makes it appear and one that makes it go', (t) => {
   const bySettings = Object.keys(lookAtSettings(world.deps.config, {}));
+  // Cases of domain/instance/settings.test.ts.
   const mails = ['mail_identity_unset', 'mail_from_domain_mismatch', 'mail_transport_log'];
   const codes = new Set([...covered, ...bySettings, ...mails, 'login_code_demoted', 'no_sign_in_method']);
   t.deepEqual(
     Object.keys(FINDINGS).filter((code) => !codes.has(code)),
     [],
   );
+  t.deepEqual(Object.keys(FINDINGS).toSorted(), PROMISED.toSorted(), 'the codes that the contract of the API names');
 });
 
 test.serial('only administrators of the installation see it, each page with its permission', async (t) => {

@@ -208,7 +208,7 @@ const fileOf = async (message: string, place: number): Promise<string> =>
 const blobs = async (organizationId: string): Promise<number> =>
   (await world.deps.db('blobs').where({ organization_id: organizationId })).length;
 
-test('an email whose files were deleted is not sent again without them', async (t) => {
+test.serial('an email whose files were deleted is not sent again without them', async (t) => {
   const { tenant, mailboxId } = await desk();
   const { db, clock } = world.deps;
   const ask = (method: 'GET' | 'POST', path: string, body?: object) =>
@@ -249,7 +249,7 @@ test('an email whose files were deleted is not sent again without them', async (
   }
 });
 
-test('files are deleted after their time, with their contact, and with their workspace', async (t) => {
+test.serial('files are deleted after their time, with their contact, and with their workspace', async (t) => {
   const { receive, get, tenant } = await desk();
   const { db } = world.deps;
   const contactId = await createContact(db, world.deps.clock.now(), tenant.organizationId, { email: 'kim@lead.test' });

@@ -46,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
     alter table workers
       -- The one place of files that it sees; null while it keeps them in PostgreSQL.
       add column blob_place text,
-      -- Ids of the keys for what Temporal keeps, the one it writes with first; empty where it writes in the clear.
+      -- Ids of the keys for what Temporal keeps that it has.
       add column codec_keys text[] not null default '{}';
   `);
 }

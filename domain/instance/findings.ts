@@ -56,6 +56,18 @@ export const FINDINGS = {
     fix: 'Set TRUSTED_PROXIES to the addresses of your proxies, or to none when there is none.',
     docs: SETTINGS,
   },
+  captcha_misconfigured: {
+    title: 'A captcha is set, and none is asked for',
+    severity: 'error',
+    fix: 'Remove the setting, and have a proxy or a firewall slow robots down: this release checks no captcha. Sign-in is throttled by itself.',
+    docs: SECURITY,
+  },
+  turnstile_bypass_set: {
+    title: 'A way around the captcha is set',
+    severity: 'warning',
+    fix: 'Remove the setting: a secret that lets robots in must not lie around, and this release does not read it.',
+    docs: SECURITY,
+  },
   dev_mode_public: {
     title: 'A development installation has public addresses',
     severity: 'error',
@@ -176,6 +188,18 @@ export const FINDINGS = {
     fix: 'Each sign-in needs a mailed code: set MAIL_TRANSPORT=smtp, or AUTH_LOGIN_CODE=off.',
     docs: SETTINGS,
   },
+  google_sign_in_incomplete: {
+    title: 'Sign-in with Google is set, and not offered',
+    severity: 'warning',
+    fix: 'Remove the settings: in this release people sign in with a password and a mailed code.',
+    docs: SETTINGS,
+  },
+  apple_sign_in_incomplete: {
+    title: 'Sign-in with Apple is set, and not offered',
+    severity: 'warning',
+    fix: 'Remove the settings: in this release people sign in with a password and a mailed code.',
+    docs: SETTINGS,
+  },
   single_platform_admin: {
     title: 'One person alone administers the installation',
     severity: 'info',
@@ -218,6 +242,12 @@ export const FINDINGS = {
     fix: 'Check TEMPORAL_ADDRESS, TEMPORAL_TLS and TEMPORAL_API_KEY, and that Temporal runs.',
     docs: HEALTH,
   },
+  codec_registry: {
+    title: 'Processes have different keys for what Temporal keeps',
+    severity: 'error',
+    fix: 'Give every process the same CODEC_KEYS, then start it anew: a run that one of them has written stands still in the others.',
+    docs: 'docs/operations.md#what-temporal-sees',
+  },
   migrations_dirty: {
     title: 'The schema is not that of this build',
     severity: 'error',
@@ -235,6 +265,18 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Check REDIS_URL; until it answers each process counts requests for itself.',
     docs: SETTINGS,
+  },
+  blob_root_missing: {
+    title: 'Files cannot be stored or read',
+    severity: 'error',
+    fix: 'Mount the folder of BLOB_ROOT, writable for Heron, or check the BLOB_S3_ settings; new files stay in PostgreSQL until then.',
+    docs: 'docs/operations.md#where-files-are',
+  },
+  fleet_blobs_not_shared: {
+    title: 'Processes do not see the same files',
+    severity: 'error',
+    fix: 'Give every api and worker process the same BLOB_PROVIDER, and for disk a volume that all of them mount, or use s3.',
+    docs: 'docs/operations.md#where-files-are',
   },
   websocket_unreachable: {
     title: 'Events do not reach WebSockets',

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { loadConfig } from '../../lib/config/index.ts';
+import { settingsSchema } from '../../lib/config/settings.ts';
 import { toFindings, type FindingCode } from './findings.ts';
 import { lookAtSettings } from './settings.ts';
 
@@ -80,7 +81,25 @@ for (const [code, [env, also = []]] of Object.entries(CHANGES) as [
 test('every finding that settings can bring has a case here', (t) => {
   const log = { MAIL_TRANSPORT: 'log', ALLOW_INSECURE_DEFAULTS: 'true' };
   const codes = [{}, log].flatMap((env) => Object.keys(lookAtSettings(loadConfig({ ...WELL, ...env }), {})));
-  t.deepEqual([...new Set(codes)].toSorted(), [...Object.keys(CHANGES), 'tls_verification_off'].toSorted());
+  const byNode = ['tls_verification_off', ...Object.keys(NOT_READ)];
+  t.deepEqual([...new Set(codes)].toSorted(), [...Object.keys(CHANGES), ...byNode].toSorted());
+});
+
+/** Variables of parts that Heron does not have, and what they are found as. */
+const NOT_READ: { [code in FindingCode]?: string[] } = {
+  captcha_misconfigured: ['TURNSTILE_SECRET_KEY', 'RECAPTCHA_SITE_KEY'],
+  turnstile_bypass_set: ['TURNSTILE_BYPASS_TOKEN', 'TURNSTILE_BYPASS'],
+  google_sign_in_incomplete: ['GOOGLE_CLIENT_ID', 'GOOGLE_SIGN_IN_CLIENT_SECRET'],
+  apple_sign_in_incomplete: ['APPLE_CLIENT_ID', 'APPLE_TEAM_ID'],
+};
+
+test('variables that look like settings of parts that are not here are found, and no setting of Heron is', (t) => {
+  for (const [code, names] of Object.entries(NOT_READ))
+    for (const name of names) {
+      t.deepEqual(codesOf({}, { [name]: 'x' }), [code as FindingCode], name);
+      t.deepEqual(codesOf({}, { [name]: '' }), [], 'an empty one is not set');
+    }
+  t.deepEqual(codesOf({}, Object.fromEntries(Object.keys(settingsSchema.shape).map((name) => [name, 'x']))), []);
 });
 
 test('certificates that Node does not check are found', (t) => {

@@ -10,7 +10,28 @@ import type { Found } from './findings.ts';
  * @param env for what is no setting of Heron's: whether Node checks certificates
  */
 export function lookAtSettings(config: Config, env: Record<string, string | undefined> = process.env): Found {
-  return { ...secrets(config, env), ...addresses(config), ...mail(config) };
+  return { ...secrets(config, env), ...addresses(config), ...mail(config), ...notRead(env) };
+}
+
+/**
+ * Variables of parts that other programs of this kind have and this release has not. Whoever brings a file of settings along believes that they
+ * work; of a captcha that is dangerous.
+ */
+const NOT_READ = {
+  captcha_misconfigured: /^(?:TURNSTILE|CAPTCHA|RECAPTCHA|HCAPTCHA)_(?!.*BYPASS)/,
+  turnstile_bypass_set: /^(?:TURNSTILE|CAPTCHA)_.*BYPASS/,
+  google_sign_in_incomplete: /^GOOGLE_(?:SIGN_IN|LOGIN|OAUTH|CLIENT)_/,
+  apple_sign_in_incomplete: /^APPLE_(?:SIGN_IN|LOGIN|OAUTH|CLIENT|TEAM|KEY|PRIVATE_KEY)/,
+} as const;
+
+function notRead(env: Record<string, string | undefined>): Found {
+  const given = Object.keys(env).filter((name) => env[name]);
+  return Object.fromEntries(
+    Object.entries(NOT_READ).map(([code, pattern]) => {
+      const names = given.filter((name) => pattern.test(name)).sort();
+      return [code, when(names.length > 0, `${names.join(', ')}: set, and no setting of Heron`)];
+    }),
+  );
 }
 
 function secrets(config: Config, env: Record<string, string | undefined>): Found {

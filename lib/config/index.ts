@@ -78,6 +78,8 @@ function crossFaults(config: Partial<Config>): string[] {
     faults.push('SES_REGION: needed when MAIL_TRANSPORT is ses');
   if (Boolean(config.SES_ACCESS_KEY_ID) !== Boolean(config.SES_SECRET_ACCESS_KEY))
     faults.push('SES_SECRET_ACCESS_KEY: SES_ACCESS_KEY_ID and it come together');
+  if (config.CODEC_PROVIDER === 'aes' && config.CODEC_KEYS?.length === 0)
+    faults.push('CODEC_KEYS: needed when CODEC_PROVIDER is aes');
   if (config.BLOB_PROVIDER === 'disk' && !config.BLOB_ROOT) faults.push('BLOB_ROOT: needed when BLOB_PROVIDER is disk');
   if (config.BLOB_PROVIDER === 's3' && !config.BLOB_S3_BUCKET)
     faults.push('BLOB_S3_BUCKET: needed when BLOB_PROVIDER is s3');

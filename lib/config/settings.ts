@@ -9,6 +9,8 @@ const list = z.string().transform((v) =>
     .map((s) => s.trim())
     .filter(Boolean),
 );
+/** A key for what Temporal keeps, with the id that payloads name it by. */
+const CODEC_KEY = /^[a-z0-9][a-z0-9_.-]{0,62}:[0-9a-f]{64}$/i;
 const url = z.url().transform((v) => v.replace(/\/+$/, ''));
 
 const mailServer = z.strictObject({
@@ -51,6 +53,7 @@ export const SENSITIVE = new Set([
   'AUTH_SECRET',
   'CREDENTIALS_ENCRYPTION_KEY',
   'CREDENTIALS_PREVIOUS_KEYS',
+  'CODEC_KEYS',
   'PRIMARY_DB',
   'PROSPECT_DB',
   'PROSPECT_OWNER_DB',
@@ -161,6 +164,25 @@ export const settingsSchema = z.object({
   TEMPORAL_TLS_KEY: z.string().optional(),
   /** API key for Temporal Cloud; implies TLS. */
   TEMPORAL_API_KEY: z.string().optional(),
+  /**
+   * What Temporal gets to see of arguments, results, signals and memos: `none` encrypts nothing, `aes` encrypts them with the first of CODEC_KEYS
+   * (AES-256-GCM). Ids of runs, search attributes and messages of errors stay in the clear.
+   */
+  CODEC_PROVIDER: z.enum(['none', 'aes']).default('none'),
+  /**
+   * Keys of CODEC_PROVIDER=aes as id:key, the key 64 hex characters, comma separated. The first encrypts, every one decrypts. The same keys in
+   * every process; a key is needed as long as Temporal keeps a history that was written with it.
+   */
+  CODEC_KEYS: list
+    .refine((keys) => keys.every((key) => CODEC_KEY.test(key)), 'each needs an id, a colon and 64 hex characters')
+    .transform((keys) =>
+      keys.map((key) => {
+        const [id, hex] = key.split(':') as [string, string];
+        return { id, bytes: Buffer.from(hex, 'hex') };
+      }),
+    )
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'an id is there twice')
+    .default([]),
   /** Where the Temporal UI is, for links in run records. */
   TEMPORAL_UI_URL: url.optional(),
   /** Address the servers listen on. */
