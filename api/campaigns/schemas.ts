@@ -345,11 +345,9 @@ export const leadWay = z.strictObject({
     )
     .meta({ description: 'Steps the contact has come to, in their order' }),
   reserved: waySend.nullable().meta({ description: 'The first email, when it has a time before the run has begun' }),
-  log: z
-    .array(z.strictObject({ at: timestamp, type: z.string(), message: z.string() }))
-    .meta({
-      description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
-    }),
+  log: z.array(z.strictObject({ at: timestamp, type: z.string(), message: z.string() })).meta({
+    description: 'What the activity log of the campaign says of this contact, at most 100 lines, oldest first',
+  }),
 });
 
 export const startBody = z.strictObject({
