@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CACHE, keptFile, ROOT } from './kept.mjs';
 
-const ROOT = new URL('../../', import.meta.url).href;
 /** Specifier to URL of its joined file. */
 let joined = {};
 
@@ -33,29 +31,31 @@ export async function load(url, context, next) {
   return { format: 'module', shortCircuit: true, source: await compile(fileURLToPath(url)) };
 }
 
-const CACHE = fileURLToPath(new URL('../../.heron/cache/modules/', import.meta.url));
-/** Changes with the options below, so that what was kept with others is not used. */
-const FORMAT = `1 ${process.version}`;
-
 async function compile(file) {
   const text = readFileSync(file);
-  const kept = join(CACHE, createHash('sha256').update(`${FORMAT}\n${file}\n`).update(text).digest('hex'));
+  const kept = keptFile(file, text);
   try {
     return readFileSync(kept);
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
   }
   const { transform } = await import('esbuild');
-  const { code } = await transform(text, {
+  const { code, map } = await transform(text, {
     loader: 'ts',
     target: `node${process.versions.node}`,
     sourcefile: file,
-    sourcemap: 'inline',
+    sourcemap: 'external',
     sourcesContent: false,
   });
   mkdirSync(CACHE, { recursive: true });
-  const writing = `${kept}.${process.pid}`;
-  writeFileSync(writing, code);
-  renameSync(writing, kept);
+  // The map comes first: whoever finds the code finds its map.
+  for (const [path, content] of [
+    [`${kept}.map`, map],
+    [kept, code],
+  ]) {
+    const writing = `${path}.${process.pid}`;
+    writeFileSync(writing, content);
+    renameSync(writing, path);
+  }
   return code;
 }
