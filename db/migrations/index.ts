@@ -61,6 +61,7 @@ import * as freeMail from './0106_free_mail.ts';
 import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
 import * as visits from './0115_visits.ts';
 import * as blobStores from './0110_blob_stores.ts';
+import * as automationRunIndexes from './0108_automation_run_indexes.ts';
 
 export interface Migration {
   name: string;
@@ -130,6 +131,7 @@ export const MIGRATIONS: Migration[] = [
   { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
   { name: '0115_visits', ...visits },
   { name: '0110_blob_stores', ...blobStores },
+  { name: '0108_automation_run_indexes', ...automationRunIndexes },
 ];
 
 /**

@@ -15,7 +15,7 @@ export async function advanceAutomation(ctx: Ctx, runId: string): Promise<Automa
   return transact(ctx, async (tx) => {
     const run = await lockRun(tx, runId);
     if (!run) return { kind: 'done', outcome: 'it has ended' };
-    const ended = await proceed(tx, ctx, run);
+    const ended = await transact({ ...ctx, trx: tx.trx, hops: run.hops + 1 }, (own) => proceed(own, ctx, run));
     await tx.org
       .table('automation_runs')
       .where({ id: run.id })

@@ -17,9 +17,10 @@ export type Ended = { status: 'success' | 'error'; detail: string } | undefined;
 /**
  * Does every node of a run that can be done now, in the caller's transaction, which also stores what came of it. Emits automation.run_failed where the run
  * ends with an error.
+ * @param tx its events count one reaction more than those that led to the run
  */
 export async function proceed(tx: Tx, ctx: Ctx, run: RunState): Promise<Ended> {
-  const joined = { ...ctx, trx: tx.trx, hops: run.hops + 1 };
+  const joined = { ...ctx, trx: tx.trx, joined: tx, hops: tx.hops };
   await interpret(run.graph, run.results, (node) => execute(tx, joined, run, node));
   if (Object.keys(run.waiting).length > 0) return undefined;
   const ended = verdictOf(run.results);

@@ -4,7 +4,7 @@ import { start } from '../../temporal/dispatch.ts';
 import { automationWorkflow } from '../../workflows/automation/contract.ts';
 import type { Ctx } from '../kernel/context.ts';
 import type { EventData } from '../kernel/event-payloads.ts';
-import type { Tx } from '../kernel/transact.ts';
+import { transact, type Tx } from '../kernel/transact.ts';
 import { addDeadLetter, AUTOMATION_LOOP } from '../records/dead-letters.ts';
 import type { Triggered } from '../triggers/read.ts';
 import type { AutomationRow } from './automations.ts';
@@ -44,14 +44,29 @@ export async function startRuns(tx: Tx, ctx: Ctx, occasions: readonly Occasion[]
     { lock: true },
   );
   const runs: { run: RunState; cause: string; ended: Ended }[] = [];
-  for (const each of wanted) {
-    const contact = (each.contactId && contacts.get(each.contactId)) || null;
-    const run = toRun(each, contact);
-    runs.push({ run, cause: each.cause, ended: await begin(tx, ctx, run, each) });
-  }
+  for (const group of byHops(wanted))
+    // What the runs of a group emit is written together.
+    await transact({ ...ctx, trx: tx.trx, hops: group[0]!.hops + 1 }, async (own) => {
+      for (const each of group) {
+        const contact = (each.contactId && contacts.get(each.contactId)) || null;
+        const run = toRun(each, contact);
+        runs.push({ run, cause: each.cause, ended: await begin(own, ctx, run, each) });
+      }
+    });
   await storeRuns(tx, runs);
   for (const { run, ended } of runs)
     if (!ended) tx.intend(start(automationWorkflow, { organizationId: tx.org.organizationId, runId: run.id }));
+}
+
+/** Neighbours that as many reactions in a row led to. */
+function byHops(wanted: readonly Wanted[]): Wanted[][] {
+  const groups: Wanted[][] = [];
+  for (const each of wanted) {
+    const last = groups.at(-1);
+    if (last?.[0]?.hops === each.hops) last.push(each);
+    else groups.push([each]);
+  }
+  return groups;
 }
 
 async function begin(tx: Tx, ctx: Ctx, run: RunState, { automation }: Wanted): Promise<Ended> {

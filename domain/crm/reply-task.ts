@@ -27,31 +27,70 @@ const TYPE = 'Follow-up';
 const MAX_TITLE = 255;
 
 /**
- * Opens a task for an answer, where `auto_create_crm_task` is on and `crm_task_intents` has the intent, by the settings of the campaign; once
- * per answer. It is about the contact, and says nothing of them in its text, so that nothing is left of an erased contact.
+ * Opens tasks for answers, where `auto_create_crm_task` is on and `crm_task_intents` has the intent, by the settings of the campaign; once
+ * per answer. They are about the contact, and say nothing of them in their texts, so that nothing is left of an erased contact.
  */
-export async function openTaskForReply(tx: Tx, { campaignId, contactId, intent, answer }: Answer): Promise<void> {
-  if (campaignId === null || contactId === null || intent === null) return;
-  const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
-  const isWanted = settings.enabled && settings.auto_create_crm_task;
-  if (!isWanted || !settings.crm_task_intents.some((wanted) => wanted === intent)) return;
-  const [contact] = await tx.org.sql('select 1 from contacts where organization_id = :org and id = :id for key share', {
-    id: contactId,
-  });
-  if (!contact) return;
-  const [campaign] = await tx.org.sql<Columns<'campaigns', 'name'>>(
-    'select name from campaigns where organization_id = :org and id = :id',
-    { id: campaignId },
+export async function openTasksForReplies(tx: Tx, answers: readonly Answer[]): Promise<void> {
+  const wanted = await withoutTask(tx, await wantedAnswers(tx, answers));
+  if (wanted.length === 0) return;
+  const contacts = await tx.org.sql<Columns<'contacts', 'id'>>(
+    'select id from contacts where organization_id = :org and id = any(cast(:ids as uuid[])) order by id for key share',
+    { ids: wanted.map(({ contactId }) => contactId) },
   );
-  const { title, priority } = WORDS[intent] ?? WORDS.neutral!;
-  await insertTask(
-    tx,
-    {
-      title: (campaign ? `${title}: ${campaign.name}` : title).slice(0, MAX_TITLE),
+  const campaigns = await tx.org.sql<Columns<'campaigns', 'id' | 'name'>>(
+    'select id, name from campaigns where organization_id = :org and id = any(cast(:ids as uuid[]))',
+    { ids: wanted.map(({ campaignId }) => campaignId) },
+  );
+  const there = new Set(contacts.map(({ id }) => id));
+  const names = new Map(campaigns.map(({ id, name }) => [id, name]));
+  const type = (await isTaskType(tx.org, TYPE)) ? TYPE : undefined;
+  for (const { campaignId, contactId, intent, source } of wanted) {
+    if (!there.has(contactId)) continue;
+    const { title, priority } = WORDS[intent] ?? WORDS.neutral!;
+    const name = names.get(campaignId);
+    const task = {
+      title: (name ? `${title}: ${name}` : title).slice(0, MAX_TITLE),
       contact_id: contactId,
       priority,
-      type: (await isTaskType(tx.org, TYPE)) ? TYPE : undefined,
-    },
-    `reply/${sha256(answer)}`,
+      type,
+    };
+    await insertTask(tx, task, source);
+  }
+}
+
+/** An answer that a task is to be opened for, and what makes the task. */
+interface WantedAnswer {
+  campaignId: string;
+  contactId: string;
+  intent: string;
+  source: string;
+}
+
+/** The answers that the settings of their campaigns want a task for; the first of each. */
+async function wantedAnswers(tx: Tx, answers: readonly Answer[]): Promise<Map<string, WantedAnswer>> {
+  const wanted = new Map<string, WantedAnswer>();
+  const intentsOf = new Map<string, readonly string[]>();
+  for (const { campaignId, contactId, intent, answer } of answers) {
+    if (campaignId === null || contactId === null || intent === null) continue;
+    const intents = intentsOf.get(campaignId) ?? (await taskIntents(tx, campaignId));
+    intentsOf.set(campaignId, intents);
+    const source = `reply/${sha256(answer)}`;
+    if (intents.includes(intent) && !wanted.has(source)) wanted.set(source, { campaignId, contactId, intent, source });
+  }
+  return wanted;
+}
+
+async function taskIntents(tx: Tx, campaignId: string): Promise<readonly string[]> {
+  const { reply_intent: settings } = await effectiveSettings(tx.org, campaignId);
+  return settings.enabled && settings.auto_create_crm_task ? settings.crm_task_intents : [];
+}
+
+async function withoutTask(tx: Tx, wanted: ReadonlyMap<string, WantedAnswer>): Promise<WantedAnswer[]> {
+  if (wanted.size === 0) return [];
+  const rows = await tx.org.sql<{ source: string }>(
+    'select source from crm_tasks where organization_id = :org and source = any(cast(:sources as text[]))',
+    { sources: [...wanted.keys()] },
   );
+  const known = new Set(rows.map(({ source }) => source));
+  return [...wanted.values()].filter(({ source }) => !known.has(source));
 }

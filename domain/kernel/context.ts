@@ -11,6 +11,7 @@ import type { DnsRecords } from '../../lib/dns.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { AppError } from '../../lib/errors.ts';
 import { systemActor, type Actor } from './actor.ts';
+import type { Tx } from './tx.ts';
 
 /** The parts of a process: one of each, made at start, passed as arguments, never imported. */
 export interface Deps {
@@ -39,6 +40,8 @@ export interface Ctx extends Deps {
   requestId: string;
   /** Set by the guard for idempotent writes; {@link transact} joins it instead of opening another. */
   trx?: Trx;
+  /** With `trx`: {@link transact} adds what it collects to this transaction, which writes all of it at its end in few statements. */
+  joined?: Tx;
   /** Number of reactions that led to this call; events it emits carry it. */
   hops?: number;
 }

@@ -6,52 +6,34 @@ import { OrgScope } from '../../db/tenancy.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { newId } from '../../lib/ids.ts';
 import { writeIntents, type Intent } from '../../temporal/dispatch.ts';
-import type { Actor } from './actor.ts';
 import { organizationOf, type Ctx } from './context.ts';
 import { EVENT_PAYLOADS, type EventData } from './event-payloads.ts';
 import { EVENTS_CHANNEL, type StoredEventType } from './events.ts';
+import type { AuditEntry, Tx } from './tx.ts';
 
-export interface AuditEntry {
-  action: string;
-  entityType: string;
-  entityId?: string;
-  /** Old and new values; secrets only as "changed". */
-  changes?: Record<string, unknown>;
-  metadata?: Record<string, unknown>;
+export type { AuditEntry, Tx } from './tx.ts';
+
+/** What a transaction has collected so far. */
+interface Collected {
+  events: EmittedEvent[];
+  audits: AuditEntry[];
+  intents: Intent[];
+  endings: Map<string, () => Promise<void>>;
 }
 
-/** One transaction of a verb. What it collects commits with the rows: events, audit rows, workflow intents. */
-export interface Tx {
-  trx: Trx;
-  org: OrgScope;
-  /** Who acts. Verbs check permissions against it where they depend on rows. */
-  actor: Actor;
-  now: Date;
-  /** Number of reactions that led to this transaction; 0 outside of reactions. Its events carry it. */
-  hops: number;
-  /** A domain event for webhooks and the realtime gateway. */
-  emit<T extends StoredEventType>(type: T, data: EventData<T>): void;
-  audit(entry: AuditEntry): void;
-  /** What Temporal must do after the commit. */
-  intend(intent: Intent): void;
-  /**
-   * Runs once per key just before the commit. Keys run in sorted order, so that all transactions take the locks of this
-   * work in one order, and hold them only until the commit.
-   */
-  atEnd(key: string, work: () => Promise<void>): void;
-}
+/** Of transactions that others may join. */
+const COLLECTED = new WeakMap<Tx, Collected>();
 
 /**
  * Runs a verb's work in one transaction, or joins the one the guard has opened. When it throws, nothing is written.
  * @throws AppError for constraint violations that have a code (db/errors.ts)
  */
 export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (ctx.joined) return join(ctx.joined, work);
   const organizationId = organizationOf(ctx);
   const run = async (trx: Trx): Promise<T> => {
-    const events: EmittedEvent[] = [];
-    const audits: AuditEntry[] = [];
-    const intents: Intent[] = [];
-    const endings = new Map<string, () => Promise<void>>();
+    const collected: Collected = { events: [], audits: [], intents: [], endings: new Map() };
+    const { events, audits, intents, endings } = collected;
     const tx: Tx = {
       trx,
       org: new OrgScope(trx, organizationId),
@@ -63,6 +45,7 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
       intend: (intent) => void intents.push(intent),
       atEnd: (key, ending) => void endings.set(key, ending),
     };
+    COLLECTED.set(tx, collected);
     const result = await work(tx);
     for (const key of [...endings.keys()].sort()) await endings.get(key)!();
     if (ctx.strictEvents) for (const event of events) assertFits(event);
@@ -78,6 +61,20 @@ export async function transact<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promi
   try {
     return ctx.trx ? await run(ctx.trx) : await inTransaction(ctx.db, run);
   } catch (error) {
+    throw translateDbError(error);
+  }
+}
+
+/** Has a verb's work add to a transaction that is open. What it has collected is dropped when it throws; its rows are its own business. */
+async function join<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { events, audits, intents, endings } = COLLECTED.get(tx)!;
+  const marks = [events.length, audits.length, intents.length] as const;
+  const known = new Map(endings);
+  try {
+    return await work(tx);
+  } catch (error) {
+    [events.length, audits.length, intents.length] = marks;
+    for (const key of endings.keys()) if (!known.has(key)) endings.delete(key);
     throw translateDbError(error);
   }
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../kernel/transact.ts';
-import { announceUpdate } from './announce-contact.ts';
+import { announceAtEnd } from './announce-contact.ts';
 
 /** Files a contact under a category, unless it is, or one of them is gone. @returns whether something changed */
 export async function addContactTag(tx: Tx, contactId: string, categoryId: string): Promise<boolean> {
@@ -9,7 +9,7 @@ export async function addContactTag(tx: Tx, contactId: string, categoryId: strin
      where c.organization_id = :org and c.id = :contact on conflict do nothing returning 1`,
     { contact: contactId, label: categoryId },
   );
-  if (filed) await announceUpdate(tx, contactId);
+  if (filed) announceAtEnd(tx, contactId);
   return filed !== undefined;
 }
 
@@ -19,7 +19,7 @@ export async function removeContactTag(tx: Tx, contactId: string, categoryId: st
     .table('contact_categories')
     .where({ contact_id: contactId, label_id: categoryId })
     .delete();
-  if (removed > 0) await announceUpdate(tx, contactId);
+  if (removed > 0) announceAtEnd(tx, contactId);
   return removed > 0;
 }
 
@@ -37,6 +37,6 @@ export async function setContactTag(tx: Tx, contactId: string, categoryId: strin
      ) select exists (select from removed) or exists (select from added) as changed`,
     { contact: contactId, label: categoryId },
   );
-  if (change!.changed) await announceUpdate(tx, contactId);
+  if (change!.changed) announceAtEnd(tx, contactId);
   return change!.changed;
 }

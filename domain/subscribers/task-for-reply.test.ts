@@ -4,7 +4,7 @@ import { react } from '../../test/harness/reactions.ts';
 import { createWorld, type World } from '../../test/harness/world.ts';
 import { newId } from '../../lib/ids.ts';
 import { transact } from '../kernel/transact.ts';
-import { openTaskForReply } from '../crm/reply-task.ts';
+import { openTasksForReplies } from '../crm/reply-task.ts';
 import { registerSubscribers } from '../reactions/register.ts';
 import { SUBSCRIBERS } from './index.ts';
 
@@ -101,7 +101,9 @@ test.serial('the same reply told again, and by two workers at once, is one task'
   await Promise.all([settle(), settle()]);
   t.is((await tasks()).length, 1);
   const answer = { campaignId, contactId, intent: 'neutral', answer: '<race@lead.test>' };
-  await Promise.all(Array.from({ length: 6 }, () => transact(world.system(org), (tx) => openTaskForReply(tx, answer))));
+  await Promise.all(
+    Array.from({ length: 6 }, () => transact(world.system(org), (tx) => openTasksForReplies(tx, [answer]))),
+  );
   t.is((await tasks()).length, 2);
   t.is((await world.deps.db('domain_events').where({ organization_id: org, type: 'crm.task_created' })).length, 2);
 });

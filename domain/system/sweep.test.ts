@@ -1,4 +1,5 @@
 import test from 'ava';
+import { act, chain, createAutomation } from '../../test/harness/automations.ts';
 import { createApproval } from '../../test/harness/approvals.ts';
 import { ManualClock } from '../../test/harness/manual-clock.ts';
 import { DAY_MS } from '../../lib/clock.ts';
@@ -100,6 +101,55 @@ test.serial('warmup emails go after their time, a reply with its email, and none
     'young',
   ]);
 });
+
+test.serial(
+  'runs of automations that have ended go after their time, and not before the events that started them',
+  async (t) => {
+    const { organizationId } = await world.tenant();
+    const { db, config } = world.deps;
+    const automation = await createAutomation(world, organizationId, 'email.replied', chain(act('tell', 'notify')));
+    const days = config.AUTOMATION_RUN_RETENTION_DAYS;
+    const idAt = (ageDays: number) =>
+      firstIdAt(new Date(clock.now().getTime() - ageDays * DAY_MS)).slice(0, -12) + newId().slice(-12);
+    const run = (name: string, ageDays: number, more: object = {}) =>
+      db('automation_runs').insert({
+        id: idAt(ageDays),
+        organization_id: organizationId,
+        automation_id: automation,
+        cause: `event/${newId()}`,
+        trigger_event: 'email.replied',
+        status: 'success',
+        data: '{}',
+        node_results: '[]',
+        error_detail: name,
+        hops: 0,
+        started_at: clock.now(),
+        finished_at: clock.now(),
+        ...more,
+      });
+    // An event that no position has been given to is kept.
+    const kept = idAt(days + 2);
+    await db('domain_events').insert({
+      id: kept,
+      organization_id: organizationId,
+      type: 'contact.updated',
+      data: '{}',
+      created_at: clock.now(),
+    });
+    await run('young', days - 1);
+    await run('old', days + 1);
+    await run('old, of a step', days + 1, { cause: `step/${newId()}` });
+    await run('waits', days + 1, { status: 'running', finished_at: null });
+    await run('its event is kept', days + 1, { cause: `event/${kept}` });
+    t.is(await sweepExpired(world.deps), 2);
+    t.deepEqual(
+      await db('automation_runs').where({ automation_id: automation }).orderBy('error_detail').pluck('error_detail'),
+      ['its event is kept', 'waits', 'young'],
+    );
+    await db('domain_events').where({ id: kept }).delete();
+    await db('automations').where({ id: automation }).delete();
+  },
+);
 
 test.serial('what has expired goes, what has not stays', async (t) => {
   const { organizationId } = await world.tenant();

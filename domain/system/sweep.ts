@@ -86,6 +86,19 @@ const WARMED = [
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 
 /**
+ * Runs of automations that have ended, kept for AUTOMATION_RUN_RETENTION_DAYS. A run keeps its event from starting another, so it stays as long as the event does: one that
+ * is parked is kept at any age.
+ */
+const RAN = [
+  {
+    table: 'automation_runs',
+    column: 'id',
+    only: `status <> 'running' and not exists (select from domain_events e
+      where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end)`,
+  },
+] as const satisfies readonly { table: string; column: string; only: string }[];
+
+/**
  * Deletes expired rows of the whole installation in pages, each its own transaction, so that no lock is held for long.
  * Events that a subscriber has not applied are kept at any age, and the log says so.
  * @param onPage called after each page with the rows removed so far
@@ -113,6 +126,7 @@ export async function sweepExpired(
       before: firstIdAt(ago(config.ENGAGEMENT_RETENTION_DAYS * DAY_MS)),
     })),
     ...WARMED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.WARMUP_RETENTION_DAYS * DAY_MS)) })),
+    ...RAN.map((rest) => ({ ...rest, before: firstIdAt(ago(config.AUTOMATION_RUN_RETENTION_DAYS * DAY_MS)) })),
     ...DECIDED.map((rest) => ({ ...rest, before: firstIdAt(ago(config.APPROVAL_RETENTION_DAYS * DAY_MS)) })),
   ];
   for (const { table, column, before, only } of expiries) {

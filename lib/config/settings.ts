@@ -289,6 +289,8 @@ export const settingsSchema = z.object({
   APPROVAL_RETENTION_DAYS: count.min(1).default(365),
   /** Days that warmup emails are kept: reports of warmup go back as far, and a copy that arrives later still is taken for mail of a stranger. */
   WARMUP_RETENTION_DAYS: count.min(30).default(180),
+  /** Days that runs of automations are kept that have ended; as long as the events that started them (EVENT_RETENTION_DAYS) in any case. */
+  AUTOMATION_RUN_RETENTION_DAYS: count.min(1).default(90),
   /** Lets mailboxes use SMTP and IMAP servers on private addresses (a mail server in your own network). */
   ALLOW_PRIVATE_MAIL_HOSTS: flag.default(false),
   /** Client of Google's OAuth by which Gmail mailboxes are connected; its redirect URI is APP_URL/mailboxes/consent. Without it they cannot be. */

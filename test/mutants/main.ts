@@ -47,6 +47,21 @@ const MUTANTS: [what: string, from: string, to: string][] = [
   ['automation: decides without asking', 'activities.advanceAutomation(args)', "({ kind: 'done', outcome: 'x' })"],
   ['automation: the app is not called', 'await call(args, decision);', ''],
   ['automation: call renamed', 'await callAutomationApp({', 'await callApp({'],
+  [
+    'automation: does not wait',
+    'waitUntil)(decision.until, hints.any, decision.where)',
+    'waitUntil)(0, hints.any, decision.where)',
+  ],
+  [
+    'integration delivery: activity renamed',
+    '(more, retry), deliverToProvider)',
+    "(more, retry), () => deliverToProvider(args).then(() => ({ kind: 'more' })))",
+  ],
+  [
+    'integration delivery: no turn is taken',
+    '(more, retry), deliverToProvider)',
+    "(more, retry), async () => ({ kind: 'done', why: 'x' }))",
+  ],
   ['deliver: activity renamed', 'return deliverSend(args)', 'return callApp(args)'],
   ['direct send: a blocked one does not wait', "case 'blocked':", "case 'neverBlocked':"],
   ['decisions: State is not shown', 'now !== state) (0,', "now === 'x') (0,"],
