@@ -45,7 +45,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
   await post('/segments', { name: HOSTILE.slice(0, 100) });
   return [
     ['leads-empty', '/leads', 'empty'],
-    ['leads', '/leads'],
+    ['leads', '/leads?q=example.org'],
     ['leads-none-found', '/leads?q=nothing-like-it'],
     ['lead', `/leads/${grace.id}`],
     ['lead-hostile', `/leads/${hostile.id}`],
@@ -59,7 +59,7 @@ export async function sceneOfLeads({ world, tenant, post }: Stage): Promise<Page
     ['leads-import-new', '/leads/imports/new'],
     ['leads-suppressions-empty', '/leads/suppressions', 'empty'],
     ['leads-suppressions', '/leads/suppressions'],
-    ['leads-database', '/leads/database'],
+    ['leads-database', '/leads/database?q=example.org'],
     ['leads-database-companies', '/leads/database?by=companies&q=green'],
     ['leads-database-empty', '/leads/database', 'empty'],
     ['leads-catalogue', '/leads/catalogue'],

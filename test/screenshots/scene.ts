@@ -2,7 +2,9 @@ import { approvalContent, createApproval } from '../harness/approvals.ts';
 import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
+import { sceneOfCrm } from './crm.ts';
 import { sceneOfLeads } from './leads.ts';
+import { sceneOfMeetings } from './meetings.ts';
 import { sceneOfInbox } from './inbox.ts';
 import { sceneOfOperator } from './operator.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
@@ -17,6 +19,8 @@ export interface Scene {
 const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfCampaigns,
   sceneOfLeads,
+  sceneOfCrm,
+  sceneOfMeetings,
   sceneOfInbox,
   sceneOfOperator,
 ];

@@ -3,6 +3,9 @@ import IconRosetteDiscountCheck from '@tabler/icons-react/dist/esm/icons/IconRos
 import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
 import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
 import IconInbox from '@tabler/icons-react/dist/esm/icons/IconInbox.mjs';
+import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
+import IconChecklist from '@tabler/icons-react/dist/esm/icons/IconChecklist.mjs';
+import IconCalendarEvent from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import IconStethoscope from '@tabler/icons-react/dist/esm/icons/IconStethoscope.mjs';
 import type { ReactNode } from 'react';
@@ -27,6 +30,9 @@ export const ROOMS: readonly Room[] = [
   { key: 'campaigns', path: '/campaigns', icon: IconSend, needs: 'view_campaigns' },
   { key: 'inbox', path: '/inbox', icon: IconInbox, needs: 'view_campaigns' },
   { key: 'leads', path: '/leads', icon: IconUsers, needs: 'view_contacts' },
+  { key: 'crm', path: '/crm', icon: IconBriefcase, needs: 'view_contacts' },
+  { key: 'tasks', path: '/tasks', icon: IconChecklist, needs: 'view_contacts' },
+  { key: 'meetings', path: '/meetings', icon: IconCalendarEvent, needs: 'view_contacts' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
   { key: 'operator', path: '/operations', icon: IconStethoscope, needs: 'view_analytics' },

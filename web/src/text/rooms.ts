@@ -1,18 +1,22 @@
 import type { campaigns } from './en/campaigns.ts';
+import type { crm } from './en/crm.ts';
 import type { leads } from './en/leads.ts';
 import type { inbox } from './en/inbox.ts';
 import type { mailboxes } from './en/mailboxes.ts';
 import type { operator } from './en/operator.ts';
+import type { meetings } from './en/meetings.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
 
 /** The texts of each room: a file for each language, loaded with the room. A new room has a line here. */
 export interface RoomTexts {
   campaigns: typeof campaigns;
+  crm: typeof crm;
   leads: typeof leads;
   inbox: typeof inbox;
   mailboxes: typeof mailboxes;
   operator: typeof operator;
+  meetings: typeof meetings;
   review: typeof review;
   start: typeof start;
 }

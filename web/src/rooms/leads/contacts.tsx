@@ -145,7 +145,7 @@ function Cells({ contact }: { contact: Contact }) {
       </Table.Td>
       <Table.Td className="clip">{contact.company}</Table.Td>
       <Table.Td className="clip">
-        <Tags tags={contact.categories} most={2} />
+        <Tags tags={contact.categories} most={1} />
       </Table.Td>
       <Table.Td ta="right">{contact.campaigns.length || null}</Table.Td>
       <Table.Td c="dimmed" className="clip">

@@ -1,5 +1,5 @@
 import { Badge, Table } from '@mantine/core';
-import { dataOf, heron } from '../../app/api.ts';
+import { dataOf, heron, type BodyOf } from '../../app/api.ts';
 import { usePaged } from '../../parts/paged.tsx';
 import { Answered, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -7,7 +7,9 @@ import { To } from '../../parts/to.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
 import { nameOf } from './contacts.tsx';
-import type { Question } from './database.tsx';
+
+/** Whom a search of the lead database is about. */
+export type Question = BodyOf<'/v1/lead-database/coverage', 'post'>;
 
 const COLORS: Record<string, string> = {
   replied: 'teal',

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import IconDownload from '@tabler/icons-react/dist/esm/icons/IconDownload.mjs';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dataOf, heron, type BodyOf } from '../../app/api.ts';
+import { dataOf, heron } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { saveAs } from '../../parts/download.ts';
 import { Figure } from '../../parts/figure.tsx';
@@ -12,10 +12,9 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, FiguresSkeleton } from '../../parts/states.tsx';
 import { textOf, toNumber, toPercent, useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
-import { CompanyTable, PeopleTable } from './database-tables.tsx';
+import { CompanyTable, PeopleTable, type Question } from './database-tables.tsx';
 import { LeadsPage } from './pages.tsx';
 
-export type Question = BodyOf<'/v1/lead-database/coverage', 'post'>;
 const FACETS = ['outreach_status', 'verification_status', 'esp_provider', 'seniority', 'department'] as const;
 
 /** How much of whom the workspace knows outreach has covered: figures, then the people or their companies. */
@@ -118,7 +117,7 @@ function Coverage({ question }: { question: Question }) {
               <Figure
                 label={t('leads.database.contacted')}
                 value={toNumber(coverage.contacted)}
-                note={coverage.contacted_share === null ? null : toPercent(coverage.contacted_share)}
+                note={coverage.contacted > 0 ? toPercent(coverage.contacted_share ?? 0) : null}
               />
               <Figure
                 label={t('leads.database.replied')}

@@ -19,6 +19,8 @@ type Problem = RowOf<'/v1/contacts/imports/{id}/problems'>;
 /** How often (ms) an import under way is asked how far it is. */
 const PACE_MS = 1_500;
 
+/** The cells of a row that hold something, as far as a line shows them. */
+const shown = (values: readonly string[]) => values.filter(Boolean).join(' · ').slice(0, 500);
 const isOver = ({ status }: Import) => status !== 'queued' && status !== 'running';
 
 /** What became of a file: how many rows came in, and which were left out, with the reason. */
@@ -135,8 +137,8 @@ function Problems({ id, total }: { id: string; total: number }) {
               <>
                 <Table.Td ta="right">{toNumber(line)}</Table.Td>
                 <Table.Td className="clip">{textOf('leads.reason', reason)}</Table.Td>
-                <Table.Td className="clip" c="dimmed" title={values.join(', ').slice(0, 500)}>
-                  {values.join(', ').slice(0, 500)}
+                <Table.Td className="clip" c="dimmed" title={shown(values)}>
+                  {shown(values)}
                 </Table.Td>
               </>
             )}

@@ -11,7 +11,7 @@ import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { To, useGo } from '../../parts/to.tsx';
-import { toNumber, useText } from '../../text/index.ts';
+import { useText } from '../../text/index.ts';
 import { complete, Conditions, type Audience } from './conditions.tsx';
 import { nameOf } from './contacts.tsx';
 
@@ -143,10 +143,8 @@ function People({ audience }: { audience: Audience }) {
               <b>{t('leads.segments.count', { count: coverage.total })}</b>
               {coverage.total > 0 ? (
                 <Text span inherit c="dimmed">
-                  {` ${t('leads.segments.reach', {
-                    fresh: toNumber(coverage.fresh_reachable),
-                    contacted: toNumber(coverage.contacted),
-                  })}`}
+                  {` ${t('leads.segments.fresh', { count: coverage.fresh_reachable })}`}
+                  {coverage.contacted > 0 ? ` ${t('leads.segments.contacted', { count: coverage.contacted })}` : ''}
                 </Text>
               ) : null}
             </Text>

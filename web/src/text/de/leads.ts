@@ -151,7 +151,9 @@ export const leads: Record<keyof typeof en, string> = {
   'leads.segments.all': 'Ohne Bedingung sind es alle.',
   'leads.segments.now': 'Jetzt dabei',
   'leads.segments.count': '{count|ein Mensch|# Menschen}',
-  'leads.segments.reach': '{fresh} können zum ersten Mal angeschrieben werden, {contacted} wurden angeschrieben.',
+  'leads.segments.fresh':
+    '{count|Einer kann zum ersten Mal angeschrieben werden.|# können zum ersten Mal angeschrieben werden.}',
+  'leads.segments.contacted': '{count|Einer wurde angeschrieben.|# wurden angeschrieben.}',
   'leads.segments.remove': 'Löschen',
   'leads.segments.remove.ask': 'Das Segment {name} löschen?',
   'leads.segments.remove.why': 'Seine Menschen bleiben.',

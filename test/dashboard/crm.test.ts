@@ -1,0 +1,111 @@
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createPipeline } from '../harness/crm.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { eventually } from '../harness/engine.ts';
+import type { Tenant } from '../harness/factories.ts';
+import { call } from '../harness/world.ts';
+
+const browserTest = browserTests(test);
+let world: DashboardWorld;
+test.before(async () => {
+  if (findChromium()) world = await createDashboardWorld();
+});
+test.after.always(() => world?.close());
+
+const api = async (tenant: Tenant, method: string, path: string, body?: unknown) =>
+  (await call(world, method, `/v1${path}`, { token: tenant.apiKey, body })).body;
+
+async function boardWithADeal() {
+  const tenant = await world.tenant();
+  const { id, stageIds } = await createPipeline(world, tenant);
+  const deal = await api(tenant, 'POST', '/crm/deals', {
+    pipeline_id: id,
+    stage_id: stageIds[0],
+    name: 'Lights for Ockham Park',
+    value: 1200,
+    currency: 'EUR',
+  });
+  const stageOfDeal = async () => stageIds.indexOf((await api(tenant, 'GET', `/crm/deals/${deal.id}`)).stage_id);
+  return { tenant, deal, stageOfDeal };
+}
+const lane = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const card = (page: Page, stage: string) => lane(page, stage).getByRole('article', { name: 'Lights for Ockham Park' });
+
+browserTest('a deal is moved by mouse, and back by the note that says so', async (t) => {
+  const { tenant, stageOfDeal } = await boardWithADeal();
+  const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
+  const from = (await card(page, 'New').boundingBox())!;
+  const to = (await lane(page, 'Closing').boundingBox())!;
+  await page.mouse.move(from.x + 40, from.y + from.height - 10);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 80, from.y + 30, { steps: 3 });
+  await page.mouse.move(to.x + to.width / 2, to.y + 80, { steps: 6 });
+  await page.mouse.up();
+  await card(page, 'Closing').waitFor();
+  await page.getByText('Lights for Ockham Park is in Closing').waitFor();
+  await eventually(async () => (await stageOfDeal()) === 2);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'New').waitFor();
+  await eventually(async () => (await stageOfDeal()) === 0);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a deal is moved by the keyboard alone; one that the API refuses to move is put back', async (t) => {
+  const { tenant, deal, stageOfDeal } = await boardWithADeal();
+  const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'Move Lights for Ockham Park' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByText('Lights for Ockham Park is held over New').waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('Lights for Ockham Park is held over Talking').waitFor({ state: 'attached' });
+  await page.keyboard.press('Space');
+  await card(page, 'Talking').waitFor();
+  await eventually(async () => (await stageOfDeal()) === 1);
+  // Somebody else deletes it meanwhile.
+  await api(tenant, 'DELETE', `/crm/deals/${deal.id}`);
+  await page.getByRole('button', { name: 'Move Lights for Ockham Park' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByText('Lights for Ockham Park is held over Talking').waitFor({ state: 'attached' });
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('Lights for Ockham Park is held over Closing').waitFor({ state: 'attached' });
+  await page.keyboard.press('Space');
+  await page.getByText('Deal not found').waitFor();
+  await card(page, 'Talking').waitFor({ state: 'detached' });
+  t.is(await page.getByRole('article').count(), 0);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('the first pipeline, a deal with its task, and the task ticked off and taken up again', async (t) => {
+  const tenant = await world.tenant();
+  const { page, context, faults } = await world.open(tenant, '/crm', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'Begin with four stages' }).click();
+  await page.getByRole('button', { name: 'New deal' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Showroom');
+  await dialog.getByLabel('Value').fill('900');
+  await dialog.getByRole('button', { name: 'New deal' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Showroom' }).click();
+  await page.getByRole('button', { name: 'New task' }).click();
+  await page.getByRole('dialog').getByLabel('What is to do').fill('Call them');
+  await page.getByRole('dialog').getByRole('button', { name: 'New task' }).click();
+  const tick = page.getByRole('checkbox', { name: 'Done: Call them' });
+  await tick.check();
+  await page.getByText('Call them is done').waitFor();
+  const task = async () => (await api(tenant, 'GET', '/crm/tasks')).data[0];
+  await eventually(async () => (await task()).status === 'completed');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => (await task()).status === 'pending');
+  t.false(await tick.isChecked());
+  await page.getByRole('button', { name: 'Lost' }).click();
+  await page.getByRole('dialog').getByLabel('Why it was lost').fill('Too late');
+  await page.getByRole('dialog').getByRole('button', { name: 'Lost' }).click();
+  await page.getByText('Too late').waitFor();
+  t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
+  t.deepEqual(faults, []);
+  await context.close();
+});

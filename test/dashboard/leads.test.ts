@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { SUPPRESSED_BEFOREHAND } from '../../examples/leads.ts';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
+import { startEngine, type Engine } from '../harness/engine.ts';
+import { call } from '../harness/world.ts';
+
+const LEADS = fileURLToPath(new URL('../../examples/leads.csv', import.meta.url));
+const browserTest = browserTests(test);
+let world: DashboardWorld;
+let engine: Engine;
+test.before(async () => {
+  if (!findChromium()) return;
+  world = await createDashboardWorld();
+  engine = await startEngine(world);
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await world?.close();
+});
+
+browserTest('a messy list is imported: mapped, run, and what was left out is listed with its reason', async (t) => {
+  const tenant = await world.tenant();
+  await call(world, 'POST', '/v1/suppressions', {
+    token: tenant.apiKey,
+    body: { entries: [{ value: SUPPRESSED_BEFOREHAND.domain }] },
+  });
+  const { page, context, faults } = await world.open(tenant, '/leads', { locale: 'en-GB' });
+  await page.getByRole('heading', { name: 'No contacts yet' }).waitFor();
+  await page.getByRole('link', { name: 'Import a CSV file' }).first().click();
+  await page.locator('input[type=file]').setInputFiles(LEADS);
+  const mapped = (column: string) => page.getByRole('combobox', { name: `What ${column} becomes` });
+  await mapped('Email Address').waitFor();
+  t.is(await mapped('Email Address').inputValue(), 'Email address');
+  t.is(await mapped('Plan').inputValue(), 'Own field');
+  // What was found out can be changed: the column is left out.
+  await mapped('Phone').click();
+  await page.getByRole('option', { name: 'nothing' }).click();
+  await page.getByRole('button', { name: /^Import \d+ rows$/ }).click();
+  await page.getByRole('heading', { name: 'leads.csv' }).waitFor();
+  await page.getByText('Done', { exact: true }).waitFor();
+  await page.getByText(/\d+ rows were left out/).waitFor();
+  for (const reason of [
+    'No email address',
+    'Not an email address',
+    'Address is suppressed',
+    'Not as many cells as columns',
+  ])
+    t.true((await page.getByRole('cell', { name: reason }).count()) > 0, reason);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download these rows' }).click(),
+  ]);
+  t.regex(await readFile(await file.path(), 'utf8'), /import_reason\r?\n/);
+  await page.getByRole('link', { name: 'Leads', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Name, address or company' }).fill('zoe@smith-jones');
+  await page.getByRole('link', { name: /^Zo/ }).click();
+  await page.getByRole('heading', { level: 1, name: /^Zo/ }).waitFor();
+  t.is(await page.getByLabel('Company').inputValue(), 'Smith, Jones & Co');
+  t.is(await page.getByLabel('Phone').inputValue(), '');
+  t.is(await page.getByLabel('Value of plan').inputValue(), 'pro');
+  await page.getByLabel('Value of plan').fill('enterprise');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved').waitFor();
+  await page.getByRole('button', { name: 'Erase' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
+  await page.waitForURL(`${world.url}/leads`);
+  const { body } = await call(world, 'GET', '/v1/contacts/lookup?email=zoe@smith-jones.example.com', {
+    token: tenant.apiKey,
+  });
+  t.is(body.contact, null);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a segment says who is in it while its conditions are written, and an address is suppressed', async (t) => {
+  const tenant = await world.tenant();
+  await call(world, 'POST', '/v1/contacts', {
+    token: tenant.apiKey,
+    body: Array.from({ length: 150 }, (_, at) => ({
+      email: `p${at}@example.com`,
+      first_name: `Person ${String(at).padStart(3, '0')}`,
+      company: at % 3 === 0 ? 'Acme' : 'Other',
+    })),
+  });
+  const { page, context, faults } = await world.open(tenant, '/leads/segments/new', { locale: 'en-GB' });
+  await page.getByText('150 people').waitFor();
+  await page.getByLabel('Name').fill('Acme');
+  await page.getByRole('button', { name: 'Add a condition' }).click();
+  await page.getByRole('textbox', { name: 'Value' }).fill('Acme');
+  await page.getByText('50 people').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Acme' }).waitFor();
+  // A long list: only what is in sight is in the page, and the rest comes with the scrolling.
+  await page.goto(`${world.url}/leads?sort=email`);
+  await page.getByRole('link', { name: 'Person 000' }).waitFor();
+  t.true((await page.getByRole('row').count()) < 100);
+  for (let last = page.getByRole('link', { name: 'Person 099' }); (await last.count()) === 0;) {
+    await page.mouse.wheel(0, 4_000);
+    await page.waitForTimeout(100);
+  }
+  await page.getByRole('link', { name: 'Suppressions' }).click();
+  await page.getByRole('button', { name: 'Suppress addresses' }).click();
+  await page.getByLabel('Addresses and domains').fill('p1@example.com, nonsense@\nrival.example');
+  await page.getByRole('button', { name: 'Suppress 3' }).click();
+  await page.getByText('2 were added. Neither address nor domain: nonsense@').waitFor();
+  await page.getByRole('row', { name: 'Everybody at rival.example' }).getByRole('button', { name: 'Lift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click();
+  await page.getByText('Everybody at rival.example').waitFor({ state: 'detached' });
+  await page.getByRole('cell', { name: 'p1@example.com' }).waitFor();
+  t.deepEqual(faults, []);
+  await context.close();
+});

@@ -1,0 +1,51 @@
+import { transact } from '../../domain/kernel/transact.ts';
+import { recordMeeting, type MeetingNews } from '../../domain/meetings/record.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Meetings to come, past and called off; addresses in them are what anybody may write. */
+export async function sceneOfMeetings({ world, tenant }: Stage): Promise<PageToSee[]> {
+  const meeting = (id: string, inHours: number, more: Partial<MeetingNews>) => {
+    const scheduledFor = new Date(Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + inHours * HOUR_MS);
+    return transact(world.system(tenant.organizationId), (tx) =>
+      recordMeeting(
+        tx,
+        { source: 'calendly', connectionId: null },
+        {
+          externalEventId: id,
+          kind: 'booked',
+          occurredAt: new Date(),
+          inviteeEmail: 'ada@example.com',
+          inviteeName: 'Ada Lovelace',
+          eventName: 'Thirty minutes',
+          eventType: 'thirty-minutes',
+          scheduledFor,
+          endTime: new Date(scheduledFor.getTime() + HOUR_MS / 2),
+          joinUrl: 'https://meet.example.com/ada',
+          location: 'Video call',
+          cancelUrl: 'https://meet.example.com/ada/cancel',
+          rescheduleUrl: 'https://meet.example.com/ada/move',
+          canceledReason: '',
+          ...more,
+        },
+      ),
+    );
+  };
+  await meeting('one', 26, {});
+  await meeting('two', 27, { inviteeEmail: 'somebody@example.org', inviteeName: WIDE, eventName: 'First talk' });
+  await meeting('three', 80, {
+    inviteeEmail: 'x@example.org',
+    inviteeName: HOSTILE,
+    eventName: HOSTILE,
+    location: HOSTILE,
+    joinUrl: `javascript:document.title='owned'`,
+  });
+  await meeting('four', -50, {});
+  await meeting('five', -30, { kind: 'canceled', canceledReason: HOSTILE });
+  return [
+    ['meetings-empty', '/meetings', 'empty'],
+    ['meetings', '/meetings?zone=UTC'],
+    ['meetings-past', '/meetings?past=yes'],
+  ];
+}

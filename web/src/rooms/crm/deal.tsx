@@ -1,0 +1,253 @@
+import { Badge, Button, Group, Modal, NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf, type BodyOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To, useGo } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+import { ContactSelect } from './contact-select.tsx';
+import { toMoney, useMembers, usePipelines } from './deals.ts';
+import { CURRENCIES } from './new-deal.tsx';
+import { NewTask } from './new-task.tsx';
+import { TaskList } from './task-list.tsx';
+
+type OneDeal = AnswerOf<'/v1/crm/deals/{id}'>;
+type Edit = BodyOf<'/v1/crm/deals/{id}', 'patch'>;
+const stale = [['deals'], ['contacts']];
+
+/** One deal: what it is worth, where it stands, how it ended, and what is to do for it. */
+export default function DealPage() {
+  const t = useText();
+  const { id } = useParams({ strict: false }) as { id: string };
+  const mayWrite = useCan('manage_contacts');
+  const deal = useQuery({
+    queryKey: ['deals', id],
+    queryFn: () => dataOf(heron.GET('/v1/crm/deals/{id}', { params: { path: { id } } })),
+  });
+  const { data } = deal;
+  return (
+    <Page
+      title={data?.name ?? t('crm.deal')}
+      lead={data ? <Standing deal={data} /> : null}
+      back={{ to: data ? `/crm?pipeline=${data.pipeline_id}` : '/crm', label: t('crm.board') }}
+      actions={data && mayWrite ? <Outcome deal={data} /> : null}
+    >
+      <Answered query={deal} skeleton={<ListSkeleton rows={2} height={200} />}>
+        {(one) => (
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+            <Section title={t('crm.deal')}>
+              <EditDeal key={one.updated_at} deal={one} mayWrite={mayWrite} />
+            </Section>
+            <Section
+              title={t('nav.tasks')}
+              action={mayWrite ? <NewTask deal={{ id, contact_id: one.contact_id }} /> : null}
+            >
+              <TaskList filters={{ deal_id: id }} none={t('crm.deal.noTasks')} />
+            </Section>
+          </SimpleGrid>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
+
+function Standing({ deal }: { deal: OneDeal }) {
+  const t = useText();
+  const ended = deal.won_at ?? deal.lost_at;
+  return (
+    <Group gap="xs">
+      <Badge variant="light" color={COLORS[deal.status]} tt="none">
+        {t(`crm.status.${deal.status}`)}
+      </Badge>
+      {deal.value === null ? null : <span className="figures">{toMoney(deal.value, deal.currency)}</span>}
+      {ended ? <Ago at={ended} /> : null}
+      {deal.lost_reason ? <span className="wrap-anywhere">{deal.lost_reason}</span> : null}
+      {deal.contact_id ? <To to={`/leads/${deal.contact_id}`}>{t('crm.contact.open')}</To> : null}
+    </Group>
+  );
+}
+
+/** Won, lost with a reason, or open again; and gone for good. */
+function Outcome({ deal }: { deal: OneDeal }) {
+  const t = useText();
+  const go = useGo();
+  const [isOpen, dialog] = useDisclosure();
+  const [reason, setReason] = useState('');
+  const path = { params: { path: { id: deal.id } } };
+  const end = useAct((body: Edit) => dataOf(heron.PATCH('/v1/crm/deals/{id}', { ...path, body })), {
+    stale,
+    done: t('saved'),
+    onDone: dialog.close,
+  });
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/deals/{id}', path)), {
+    stale: [['deals', 'list'], ['deals', 'board'], ['contacts']],
+    isShown: true,
+    onDone: () => go('/crm'),
+  });
+  return (
+    <>
+      <ConfirmButton
+        label={t('crm.deal.remove')}
+        title={t('crm.deal.remove.ask')}
+        act={remove}
+        variant="subtle"
+        color="red"
+      >
+        {t('crm.deal.remove.why')}
+      </ConfirmButton>
+      {deal.status === 'open' ? (
+        <>
+          <Button variant="default" onClick={dialog.open}>
+            {t('crm.lose')}
+          </Button>
+          <Button onClick={() => end.mutate({ status: 'won' })} loading={end.isPending}>
+            {t('crm.win')}
+          </Button>
+        </>
+      ) : (
+        <Button
+          variant="default"
+          onClick={() => end.mutate({ status: 'open', lost_reason: null })}
+          loading={end.isPending}
+        >
+          {t('crm.reopen')}
+        </Button>
+      )}
+      <Modal opened={isOpen} onClose={dialog.close} title={t('crm.lose')}>
+        <Form
+          act={{
+            mutate: () => end.mutate({ status: 'lost', lost_reason: reason || null }),
+            error: end.error,
+            isPending: end.isPending,
+          }}
+          submit={t('crm.lose')}
+        >
+          <TextInput
+            label={t('crm.lose.why')}
+            maxLength={1000}
+            data-autofocus
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        </Form>
+      </Modal>
+    </>
+  );
+}
+
+function EditDeal({ deal, mayWrite }: { deal: OneDeal; mayWrite: boolean }) {
+  const t = useText();
+  const pipelines = usePipelines();
+  const members = useMembers();
+  const [draft, setDraft] = useState({
+    name: deal.name,
+    value: deal.value as number | string | null,
+    currency: deal.currency,
+    stage_id: deal.stage_id,
+    contact_id: deal.contact_id,
+    assigned_to: deal.assigned_to,
+    expected_close_date: deal.expected_close_date?.slice(0, 10) ?? '',
+  });
+  const save = useAct(
+    () =>
+      dataOf(
+        heron.PATCH('/v1/crm/deals/{id}', {
+          params: { path: { id: deal.id } },
+          body: {
+            ...draft,
+            value: draft.value === '' || draft.value === null ? null : Number(draft.value),
+            expected_close_date: draft.expected_close_date ? `${draft.expected_close_date}T00:00:00Z` : null,
+          },
+        }),
+      ),
+    { stale, done: t('saved'), isShown: true },
+  );
+  const pipeline = pipelines.data?.find(({ id }) => id === deal.pipeline_id);
+  const fields = (
+    <>
+      <TextInput
+        label={t('crm.deal.name')}
+        required
+        maxLength={255}
+        readOnly={!mayWrite}
+        value={draft.name}
+        onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+      />
+      <SimpleGrid cols={2}>
+        <NumberInput
+          label={t('crm.value')}
+          min={0}
+          readOnly={!mayWrite}
+          value={draft.value ?? ''}
+          onChange={(value) => setDraft({ ...draft, value })}
+        />
+        <Select
+          label={t('crm.currency')}
+          data={CURRENCIES}
+          value={draft.currency}
+          onChange={(currency) => setDraft({ ...draft, currency: currency ?? draft.currency })}
+          allowDeselect={false}
+          searchable
+          readOnly={!mayWrite}
+        />
+        <Select
+          label={t('crm.stage')}
+          data={(pipeline?.stages ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          value={draft.stage_id}
+          onChange={(stage) => setDraft({ ...draft, stage_id: stage ?? draft.stage_id })}
+          allowDeselect={false}
+          readOnly={!mayWrite}
+        />
+        <Select
+          label={t('crm.assigned')}
+          data={members.data ?? []}
+          value={draft.assigned_to}
+          onChange={(assigned_to) => setDraft({ ...draft, assigned_to })}
+          placeholder={t('crm.nobody')}
+          clearable
+          readOnly={!mayWrite}
+        />
+      </SimpleGrid>
+      <TextInput
+        type="date"
+        label={t('crm.closes')}
+        readOnly={!mayWrite}
+        value={draft.expected_close_date}
+        onChange={(event) => setDraft({ ...draft, expected_close_date: event.currentTarget.value })}
+        maw={220}
+      />
+      {mayWrite ? (
+        <ContactSelect value={draft.contact_id} onChange={(contact_id) => setDraft({ ...draft, contact_id })} />
+      ) : null}
+    </>
+  );
+  return (
+    <>
+      {mayWrite ? (
+        <Form act={save} submit={t('save')}>
+          {fields}
+        </Form>
+      ) : (
+        <Stack>{fields}</Stack>
+      )}
+      {deal.campaign_id ? (
+        <Text size="sm" mt="sm">
+          <To to={`/campaigns/${deal.campaign_id}`} inherit>
+            {t('crm.campaign.open')}
+          </To>
+        </Text>
+      ) : null}
+    </>
+  );
+}

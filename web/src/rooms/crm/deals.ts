@@ -1,0 +1,87 @@
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, queryClient, type AnswerOf, type RowOf } from '../../app/api.ts';
+import { toNumber } from '../../text/index.ts';
+
+export type Pipeline = AnswerOf<'/v1/crm/pipelines'>[number];
+export type Stage = Pipeline['stages'][number];
+export type Deal = RowOf<'/v1/crm/deals'>;
+export type Task = RowOf<'/v1/crm/tasks'>;
+
+/** All pipelines with their stages. */
+export function usePipelines() {
+  return useQuery({ queryKey: ['deals', 'pipelines'], queryFn: () => dataOf(heron.GET('/v1/crm/pipelines')) });
+}
+
+/** The members of the workspace, to whom deals and tasks are given. */
+export function useMembers() {
+  return useQuery({
+    queryKey: ['team', 'members'],
+    queryFn: async () => {
+      const { data } = await dataOf(
+        heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } }),
+      );
+      return data.map(({ user_id: value, first_name, last_name, email }) => ({
+        value,
+        label: [first_name, last_name].filter(Boolean).join(' ') || email,
+      }));
+    },
+    staleTime: 5 * 60_000,
+  });
+}
+
+/** An amount in its currency, without decimal places where they say nothing. */
+export function toMoney(value: number, currency: string): string {
+  return toNumber(value, {
+    style: 'currency',
+    currency,
+    ...(Number.isInteger(value) ? { maximumFractionDigits: 0 } : {}),
+  });
+}
+
+/** What deals are worth, for each currency; those without a value count nothing. */
+export function sums(deals: readonly Pick<Deal, 'value' | 'currency'>[]): [currency: string, value: number][] {
+  const totals = new Map<string, number>();
+  for (const { value, currency } of deals)
+    if (value !== null) totals.set(currency, (totals.get(currency) ?? 0) + value);
+  return [...totals].toSorted(([a], [b]) => a.localeCompare(b));
+}
+
+/** The open deals of a pipeline, as the board shows them: the 200 that changed last. */
+export const boardQuery = (pipelineId: string) => ({
+  queryKey: ['deals', 'board', pipelineId],
+  queryFn: () =>
+    dataOf(
+      heron.POST('/v1/crm/deals/search', {
+        params: { query: { limit: 200 } },
+        body: { pipeline_ids: [pipelineId], statuses: ['open'], sort_by: 'updated_at' },
+      }),
+    ),
+});
+
+type Board = Awaited<ReturnType<ReturnType<typeof boardQuery>['queryFn']>>;
+
+/**
+ * Moves a deal on the board at once, and at the API after that; the board is put back when the API refuses.
+ * @throws HeronError
+ */
+export async function moveDeal(pipelineId: string, dealId: string, stage: Stage): Promise<void> {
+  const { queryKey } = boardQuery(pipelineId);
+  await queryClient.cancelQueries({ queryKey });
+  const before = queryClient.getQueryData<Board>(queryKey);
+  queryClient.setQueryData<Board>(
+    queryKey,
+    (board) =>
+      board && {
+        ...board,
+        data: board.data.map((deal) => (deal.id === dealId ? { ...deal, stage_id: stage.id, stage } : deal)),
+      },
+  );
+  try {
+    await dataOf(heron.PATCH('/v1/crm/deals/{id}', { params: { path: { id: dealId } }, body: { stage_id: stage.id } }));
+  } catch (error) {
+    queryClient.setQueryData(queryKey, before);
+    throw error;
+  } finally {
+    void queryClient.invalidateQueries({ queryKey: ['deals'] });
+  }
+}

@@ -1,0 +1,189 @@
+import { Badge, ColorSwatch, Group, Paper, Select, Table, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { VirtualTable } from '../../parts/virtual-table.tsx';
+import { useText } from '../../text/index.ts';
+import { sums, toMoney, useMembers, usePipelines, type Deal } from './deals.ts';
+import { CrmPage } from './pages.tsx';
+
+const STATUSES = ['open', 'won', 'lost'] as const;
+const COLORS = { open: 'blue', won: 'teal', lost: 'gray' } as const;
+
+/** Deals of every pipeline, with what those that are shown are worth in each currency. */
+export default function DealsPage() {
+  const t = useText();
+  const [q, setQ] = useFilter('q');
+  const [status, setStatus] = useFilter('status');
+  const [stage, setStage] = useFilter('stage');
+  const [assigned, setAssigned] = useFilter('assigned');
+  const [query] = useDebouncedValue(q, 200);
+  const pipelines = usePipelines();
+  const members = useMembers();
+  const list = usePaged(['deals', 'list', query, status, stage, assigned], (cursor, signal) =>
+    dataOf(
+      heron.POST('/v1/crm/deals/search', {
+        params: { query: { limit: 200, ...cursor } },
+        body: {
+          ...(query ? { query } : {}),
+          ...(status ? { statuses: [status as (typeof STATUSES)[number]] } : {}),
+          ...(stage ? { stage_ids: [stage] } : {}),
+          ...(assigned ? { assigned_to: [assigned] } : {}),
+        },
+        signal,
+      }),
+    ),
+  );
+  const isNarrow = Boolean(query || status || stage || assigned);
+  return (
+    <CrmPage lead={t('crm.lead')}>
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ pages }) =>
+          pages[0]?.data.length === 0 && !isNarrow ? (
+            <Empty
+              icon={IconBriefcase}
+              title={t('crm.noDeals')}
+              action={<ToButton to="/crm">{t('crm.board')}</ToButton>}
+            >
+              {t('crm.noDeals.why')}
+            </Empty>
+          ) : (
+            <>
+              <Group gap="xs">
+                <TextInput
+                  value={q}
+                  onChange={(event) => setQ(event.currentTarget.value)}
+                  placeholder={t('crm.search')}
+                  aria-label={t('crm.search')}
+                  w={{ base: '100%', sm: 240 }}
+                />
+                <Select
+                  value={status || null}
+                  onChange={(value) => setStatus(value ?? '')}
+                  data={STATUSES.map((value) => ({ value, label: t(`crm.status.${value}`) }))}
+                  placeholder={t('crm.anyStatus')}
+                  aria-label={t('crm.anyStatus')}
+                  clearable
+                  w={150}
+                />
+                <Select
+                  value={stage || null}
+                  onChange={(value) => setStage(value ?? '')}
+                  data={(pipelines.data ?? []).map(({ name, stages }) => ({
+                    group: name,
+                    items: stages.map(({ id, name: label }) => ({ value: id, label })),
+                  }))}
+                  placeholder={t('crm.anyStage')}
+                  aria-label={t('crm.anyStage')}
+                  clearable
+                  w={180}
+                />
+                <Select
+                  value={assigned || null}
+                  onChange={(value) => setAssigned(value ?? '')}
+                  data={members.data ?? []}
+                  placeholder={t('crm.anyone')}
+                  aria-label={t('crm.anyone')}
+                  clearable
+                  w={180}
+                />
+              </Group>
+              <Totals deals={pages.flatMap(({ data }) => data)} total={pages[0]?.pagination.total ?? null} />
+              <VirtualTable<Deal>
+                list={list}
+                minWidth={780}
+                keyOf={({ id }) => id}
+                columns={[
+                  { label: t('crm.deal'), width: '32%' },
+                  { label: t('crm.contact'), width: '24%' },
+                  { label: t('crm.stage'), width: '18%' },
+                  { label: t('crm.status'), width: 110 },
+                  { label: t('crm.value'), isNumber: true, width: 130 },
+                  { label: t('crm.changed'), width: 130 },
+                ]}
+              >
+                {(deal) => <Cells deal={deal} />}
+              </VirtualTable>
+            </>
+          )
+        }
+      </Answered>
+    </CrmPage>
+  );
+}
+
+/** Sums of the deals that are loaded, by currency and state: amounts of different currencies are never added. */
+function Totals({ deals, total }: { deals: readonly Deal[]; total: number | null }) {
+  const t = useText();
+  const rows = STATUSES.flatMap((status) => {
+    const of = deals.filter((deal) => deal.status === status);
+    return of.length > 0 ? [{ status, count: of.length, worth: sums(of) }] : [];
+  });
+  if (rows.length === 0) return null;
+  return (
+    <Paper withBorder radius="md" px="lg" py="sm">
+      <Group gap="xl">
+        {rows.map(({ status, count, worth }) => (
+          <div key={status}>
+            <Text size="xs" c="dimmed" fw={600}>
+              {t(`crm.sum.${status}`, { count })}
+            </Text>
+            <Text fw={600} className="figures">
+              {worth.length > 0
+                ? worth.map(([currency, value]) => toMoney(value, currency)).join(' · ')
+                : t('crm.sum.none')}
+            </Text>
+          </div>
+        ))}
+        {total !== null && total > deals.length ? (
+          <Text size="xs" c="dimmed">
+            {t('crm.sum.part', { count: deals.length })}
+          </Text>
+        ) : null}
+      </Group>
+    </Paper>
+  );
+}
+
+function Cells({ deal }: { deal: RowOf<'/v1/crm/deals'> }) {
+  const t = useText();
+  const { contact } = deal;
+  return (
+    <>
+      <Table.Td className="clip">
+        <To to={`/crm/deals/${deal.id}`} fw={600} size="sm" title={deal.name}>
+          {deal.name}
+        </To>
+      </Table.Td>
+      <Table.Td className="clip">
+        {contact ? (
+          <To to={`/leads/${contact.id}`} size="sm" title={contact.email}>
+            {[contact.first_name, contact.last_name].filter(Boolean).join(' ') || contact.email}
+          </To>
+        ) : null}
+      </Table.Td>
+      <Table.Td className="clip">
+        <Group gap={6} wrap="nowrap">
+          <ColorSwatch size={8} color={deal.stage.color} withShadow={false} flex="none" />
+          <span className="clip">{deal.stage.name}</span>
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <Badge variant="light" color={COLORS[deal.status]} tt="none">
+          {t(`crm.status.${deal.status}`)}
+        </Badge>
+      </Table.Td>
+      <Table.Td ta="right" className="clip">
+        {deal.value === null ? null : toMoney(deal.value, deal.currency)}
+      </Table.Td>
+      <Table.Td c="dimmed" className="clip">
+        <Ago at={deal.updated_at} />
+      </Table.Td>
+    </>
+  );
+}

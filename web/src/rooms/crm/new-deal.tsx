@@ -1,0 +1,88 @@
+import { Button, Modal, NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { useText } from '../../text/index.ts';
+import { ContactSelect } from './contact-select.tsx';
+import type { Pipeline } from './deals.ts';
+
+/** Currencies of the browser, those that are used most first. */
+export const CURRENCIES = [...new Set(['USD', 'EUR', 'GBP', 'CHF', ...Intl.supportedValuesOf('currency')])];
+
+/** Adds a deal to a pipeline. */
+export function NewDeal({ pipeline }: { pipeline: Pipeline }) {
+  const t = useText();
+  const [isOpen, dialog] = useDisclosure();
+  const [name, setName] = useState('');
+  const [contact, setContact] = useState<string | null>(null);
+  const [stage, setStage] = useState(pipeline.stages[0]?.id ?? null);
+  const [value, setValue] = useState<number | string>('');
+  const [currency, setCurrency] = useState('USD');
+  const add = useAct(
+    () =>
+      dataOf(
+        heron.POST('/v1/crm/deals', {
+          body: {
+            pipeline_id: pipeline.id,
+            stage_id: stage ?? '',
+            name,
+            contact_id: contact,
+            ...(value === '' ? {} : { value: Number(value) }),
+            currency,
+          },
+        }),
+      ),
+    {
+      stale: [['deals']],
+      done: t('crm.deal.added'),
+      isShown: true,
+      onDone: () => {
+        setName('');
+        setValue('');
+        setContact(null);
+        dialog.close();
+      },
+    },
+  );
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open} disabled={pipeline.stages.length === 0}>
+        {t('crm.deal.new')}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={t('crm.deal.new')}>
+        <Form act={add} submit={t('crm.deal.new')}>
+          <TextInput
+            label={t('crm.deal.name')}
+            required
+            maxLength={255}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <ContactSelect value={contact} onChange={setContact} />
+          <SimpleGrid cols={2}>
+            <NumberInput label={t('crm.value')} min={0} value={value} onChange={setValue} />
+            <Select
+              label={t('crm.currency')}
+              data={CURRENCIES}
+              value={currency}
+              onChange={(code) => setCurrency(code ?? 'USD')}
+              allowDeselect={false}
+              searchable
+            />
+          </SimpleGrid>
+          <Select
+            label={t('crm.stage')}
+            data={pipeline.stages.map(({ id, name: label }) => ({ value: id, label }))}
+            value={stage}
+            onChange={setStage}
+            allowDeselect={false}
+          />
+        </Form>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { ActionIcon, Button, ColorInput, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconDown from '@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs';
+import IconUp from '@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs';
+import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { ErrorNote } from '../../parts/states.tsx';
+import { useText } from '../../text/index.ts';
+import type { Pipeline, Stage } from './deals.ts';
+
+const stale = [['deals']];
+
+/** Names, colours and order of the stages of a pipeline; each change is saved as it is made. */
+export function EditStages({ pipeline }: { pipeline: Pipeline }) {
+  const t = useText();
+  const [isOpen, dialog] = useDisclosure();
+  const [name, setName] = useState('');
+  const path = { params: { path: { id: pipeline.id } } };
+  const add = useAct(
+    () => dataOf(heron.POST('/v1/crm/pipelines/{id}/stages', { ...path, body: { name, color: '#64748b' } })),
+    { stale, isShown: true, onDone: () => setName('') },
+  );
+  const rename = useAct(
+    (to: string) => dataOf(heron.PATCH('/v1/crm/pipelines/{id}', { ...path, body: { name: to } })),
+    { stale },
+  );
+  return (
+    <>
+      <Button size="xs" variant="subtle" onClick={dialog.open}>
+        {t('crm.stages')}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={t('crm.stages')} size="lg">
+        <Stack gap="sm">
+          <TextInput
+            label={t('crm.pipeline.name')}
+            defaultValue={pipeline.name}
+            maxLength={255}
+            onBlur={({ currentTarget: { value } }) =>
+              value.trim() && value !== pipeline.name ? rename.mutate(value) : undefined
+            }
+          />
+          {pipeline.stages.map((stage, at) => (
+            <EditStage key={stage.id} stage={stage} isFirst={at === 0} isLast={at === pipeline.stages.length - 1} />
+          ))}
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              add.mutate();
+            }}
+          >
+            <Group gap="xs" align="flex-end">
+              <TextInput
+                label={t('crm.stage.new')}
+                required
+                maxLength={255}
+                value={name}
+                onChange={(event) => setName(event.currentTarget.value)}
+                flex={1}
+              />
+              <Button type="submit" variant="default" loading={add.isPending}>
+                {t('crm.stage.add')}
+              </Button>
+            </Group>
+          </form>
+          <ErrorNote error={add.error} />
+        </Stack>
+      </Modal>
+    </>
+  );
+}
+
+function EditStage({ stage, isFirst, isLast }: { stage: Stage; isFirst: boolean; isLast: boolean }) {
+  const t = useText();
+  const path = { params: { path: { id: stage.pipeline_id, stageId: stage.id } } };
+  const change = useAct(
+    (body: { name?: string; color?: string; position?: number }) =>
+      dataOf(heron.PATCH('/v1/crm/pipelines/{id}/stages/{stageId}', { ...path, body })),
+    { stale },
+  );
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/crm/pipelines/{id}/stages/{stageId}', path)), { stale });
+  const { name } = stage;
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <TextInput
+        aria-label={t('crm.stage.name')}
+        defaultValue={name}
+        maxLength={255}
+        flex={1}
+        onBlur={({ currentTarget: { value } }) =>
+          value.trim() && value !== name ? change.mutate({ name: value }) : undefined
+        }
+      />
+      <ColorInput
+        aria-label={t('crm.stage.color', { name })}
+        defaultValue={stage.color}
+        format="hex"
+        w={130}
+        onChangeEnd={(color) => change.mutate({ color })}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        disabled={isFirst}
+        aria-label={t('crm.stage.earlier', { name })}
+        onClick={() => change.mutate({ position: stage.position - 1 })}
+      >
+        <IconUp size={16} />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        disabled={isLast}
+        aria-label={t('crm.stage.later', { name })}
+        onClick={() => change.mutate({ position: stage.position + 1 })}
+      >
+        <IconDown size={16} />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="red"
+        aria-label={t('crm.stage.remove', { name })}
+        onClick={() => remove.mutate()}
+      >
+        <IconX size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}

@@ -1,0 +1,194 @@
+import {
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import IconCalendar from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { language } from '../../app/preferences.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { Page } from '../../parts/page.tsx';
+import { usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { To, ToButton } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+
+type Meeting = RowOf<'/v1/meetings'>;
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ZONES = [...new Set([HERE, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+const COLORS = { booked: 'blue', rescheduled: 'blue', canceled: 'gray', completed: 'teal', no_show: 'red' } as const;
+
+/** Meetings that were booked at connected calendars: those to come day by day, and those that are over. */
+export default function MeetingsPage() {
+  const t = useText();
+  const mayConnect = useCan('manage_settings');
+  const [past, setPast] = useFilter('past');
+  const [from, setFrom] = useFilter('from');
+  const [to, setTo] = useFilter('to');
+  const [zone, setZone] = useFilter('zone');
+  const timezone = ZONES.includes(zone) ? zone : HERE;
+  const timeframe = past ? 'past' : 'upcoming';
+  const list = usePaged(['meetings', timeframe, from, to, timezone], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/meetings', {
+        params: {
+          query: { timeframe, timezone, limit: 50, ...(from ? { from } : {}), ...(to ? { to } : {}), ...cursor },
+        },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <Page title={t('nav.meetings')} lead={t('meetings.lead')}>
+      <Group gap="xs" align="flex-end">
+        <SegmentedControl
+          value={timeframe}
+          onChange={(value) => setPast(value === 'past' ? 'yes' : '')}
+          data={(['upcoming', 'past'] as const).map((value) => ({ value, label: t(`meetings.${value}`) }))}
+          aria-label={t('meetings.which')}
+        />
+        <TextInput
+          type="date"
+          label={t('meetings.from')}
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+          w={150}
+        />
+        <TextInput
+          type="date"
+          label={t('meetings.to')}
+          value={to}
+          onChange={(event) => setTo(event.currentTarget.value)}
+          w={150}
+        />
+        <Select
+          label={t('meetings.zone')}
+          data={ZONES}
+          value={timezone}
+          onChange={(value) => setZone(value === HERE ? '' : (value ?? ''))}
+          allowDeselect={false}
+          searchable
+          w={220}
+        />
+      </Group>
+      <Answered query={list} skeleton={<ListSkeleton rows={5} height={72} />}>
+        {({ pages }) => {
+          const meetings = pages.flatMap(({ data }) => data);
+          return meetings.length === 0 ? (
+            <Empty
+              icon={IconCalendar}
+              title={t(from || to ? 'meetings.none' : `meetings.empty.${timeframe}`)}
+              action={mayConnect ? <ToButton to="/integrations">{t('meetings.connect')}</ToButton> : null}
+            >
+              {t('meetings.empty.why')}
+            </Empty>
+          ) : (
+            <Stack gap="lg">
+              {byDay(meetings, timezone).map(([day, ofDay]) => (
+                <section key={day} aria-label={day}>
+                  <Title order={2} size="h5" mb="xs">
+                    {day || t('meetings.noTime')}
+                  </Title>
+                  <Stack gap="xs">
+                    {ofDay.map((meeting) => (
+                      <OneMeeting key={meeting.id} meeting={meeting} timezone={timezone} />
+                    ))}
+                  </Stack>
+                </section>
+              ))}
+              {list.hasNextPage ? (
+                <Group justify="center">
+                  <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
+                    {t('more')}
+                  </Button>
+                </Group>
+              ) : null}
+            </Stack>
+          );
+        }}
+      </Answered>
+    </Page>
+  );
+}
+
+function OneMeeting({ meeting, timezone }: { meeting: Meeting; timezone: string }) {
+  const t = useText();
+  const time = new Intl.DateTimeFormat(language(), { timeStyle: 'short', timeZone: timezone });
+  const at = [meeting.scheduled_for, meeting.end_time].flatMap((each) => (each ? [time.format(new Date(each))] : []));
+  const who = meeting.contact_name || meeting.invitee_name || meeting.invitee_email;
+  const links = [
+    ['meetings.join', meeting.join_url],
+    ['meetings.move', meeting.reschedule_url],
+    ['meetings.cancel', meeting.cancel_url],
+  ] as const;
+  return (
+    <Paper withBorder radius="md" px="md" py="sm" component="article">
+      <Group gap="md" wrap="nowrap" align="flex-start">
+        <Text size="sm" fw={600} w={110} flex="none" className="figures">
+          {at.join(' – ')}
+        </Text>
+        <Stack gap={2} flex={1} miw={0}>
+          <Text size="sm" fw={600} className="wrap-anywhere">
+            {meeting.contact_id ? (
+              <To to={`/leads/${meeting.contact_id}`} inherit>
+                {who}
+              </To>
+            ) : (
+              who
+            )}
+          </Text>
+          <Text size="sm" c="dimmed" className="wrap-anywhere">
+            {[meeting.event_name, meeting.location].filter(Boolean).join(' · ')}
+          </Text>
+          {meeting.canceled_reason ? (
+            <Text size="sm" className="wrap-anywhere">
+              {meeting.canceled_reason}
+            </Text>
+          ) : null}
+          <Group gap="md">
+            {meeting.campaign_id ? (
+              <To to={`/campaigns/${meeting.campaign_id}`} size="sm">
+                {t('meetings.campaign')}
+              </To>
+            ) : null}
+            {links.map(([key, address]) =>
+              isWebAddress(address) ? (
+                <Anchor key={key} href={address} size="sm" target="_blank" rel="noreferrer">
+                  {t(key)}
+                </Anchor>
+              ) : null,
+            )}
+          </Group>
+        </Stack>
+        <Badge variant="light" color={COLORS[meeting.status]} tt="none" flex="none">
+          {t(`meetings.status.${meeting.status}`)}
+        </Badge>
+      </Group>
+    </Paper>
+  );
+}
+
+/** Addresses come from other systems: only those of web pages become links. */
+function isWebAddress(address: string): boolean {
+  return URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol);
+}
+
+/** Meetings under the day on which they are in a zone, in the order in which they came. */
+function byDay(meetings: readonly Meeting[], timeZone: string): [day: string, meetings: Meeting[]][] {
+  const format = new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeZone });
+  const days = new Map<string, Meeting[]>();
+  for (const meeting of meetings) {
+    const day = meeting.scheduled_for ? format.format(new Date(meeting.scheduled_for)) : '';
+    days.set(day, [...(days.get(day) ?? []), meeting]);
+  }
+  return [...days];
+}
