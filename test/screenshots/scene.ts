@@ -7,6 +7,7 @@ import { sceneOfLeads } from './leads.ts';
 import { sceneOfMeetings } from './meetings.ts';
 import { sceneOfInbox } from './inbox.ts';
 import { sceneOfOperator } from './operator.ts';
+import { sceneOfReports } from './reports.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
 export interface Scene {
@@ -23,6 +24,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfMeetings,
   sceneOfInbox,
   sceneOfOperator,
+  sceneOfReports,
 ];
 
 /** Fills a workspace as one that has been working for a while, and leaves another empty. */

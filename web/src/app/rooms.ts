@@ -1,3 +1,4 @@
+import IconChartLine from '@tabler/icons-react/dist/esm/icons/IconChartLine.mjs';
 import IconHome from '@tabler/icons-react/dist/esm/icons/IconHome.mjs';
 import IconRosetteDiscountCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
 import IconSend from '@tabler/icons-react/dist/esm/icons/IconSend.mjs';
@@ -35,5 +36,6 @@ export const ROOMS: readonly Room[] = [
   { key: 'meetings', path: '/meetings', icon: IconCalendarEvent, needs: 'view_contacts' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
+  { key: 'reports', path: '/reports', icon: IconChartLine, needs: 'view_analytics' },
   { key: 'operator', path: '/operations', icon: IconStethoscope, needs: 'view_analytics' },
 ];

@@ -5,6 +5,7 @@ import type { inbox } from './en/inbox.ts';
 import type { mailboxes } from './en/mailboxes.ts';
 import type { operator } from './en/operator.ts';
 import type { meetings } from './en/meetings.ts';
+import type { reports } from './en/reports.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
 
@@ -17,6 +18,7 @@ export interface RoomTexts {
   mailboxes: typeof mailboxes;
   operator: typeof operator;
   meetings: typeof meetings;
+  reports: typeof reports;
   review: typeof review;
   start: typeof start;
 }

@@ -1,0 +1,109 @@
+import { Button, Group, Paper, Table, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { toNumber, useText } from '../text/index.ts';
+import { saveCsv, type Cell } from './csv.ts';
+
+/** One column: its value for CSV and, unless `show` says otherwise, for the page. */
+export interface Column<Row> {
+  label: string;
+  value: (row: Row) => Cell;
+  show?: (row: Row) => ReactNode;
+  isNumber?: boolean;
+}
+
+/** A whole table with its title, what it is of (such as its period), and the way to have it as CSV. */
+export function DataTable<Row>({
+  title,
+  note,
+  filename,
+  columns,
+  rows,
+  keyOf,
+  minWidth = 560,
+  empty,
+}: {
+  title: string;
+  note?: ReactNode;
+  filename: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  minWidth?: number;
+  empty?: string;
+}) {
+  const t = useText();
+  const shown = ({ value, show, isNumber }: Column<Row>, row: Row) => {
+    if (show) return show(row);
+    const cell = value(row);
+    return isNumber && typeof cell === 'number' ? toNumber(cell) : cell;
+  };
+  return (
+    <section>
+      <Group justify="space-between" align="flex-end" mb="xs" gap="xs">
+        <div>
+          <Text component="h2" fw={650} size="md" m={0}>
+            {title}
+          </Text>
+          {note ? (
+            <Text size="xs" c="dimmed">
+              {note}
+            </Text>
+          ) : null}
+        </div>
+        {rows.length > 0 ? (
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={t('csv.of', { name: title })}
+            onClick={() =>
+              saveCsv(
+                filename,
+                columns.map(({ label }) => label),
+                rows.map((row) => columns.map(({ value }) => value(row))),
+              )
+            }
+          >
+            {t('csv')}
+          </Button>
+        ) : null}
+      </Group>
+      <Paper withBorder radius="md">
+        {rows.length === 0 ? (
+          <Text p="md" c="dimmed" size="sm">
+            {empty ?? t('nothingFound')}
+          </Text>
+        ) : (
+          <Table.ScrollContainer minWidth={minWidth}>
+            <Table highlightOnHover>
+              <Table.Thead>
+                <Table.Tr>
+                  {columns.map(({ label, isNumber }) => (
+                    <Table.Th key={label} ta={isNumber ? 'right' : undefined}>
+                      {label}
+                    </Table.Th>
+                  ))}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {rows.map((row) => (
+                  <Table.Tr key={keyOf(row)}>
+                    {columns.map((column) => (
+                      <Table.Td
+                        key={column.label}
+                        ta={column.isNumber ? 'right' : undefined}
+                        maw={column.isNumber ? undefined : 320}
+                        className={column.isNumber ? undefined : 'clip'}
+                      >
+                        {shown(column, row)}
+                      </Table.Td>
+                    ))}
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )}
+      </Paper>
+    </section>
+  );
+}

@@ -1,0 +1,204 @@
+import { Alert, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { useFilter } from '../../parts/filter.ts';
+import { Section } from '../../parts/section.tsx';
+import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { Behind } from './behind.tsx';
+import { ReportPage } from './frame.tsx';
+import { PeriodControl, usePeriod, type Period } from './period.tsx';
+
+const DIMENSIONS = ['campaign', 'step', 'variant', 'offer', 'angle', 'cta', 'mailbox', 'segment', 'category'] as const;
+type Dimension = (typeof DIMENSIONS)[number];
+type Row = AnswerOf<'/v1/acquisition/breakdown'>['rows'][number];
+
+/** What the emails of a period led to: replies, signups, customers, revenue; and whom they are credited with. */
+export default function AttributionPage() {
+  const period = usePeriod();
+  const query = { from: period.begin, to: period.end };
+  const summary = useQuery({
+    queryKey: ['reports', 'acquisition', period.begin],
+    queryFn: () => dataOf(heron.GET('/v1/acquisition/summary', { params: { query } })),
+  });
+  return (
+    <ReportPage actions={<PeriodControl />}>
+      <Answered query={summary} skeleton={<FiguresSkeleton count={6} />}>
+        {(data) => <Stages summary={data} />}
+      </Answered>
+      <Breakdown period={period} />
+      <Credit period={period} />
+    </ReportPage>
+  );
+}
+
+function Stages({ summary }: { summary: AnswerOf<'/v1/acquisition/summary'> }) {
+  const t = useText();
+  const part = {
+    of: 'acquisition',
+    from: summary.from,
+    to: summary.to,
+    window_days: `${summary.window_days}`,
+  } as const;
+  const lacks = summary.stages.some(({ stage, goal_id }) => stage === 'signup' && !goal_id);
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {t('reports.window', {
+          from: summary.from.slice(0, 10),
+          to: summary.to.slice(0, 10),
+          days: summary.window_days,
+        })}
+      </Text>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
+        <Figure
+          label={t('reports.figure.prospects')}
+          value={<Behind value={summary.prospects} number={{ ...part, figure: 'prospects' }} />}
+          note={t('reports.letters', { count: summary.confirmed_sends })}
+        />
+        {summary.stages.map(({ stage, people, per_10k_sends: rate }) => (
+          <Figure
+            key={stage}
+            label={t(`reports.figure.${stage}`)}
+            value={<Behind value={people} number={{ ...part, figure: stage }} />}
+            note={
+              rate === null ? undefined : t('reports.per10k', { rate: toNumber(rate, { maximumFractionDigits: 1 }) })
+            }
+          />
+        ))}
+      </SimpleGrid>
+      {summary.window_revenue.length > 0 ? (
+        <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
+          {summary.window_revenue.map(({ currency, amount_minor: amount, conversions }) => (
+            <Figure
+              key={currency}
+              label={t('reports.figure.window_revenue')}
+              value={
+                <Behind value={conversions} number={{ ...part, figure: 'window_revenue', currency }}>
+                  {toNumber(amount / 100, { style: 'currency', currency })}
+                </Behind>
+              }
+              note={t('reports.conversions', { count: conversions })}
+            />
+          ))}
+        </SimpleGrid>
+      ) : null}
+      {lacks ? (
+        <Alert color="blue" variant="light" role="note">
+          {t('reports.noGoal')} <To to="/reports/goals">{t('reports.noGoal.fix')}</To>
+        </Alert>
+      ) : null}
+    </>
+  );
+}
+
+function Breakdown({ period }: { period: Period }) {
+  const t = useText();
+  const [given, setGiven] = useFilter('by');
+  const dimension = (DIMENSIONS as readonly string[]).includes(given) ? (given as Dimension) : 'campaign';
+  const breakdown = useQuery({
+    queryKey: ['reports', 'breakdown', dimension, period.begin],
+    queryFn: () =>
+      dataOf(
+        heron.GET('/v1/acquisition/breakdown', {
+          params: { query: { from: period.begin, to: period.end, dimension } },
+        }),
+      ),
+  });
+  const stage = (name: 'replied' | 'positive_reply' | 'signup' | 'paid') => {
+    const people = (row: Row) => row.stages.find((one) => one.stage === name)?.people ?? 0;
+    return {
+      label: t(`reports.figure.${name}`),
+      isNumber: true,
+      value: people,
+      show: (row: Row) =>
+        row.key === null ? (
+          toNumber(people(row))
+        ) : (
+          <Behind
+            value={people(row)}
+            number={{ of: 'acquisition', figure: name, from: period.begin, to: period.end, dimension, key: row.key }}
+          />
+        ),
+    };
+  };
+  return (
+    <Stack gap="sm">
+      <Select
+        label={t('reports.by')}
+        value={dimension}
+        onChange={(value) => setGiven(value === 'campaign' ? '' : (value ?? ''))}
+        data={DIMENSIONS.map((value) => ({ value, label: t(`reports.by.${value}`) }))}
+        allowDeselect={false}
+        w={240}
+      />
+      <Answered query={breakdown} skeleton={<ListSkeleton rows={4} />}>
+        {({ rows }) => (
+          <DataTable
+            title={t('reports.breakdown')}
+            note={t('reports.utc', { from: period.from, to: period.to })}
+            filename={`heron-${dimension}-${period.from}-${period.to}`}
+            rows={rows}
+            keyOf={({ key }) => key ?? ''}
+            empty={t('reports.none')}
+            columns={[
+              { label: t(`reports.by.${dimension}`), value: ({ name, key }) => name ?? key ?? t('reports.without') },
+              { label: t('reports.figure.confirmed_sends'), isNumber: true, value: (row) => row.confirmed_sends },
+              stage('replied'),
+              stage('positive_reply'),
+              stage('signup'),
+              stage('paid'),
+            ]}
+          />
+        )}
+      </Answered>
+    </Stack>
+  );
+}
+
+function Credit({ period }: { period: Period }) {
+  const t = useText();
+  const credit = useQuery({
+    queryKey: ['reports', 'attribution', period.begin],
+    queryFn: () =>
+      dataOf(
+        heron.GET('/v1/acquisition/attribution/summary', {
+          params: { query: { from: period.begin, to: period.end } },
+        }),
+      ),
+  });
+  return (
+    <Section title={t('reports.credit')}>
+      <Answered query={credit} skeleton={<ListSkeleton rows={3} height={24} />}>
+        {(data) => (
+          <Stack gap="sm">
+            <Text size="sm" c="dimmed">
+              {data.acquisition_goal
+                ? t('reports.credit.why', { goal: data.acquisition_goal.name, days: data.settings.window_days })
+                : t('reports.noGoal')}
+            </Text>
+            {data.customers > 0 ? (
+              <Facts
+                rows={[
+                  [t('reports.customers'), toNumber(data.customers)],
+                  [t('reports.attributed'), toNumber(data.attributed)],
+                  [t('reports.unattributed'), toNumber(data.unattributed)],
+                  [t('reports.corrected'), data.corrected || null],
+                  ...Object.entries(data.match_methods)
+                    .filter(([, count]) => count > 0)
+                    .map(([method, count]) => [textOf('reports.match', method), toNumber(count)] as const),
+                ]}
+              />
+            ) : (
+              <Text size="sm">{t('reports.noCustomers')}</Text>
+            )}
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}

@@ -1,0 +1,207 @@
+import { Badge, Group, SimpleGrid } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { TimeChart } from '../../parts/chart.tsx';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { To } from '../../parts/to.tsx';
+import { toPercent, useText } from '../../text/index.ts';
+import { Behind, type FigureOf } from './behind.tsx';
+import { ReportPage } from './frame.tsx';
+import { nextDay, PeriodControl, usePeriod } from './period.tsx';
+
+type Report = AnswerOf<'/v1/analytics/deliverability'>;
+type Shares = {
+  sent: number;
+  bounces: number;
+  complaints: number;
+  bounce_rate: number;
+  complaint_rate: number;
+  band: Report['band'];
+};
+const COLORS = { healthy: 'teal', watch: 'blue', throttled: 'yellow', quarantined: 'orange', blocked: 'red' } as const;
+
+/** How well emails arrive: the score, what lowers it, and where. */
+export default function DeliverabilityPage() {
+  const period = usePeriod();
+  const report = useQuery({
+    queryKey: ['reports', 'deliverability', period.begin],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/deliverability', { params: { query: { from: period.begin } } })),
+  });
+  return (
+    <ReportPage actions={<PeriodControl />}>
+      <Answered
+        query={report}
+        skeleton={
+          <>
+            <FiguresSkeleton count={5} />
+            <ListSkeleton rows={2} height={240} />
+          </>
+        }
+      >
+        {(data) => <Shown report={data} />}
+      </Answered>
+    </ReportPage>
+  );
+}
+
+function Shown({ report }: { report: Report }) {
+  const t = useText();
+  const { from, to, timeseries } = report;
+  const range = { from, to };
+  const note = t('reports.utcMoments', {
+    from: from.slice(0, 16).replace('T', ' '),
+    to: to.slice(0, 16).replace('T', ' '),
+  });
+  const names = ['sent', 'bounces', 'complaints', 'unsubscribes'] as const;
+  const groups: Column<Shares & { number: Partial<FigureOf> }>[] = [
+    {
+      label: t('reports.figure.sent'),
+      isNumber: true,
+      value: ({ sent }) => sent,
+      show: ({ sent, number }) => <Behind value={sent} number={{ ...number, ...range, figure: 'sent' }} />,
+    },
+    {
+      label: t('reports.figure.bounces'),
+      isNumber: true,
+      value: ({ bounces }) => bounces,
+      show: ({ bounces, number }) => <Behind value={bounces} number={{ ...number, ...range, figure: 'bounces' }} />,
+    },
+    {
+      label: t('reports.rate.bounces'),
+      isNumber: true,
+      value: (row) => row.bounce_rate,
+      show: (row) => (row.sent > 0 ? toPercent(row.bounce_rate / 100) : ''),
+    },
+    {
+      label: t('reports.figure.complaints'),
+      isNumber: true,
+      value: ({ complaints }) => complaints,
+      show: ({ complaints, number }) => (
+        <Behind value={complaints} number={{ ...number, ...range, figure: 'complaints' }} />
+      ),
+    },
+    { label: t('reports.band'), value: ({ band }) => band, show: ({ band }) => <Band band={band} /> },
+  ];
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
+        <Figure label={t('reports.score')} value={report.score} note={<Band band={report.band} />} />
+        <Figure
+          label={t('reports.figure.bounce_count')}
+          value={<Behind value={report.bounce_count} number={{ figure: 'bounce_count', ...range }} />}
+          note={report.emails_sent > 0 ? toPercent(report.bounce_rate / 100) : undefined}
+        />
+        <Figure
+          label={t('reports.figure.complaint_count')}
+          value={<Behind value={report.complaint_count} number={{ figure: 'complaint_count', ...range }} />}
+          note={report.emails_sent > 0 ? toPercent(report.complaint_rate / 100) : undefined}
+        />
+        <Figure
+          label={t('reports.figure.unsubscribe_count')}
+          value={<Behind value={report.unsubscribe_count} number={{ figure: 'unsubscribe_count', ...range }} />}
+        />
+        <Figure
+          label={t('reports.figure.suppressed_recipients')}
+          value={<Behind value={report.suppressed_recipients} number={{ figure: 'suppressed_recipients' }} />}
+        />
+      </SimpleGrid>
+      <TimeChart
+        title={t('reports.arrival')}
+        note={note}
+        filename="heron-deliverability"
+        dates={timeseries.map(({ date }) => date)}
+        series={names.map((name) => ({
+          label: t(`reports.figure.${name}`),
+          values: timeseries.map((one) => one[name]),
+        }))}
+      >
+        <DataTable
+          title={t('reports.daily.table')}
+          note={note}
+          filename="heron-deliverability"
+          rows={timeseries}
+          keyOf={({ date }) => date}
+          columns={[
+            { label: t('reports.date'), value: ({ date }) => date },
+            ...names.map((name) => ({
+              label: t(`reports.figure.${name}`),
+              isNumber: true,
+              value: (row: (typeof timeseries)[number]) => row[name],
+              show: (row: (typeof timeseries)[number]) => (
+                <Behind
+                  value={row[name]}
+                  number={{ figure: name, from: `${row.date}T00:00:00Z`, to: nextDay(row.date) }}
+                />
+              ),
+            })),
+          ]}
+        />
+      </TimeChart>
+      <DataTable
+        title={t('reports.byMailbox')}
+        note={note}
+        filename="heron-deliverability-mailboxes"
+        empty={t('reports.none')}
+        rows={report.by_mailbox.map((row) => ({ ...row, number: { email_account_id: row.email_account_id } }))}
+        keyOf={(row) => row.email_account_id}
+        columns={[
+          {
+            label: t('reports.mailbox'),
+            value: ({ email }) => email,
+            show: ({ email, email_account_id: id }) => (
+              <To to={`/mailboxes/${id}`} size="sm" fw={600}>
+                {email}
+              </To>
+            ),
+          },
+          ...(groups as Column<Report['by_mailbox'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+      <DataTable
+        title={t('reports.byCampaign')}
+        note={note}
+        filename="heron-deliverability-campaigns"
+        empty={t('reports.none')}
+        rows={report.by_campaign.map((row) => ({ ...row, number: { campaign_id: row.campaign_id } }))}
+        keyOf={(row) => row.campaign_id}
+        columns={[
+          {
+            label: t('reports.campaign'),
+            value: ({ name }) => name,
+            show: ({ name, campaign_id: id }) => (
+              <To to={`/campaigns/${id}`} size="sm" fw={600} title={name}>
+                {name}
+              </To>
+            ),
+          },
+          ...(groups as Column<Report['by_campaign'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+      <DataTable
+        title={t('reports.byProvider')}
+        note={note}
+        filename="heron-deliverability-providers"
+        empty={t('reports.none')}
+        rows={report.by_provider.map((row) => ({ ...row, number: { provider: row.provider } }))}
+        keyOf={(row) => row.provider}
+        columns={[
+          { label: t('reports.provider'), value: ({ provider }) => provider },
+          ...(groups as Column<Report['by_provider'][number] & { number: Partial<FigureOf> }>[]),
+        ]}
+      />
+    </>
+  );
+}
+
+function Band({ band }: { band: Report['band'] }) {
+  const t = useText();
+  return (
+    <Group gap={4} component="span">
+      <Badge variant="light" color={COLORS[band]} tt="none" component="span">
+        {t(`reports.band.${band}`)}
+      </Badge>
+    </Group>
+  );
+}

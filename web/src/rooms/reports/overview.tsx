@@ -1,0 +1,152 @@
+import { SimpleGrid } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { TimeChart } from '../../parts/chart.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { To } from '../../parts/to.tsx';
+import { toPercent, useText } from '../../text/index.ts';
+import { Behind } from './behind.tsx';
+import { ReportPage } from './frame.tsx';
+import { nextDay, PeriodControl, usePeriod, type Period } from './period.tsx';
+
+type Dashboard = AnswerOf<'/v1/analytics/dashboard'>;
+
+/** The workspace at a glance: what left, what came of it, day by day. */
+export default function OverviewPage() {
+  const period = usePeriod();
+  const dashboard = useQuery({
+    queryKey: ['reports', 'dashboard', period.days],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/dashboard', { params: { query: { period: `${period.days}d` } } })),
+  });
+  return (
+    <ReportPage actions={<PeriodControl />}>
+      <Answered
+        query={dashboard}
+        skeleton={
+          <>
+            <FiguresSkeleton count={5} />
+            <ListSkeleton rows={1} height={330} />
+          </>
+        }
+      >
+        {(data) => (
+          <>
+            <Figures data={data} period={period} />
+            <Trend data={data} period={period} />
+            <TopCampaigns data={data} period={period} />
+          </>
+        )}
+      </Answered>
+    </ReportPage>
+  );
+}
+
+function Figures({ data: { overall_stats: stats }, period }: { data: Dashboard; period: Period }) {
+  const t = useText();
+  const range = { from: period.begin, to: period.end };
+  const figures = [
+    ['sent', stats.total_emails_sent, undefined],
+    ['opens', stats.total_opens, stats.open_rate],
+    ['clicks', stats.total_clicks, stats.click_rate],
+    ['replies', stats.total_replies, stats.reply_rate],
+    ['positive_replies', stats.positive_replies, undefined],
+    ['bounces', stats.total_bounces, stats.bounce_rate],
+  ] as const;
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
+      {figures.map(([figure, value, rate]) => (
+        <Figure
+          key={figure}
+          label={t(`reports.figure.${figure}`)}
+          value={<Behind value={value} number={{ figure, ...range }} />}
+          note={rate === undefined || stats.total_emails_sent === 0 ? undefined : toPercent(rate / 100)}
+        />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function Trend({ data: { daily_trend: trend }, period }: { data: Dashboard; period: Period }) {
+  const t = useText();
+  const names = ['sent', 'opens', 'clicks', 'replies'] as const;
+  const note = t('reports.utc', { from: period.from, to: period.to });
+  return (
+    <TimeChart
+      title={t('reports.daily')}
+      note={note}
+      filename={`heron-${period.from}-${period.to}`}
+      dates={trend.map(({ date }) => date)}
+      series={names.map((name) => ({ label: t(`reports.figure.${name}`), values: trend.map((one) => one[name]) }))}
+    >
+      <DataTable
+        title={t('reports.daily.table')}
+        note={note}
+        filename={`heron-${period.from}-${period.to}`}
+        rows={trend}
+        keyOf={({ date }) => date}
+        columns={[
+          { label: t('reports.date'), value: ({ date }) => date },
+          ...names.map((name) => ({
+            label: t(`reports.figure.${name}`),
+            isNumber: true,
+            value: (row: (typeof trend)[number]) => row[name],
+            show: (row: (typeof trend)[number]) => (
+              <Behind
+                value={row[name]}
+                number={{ figure: name, from: `${row.date}T00:00:00Z`, to: nextDay(row.date) }}
+              />
+            ),
+          })),
+        ]}
+      />
+    </TimeChart>
+  );
+}
+
+function TopCampaigns({ data: { top_campaigns: rows }, period }: { data: Dashboard; period: Period }) {
+  const t = useText();
+  const rate = (label: string, value: (row: (typeof rows)[number]) => number) => ({
+    label,
+    isNumber: true,
+    value,
+    show: (row: (typeof rows)[number]) => (row.emails_sent > 0 ? toPercent(value(row) / 100) : ''),
+  });
+  return (
+    <DataTable
+      title={t('reports.topCampaigns')}
+      note={t('reports.utc', { from: period.from, to: period.to })}
+      filename={`heron-campaigns-${period.from}-${period.to}`}
+      rows={rows}
+      keyOf={(row) => row.campaign_id}
+      empty={t('reports.none')}
+      columns={[
+        {
+          label: t('reports.campaign'),
+          value: ({ name }) => name,
+          show: ({ campaign_id, name }) => (
+            <To to={`/campaigns/${campaign_id}`} size="sm" fw={600} title={name}>
+              {name}
+            </To>
+          ),
+        },
+        {
+          label: t('reports.figure.sent'),
+          isNumber: true,
+          value: (row) => row.emails_sent,
+          show: (row) => (
+            <Behind
+              value={row.emails_sent}
+              number={{ figure: 'sent', campaign_id: row.campaign_id, from: period.begin, to: period.end }}
+            />
+          ),
+        },
+        rate(t('reports.rate.opens'), (row) => row.open_rate),
+        rate(t('reports.rate.clicks'), (row) => row.click_rate),
+        rate(t('reports.rate.replies'), (row) => row.reply_rate),
+        rate(t('reports.rate.bounces'), (row) => row.bounce_rate),
+      ]}
+    />
+  );
+}

@@ -1,0 +1,49 @@
+import { SegmentedControl } from '@mantine/core';
+import { useFilter } from '../../parts/filter.ts';
+import { useText } from '../../text/index.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = ['7', '30', '90'] as const;
+
+/** Whole UTC days, the last one included. */
+export interface Period {
+  /** YYYY-MM-DD. */
+  from: string;
+  to: string;
+  /** Begin of the first day and end of the last, RFC 3339. */
+  begin: string;
+  end: string;
+  days: number;
+}
+
+/** The period of a report, which lives in the address: 7, 30 or 90 UTC days up to today. */
+export function usePeriod(): Period {
+  const [given] = useFilter('days');
+  const days = Number((DAYS as readonly string[]).includes(given) ? given : 30);
+  const [from, to] = [toDay(Date.now() - (days - 1) * DAY_MS), toDay(Date.now())];
+  return { from, to, begin: `${from}T00:00:00Z`, end: nextDay(to), days };
+}
+
+/** Chooses the period. */
+export function PeriodControl() {
+  const t = useText();
+  const [, set] = useFilter('days');
+  const { days } = usePeriod();
+  return (
+    <SegmentedControl
+      value={`${days}`}
+      onChange={(value) => set(value === '30' ? '' : value)}
+      data={DAYS.map((value) => ({ value, label: t('reports.days', { count: Number(value) }) }))}
+      aria-label={t('reports.period')}
+    />
+  );
+}
+
+/** The moment at which the day after this one begins. */
+export function nextDay(day: string): string {
+  return `${toDay(Date.parse(`${day}T00:00:00Z`) + DAY_MS)}T00:00:00Z`;
+}
+
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
