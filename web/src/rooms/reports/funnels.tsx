@@ -163,7 +163,7 @@ function AddStep({ goals, onAdd }: { goals: readonly { id: string; name: string 
             label={t('funnels.event')}
             value={event}
             onChange={(change) => setEvent(change.currentTarget.value)}
-            placeholder="Signed Up"
+            placeholder="user.signed_up"
             w={220}
           />
           <Button type="submit" variant="default" disabled={event.trim() === ''}>

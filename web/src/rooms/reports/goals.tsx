@@ -142,7 +142,7 @@ function NewGoal({ onDone }: { onDone: () => void }) {
         description={t('goals.event.why')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value)}
-        placeholder="Signed Up"
+        placeholder="user.signed_up"
         required
       />
       {kind === 'custom' ? null : (
