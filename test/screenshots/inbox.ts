@@ -82,6 +82,40 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
       'Hello Mona,\n\nsounds interesting. What does it cost, and when could you come by?\n\nGrace\n\nOn Monday Mona wrote:\n> Hello Grace,\n>\n> who looks after your lights?',
     ),
   );
+  const katherine = await mailed('katherine@orbit.example', { first_name: 'Katherine', company: 'Orbit' });
+  await deps
+    .db('enrollments')
+    .where({ id: katherine.enrollmentId })
+    .update({
+      current_step_id: stepIds[1],
+      waiting_for: 'step 2 of 2 (Follow-up): waiting',
+      waiting_until: hoursAgo(-24),
+    });
+  for (const lead of [grace, mallory, katherine]) {
+    const runId = newId();
+    await deps.db('step_runs').insert({
+      id: runId,
+      organization_id: tenant.organizationId,
+      enrollment_id: lead.enrollmentId,
+      campaign_id: campaignId,
+      contact_id: lead.contactId,
+      step_id: stepIds[0],
+      seq: 1,
+      kind: 'email',
+      state: 'completed',
+      outcome: 'sent',
+      started_at: hoursAgo(49),
+      completed_at: hoursAgo(48),
+    });
+    await deps
+      .db('sends')
+      .where({ id: lead.sendId })
+      .update({ step_run_id: runId, slot_at: hoursAgo(48), sent_at: hoursAgo(48) });
+    await deps
+      .db('enrollments')
+      .where({ id: lead.enrollmentId })
+      .update({ entered_at: hoursAgo(60), launched_at: hoursAgo(50) });
+  }
   const warm = await post('/categories', { title: 'Warm', color: '#2f9e44' });
   await post('/unibox/thread/labels', { thread_id: alan.original.messageId, category_ids: [warm.id] }, 'PUT');
   await post('/templates', { name: 'Prices', subject: '', body_plain: 'Hello {{.FirstName}}, here are our prices.' });
@@ -104,6 +138,9 @@ export async function sceneOfInbox({ world, tenant, post }: Stage): Promise<Page
     ['inbox-drafts', '/inbox?view=drafts'],
     ['inbox-scheduled', '/inbox?view=scheduled'],
     ['inbox-sent', '/inbox?view=sent'],
+    ['way', `/campaigns/${campaignId}/leads/${katherine.contactId}`],
+    ['way-replied', `/campaigns/${campaignId}/leads/${grace.contactId}`],
+    ['way-hostile', `/campaigns/${campaignId}/leads/${mallory.contactId}`],
     ['inbox-none-found', '/inbox?q=nothing-like-it'],
   ];
 }

@@ -49,6 +49,7 @@ const tree = root.addChildren([
   at('/leads/database', 'leads', () => import('../rooms/leads/database.tsx')),
   at('/leads/catalogue', 'leads', () => import('../rooms/leads/catalogue.tsx')),
   at('/leads/$id', 'leads', () => import('../rooms/leads/contact.tsx')),
+  at('/campaigns/$id/leads/$contactId', 'way', () => import('../rooms/way/page.tsx')),
   at('/inbox', 'inbox', () => import('../rooms/inbox/page.tsx')),
   at('/crm', 'crm', () => import('../rooms/crm/board.tsx')),
   at('/crm/list', 'crm', () => import('../rooms/crm/list.tsx')),

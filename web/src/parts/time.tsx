@@ -22,6 +22,19 @@ export function Ago({ at, ...props }: { at: string } & TextProps) {
   );
 }
 
+/** A time in the viewer's zone, with that of another zone beside it where the clocks differ. */
+export function At({ at, zone }: { at: string; zone: string }) {
+  useText();
+  const here = toDateTime(at);
+  const there = toDateTime(at, zone);
+  return (
+    <time dateTime={at}>
+      {here}
+      {there === here ? null : ` (${there} ${zone})`}
+    </time>
+  );
+}
+
 /** How long ago, or until when, in words. */
 function toAgo(at: string): string {
   const difference = Date.parse(at) - Date.now();
@@ -31,10 +44,11 @@ function toAgo(at: string): string {
   return format.format(0, 'minute');
 }
 
-/** A date and time, short. */
-export function toDateTime(at: string): string {
+/** A date and time, short; in the viewer's zone unless another is named. */
+export function toDateTime(at: string, timeZone?: string): string {
   return new Intl.DateTimeFormat(language(), {
     dateStyle: 'medium',
     timeStyle: 'short',
+    ...(timeZone ? { timeZone } : {}),
   }).format(new Date(at));
 }

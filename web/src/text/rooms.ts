@@ -8,6 +8,7 @@ import type { meetings } from './en/meetings.ts';
 import type { reports } from './en/reports.ts';
 import type { review } from './en/review.ts';
 import type { start } from './en/start.ts';
+import type { way } from './en/way.ts';
 
 /** The texts of each room: a file for each language, loaded with the room. A new room has a line here. */
 export interface RoomTexts {
@@ -21,4 +22,5 @@ export interface RoomTexts {
   reports: typeof reports;
   review: typeof review;
   start: typeof start;
+  way: typeof way;
 }

@@ -5,7 +5,7 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, toNumber, useText } from '../../text/index.ts';
-import { Letter } from './letter.tsx';
+import { Letter, PlainLetter } from '../../parts/letter.tsx';
 
 export type Message = RowOf<'/v1/unibox/thread'>;
 
@@ -36,7 +36,7 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
           {message.body_html ? <Letter html={message.body_html} /> : <PlainLetter text={message.body_plain} />}
           {message.rendered_again ? (
             <Text size="xs" c="dimmed">
-              {t('inbox.renderedAgain')}
+              {t('letter.again')}
             </Text>
           ) : null}
           <Files message={message} />
@@ -48,49 +48,6 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
       )}
     </article>
   );
-}
-
-/** Plain words; what they quote at their end is folded away. */
-export function PlainLetter({ text }: { text: string }) {
-  const t = useText();
-  const [isShown, setShown] = useState(false);
-  const { words, quote } = splitQuote(text);
-  return (
-    <div dir="auto">
-      <Text size="sm" className="inbox-words">
-        {words || t('inbox.noText')}
-      </Text>
-      {quote ? (
-        <>
-          <Button
-            size="compact-xs"
-            variant="default"
-            mt="xs"
-            onClick={() => setShown(!isShown)}
-            aria-expanded={isShown}
-          >
-            {t('inbox.quote')}
-          </Button>
-          {isShown ? (
-            <Text size="sm" c="dimmed" mt="xs" className="inbox-words">
-              {quote}
-            </Text>
-          ) : null}
-        </>
-      ) : null}
-    </div>
-  );
-}
-
-/** The words of a message, and the lines at its end that all begin with `>`, with the line above them that ends in a colon. */
-export function splitQuote(text: string): { words: string; quote: string } {
-  const lines = text.trimEnd().split('\n');
-  let from = lines.length;
-  while (from > 0 && (/^\s*>/.test(lines[from - 1]!) || (from < lines.length && lines[from - 1]!.trim() === '')))
-    from -= 1;
-  if (from === lines.length || from === 0) return { words: text.trim(), quote: '' };
-  if (lines[from - 1]!.trim().endsWith(':')) from -= 1;
-  return { words: lines.slice(0, from).join('\n').trim(), quote: lines.slice(from).join('\n').trim() };
 }
 
 function Files({ message }: { message: Message }) {

@@ -68,6 +68,11 @@ export const common: Record<keyof typeof en, string> = {
   'chart.hideTable': 'Zahlen ausblenden',
   cancel: 'Abbrechen',
   undo: 'Rückgängig',
+  'letter.empty': 'Diese Nachricht hat keinen Text.',
+  'letter.title': 'Text der Nachricht',
+  'letter.quote': 'Zitierter Text',
+  'letter.again':
+    'Der Text von Kampagnen-E-Mails wird nicht aufbewahrt: So sieht er mit dem Schritt und dem Kontakt von heute aus.',
   'lead.status.pending': 'Wartet',
   'lead.status.active': 'Unterwegs',
   'lead.status.completed': 'Fertig',

@@ -32,7 +32,6 @@ export const inbox: Record<keyof typeof en, string> = {
   'inbox.unread': 'Ungelesen',
   'inbox.nobody': 'Unbekannter Absender',
   'inbox.noSubject': 'Ohne Betreff',
-  'inbox.noText': 'Diese Nachricht hat keinen Text.',
   'inbox.kind.positive': 'Interessiert',
   'inbox.kind.negative': 'Kein Interesse',
   'inbox.kind.question': 'Frage',
@@ -47,10 +46,6 @@ export const inbox: Record<keyof typeof en, string> = {
   'inbox.restore': 'In den Posteingang verschieben',
   'inbox.from.us': 'Du, {address}',
   'inbox.to': 'An {addresses}',
-  'inbox.letter': 'Text der Nachricht',
-  'inbox.quote': 'Zitierter Text',
-  'inbox.renderedAgain':
-    'Der Text von Kampagnen-E-Mails wird nicht aufbewahrt: So sieht er mit dem Schritt und dem Kontakt von heute aus.',
   'inbox.files': 'Dateien',
   'inbox.file.size': '{size} KB',
   'inbox.file.unchecked': 'Herunterladen. Niemand hat die Datei auf Viren geprüft.',

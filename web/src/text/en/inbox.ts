@@ -30,7 +30,6 @@ export const inbox = {
   'inbox.unread': 'Unread',
   'inbox.nobody': 'Unknown sender',
   'inbox.noSubject': 'No subject',
-  'inbox.noText': 'This message has no text.',
   'inbox.kind.positive': 'Interested',
   'inbox.kind.negative': 'Not interested',
   'inbox.kind.question': 'Question',
@@ -45,10 +44,6 @@ export const inbox = {
   'inbox.restore': 'Move to the inbox',
   'inbox.from.us': 'You, {address}',
   'inbox.to': 'To {addresses}',
-  'inbox.letter': 'Message text',
-  'inbox.quote': 'Quoted text',
-  'inbox.renderedAgain':
-    'The text of campaign emails is not kept: this is what its step and the contact make of it today.',
   'inbox.files': 'Files',
   'inbox.file.size': '{size} KB',
   'inbox.file.unchecked': 'Download. Nobody has checked it for viruses.',

@@ -1,8 +1,9 @@
-import { Skeleton } from '@mantine/core';
-import { useComputedColorScheme } from '@mantine/core';
+import { Button, Skeleton, Text, useComputedColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { STYLE_NONCE } from '../../app/meta.ts';
-import { useText } from '../../text/index.ts';
+import { STYLE_NONCE } from '../app/meta.ts';
+import { useText } from '../text/index.ts';
+import { useState } from 'react';
+import style from './letter.module.css';
 
 /** Characters that fit beside each other, and the height (px) of a line: the frame cannot be asked how tall it is. */
 const LINE_CHARACTERS = 70;
@@ -26,13 +27,45 @@ export function Letter({ html }: { html: string }) {
   if (!clean.data) return <Skeleton height={120} aria-label={t('loading')} role="status" />;
   return (
     <iframe
-      className="inbox-letter"
-      title={t('inbox.letter')}
+      className={style.frame}
+      title={t('letter.title')}
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerPolicy="no-referrer"
       srcDoc={toPage(clean.data.html, scheme)}
       style={{ height: clean.data.height }}
     />
+  );
+}
+
+/** Plain words; what they quote at their end is folded away. */
+export function PlainLetter({ text }: { text: string }) {
+  const t = useText();
+  const [isShown, setShown] = useState(false);
+  const { words, quote } = splitQuote(text);
+  return (
+    <div dir="auto">
+      <Text size="sm" className={style.words}>
+        {words || t('letter.empty')}
+      </Text>
+      {quote ? (
+        <>
+          <Button
+            size="compact-xs"
+            variant="default"
+            mt="xs"
+            onClick={() => setShown(!isShown)}
+            aria-expanded={isShown}
+          >
+            {t('letter.quote')}
+          </Button>
+          {isShown ? (
+            <Text size="sm" c="dimmed" mt="xs" className={style.words}>
+              {quote}
+            </Text>
+          ) : null}
+        </>
+      ) : null}
+    </div>
   );
 }
 
@@ -79,4 +112,15 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
     a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
     table { max-width: 100%; } pre { white-space: pre-wrap; }
   </style></head><body>${body}</body></html>`;
+}
+
+/** The words of a message, and the lines at its end that all begin with `>`, with the line above them that ends in a colon. */
+function splitQuote(text: string): { words: string; quote: string } {
+  const lines = text.trimEnd().split('\n');
+  let from = lines.length;
+  while (from > 0 && (/^\s*>/.test(lines[from - 1]!) || (from < lines.length && lines[from - 1]!.trim() === '')))
+    from -= 1;
+  if (from === lines.length || from === 0) return { words: text.trim(), quote: '' };
+  if (lines[from - 1]!.trim().endsWith(':')) from -= 1;
+  return { words: lines.slice(0, from).join('\n').trim(), quote: lines.slice(from).join('\n').trim() };
 }

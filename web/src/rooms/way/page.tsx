@@ -1,0 +1,173 @@
+import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { dataOf, heron, HeronError, type AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { Page } from '../../parts/page.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { At } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, useText } from '../../text/index.ts';
+import { Timeline } from './timeline.tsx';
+
+export type Way = AnswerOf<'/v1/campaigns/{id}/leads/{contactId}'>;
+
+/** One contact's way through one campaign: what it waits for now, and what has happened so far. */
+export default function WayPage() {
+  const t = useText();
+  const { id, contactId } = useParams({ strict: false }) as { id: string; contactId: string };
+  const maySeeContacts = useCan('view_contacts');
+  const way = useQuery({
+    queryKey: ['campaigns', id, 'way', contactId],
+    queryFn: () =>
+      dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
+  });
+  const { data } = way;
+  const name = data?.contact
+    ? [data.contact.first_name, data.contact.last_name].filter(Boolean).join(' ') || data.contact.email
+    : t('way.title');
+  return (
+    <Page
+      title={name}
+      lead={
+        data ? (
+          <Group gap="xs">
+            <Badge variant="light" tt="none" color={COLORS[data.status] ?? 'gray'}>
+              {textOf('lead.status', data.status)}
+            </Badge>
+            {data.contact ? <span className="wrap-anywhere">{data.contact.email}</span> : null}
+            {data.contact && maySeeContacts ? (
+              <To to={`/leads/${contactId}`} size="sm">
+                {t('way.contact')}
+              </To>
+            ) : null}
+            {data.temporal_url ? (
+              <Anchor href={data.temporal_url} target="_blank" rel="noreferrer" size="sm">
+                {t('way.temporal')}
+              </Anchor>
+            ) : null}
+          </Group>
+        ) : null
+      }
+      back={{ to: `/campaigns/${id}`, label: data?.campaign.name ?? t('nav.campaigns') }}
+      actions={data ? <HoldButton way={data} /> : null}
+    >
+      <Answered query={way} skeleton={<ListSkeleton rows={4} height={90} />}>
+        {(found) => (
+          <Stack gap="lg" maw={820}>
+            <Now way={found} />
+            <Story way={found} />
+          </Stack>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+const COLORS: Record<string, string> = {
+  replied: 'teal',
+  active: 'blue',
+  paused: 'yellow',
+  bounced: 'red',
+  failed: 'red',
+  undeliverable: 'red',
+};
+
+/** What the contact waits for and until when, or how it ended. */
+function Now({ way }: { way: Way }) {
+  const t = useText();
+  const zone = way.campaign.timezone;
+  if (way.hold)
+    return (
+      <Alert color="yellow" variant="light" title={t('way.held')} role="note">
+        <Text size="sm" component="div" className="wrap-anywhere">
+          {way.hold.reason ? `${way.hold.reason}. ` : null}
+          {way.hold.until ? (
+            <>
+              {t('way.until')} <At at={way.hold.until} zone={zone} />
+            </>
+          ) : (
+            t('way.held.open')
+          )}
+        </Text>
+      </Alert>
+    );
+  if (way.failure_reason)
+    return (
+      <Alert color="red" variant="light" title={textOf('lead.status', way.status)} role="note">
+        <span className="wrap-anywhere">{way.failure_reason}</span>
+      </Alert>
+    );
+  return (
+    <Paper withBorder radius="md" p="md" component="section" aria-label={t('way.now')}>
+      <Text size="xs" c="dimmed" fw={600}>
+        {t('way.now')}
+      </Text>
+      <Text fw={600} className="wrap-anywhere">
+        {way.waiting_for ??
+          (way.finished_at
+            ? t('way.finished')
+            : way.campaign.status === 'active'
+              ? t('way.soon')
+              : t('way.campaign.idle'))}
+      </Text>
+      {way.waiting_until ? (
+        <Text size="sm" c="dimmed">
+          {t('way.until')} <At at={way.waiting_until} zone={zone} />
+        </Text>
+      ) : null}
+      {way.blocked ? (
+        <Text size="sm" c="red">
+          {t('way.blocked')}
+        </Text>
+      ) : null}
+    </Paper>
+  );
+}
+
+/** The way so far, with the letters as they are read and the answers to them. */
+function Story({ way }: { way: Way }) {
+  const mayRead = useCan('view_campaigns');
+  const sends = [way.reserved, ...way.steps.map(({ send }) => send)];
+  const threads = [...new Set(sends.flatMap((send) => (send?.sent_at && send.thread_id ? [send.thread_id] : [])))];
+  const conversations = useQueries({
+    queries: threads.map((threadId) => ({
+      queryKey: ['inbox', 'letters', threadId],
+      enabled: mayRead,
+      queryFn: async () => {
+        try {
+          const query = { thread_id: threadId, limit: 100 };
+          return (await dataOf(heron.GET('/v1/unibox/thread', { params: { query } }))).data;
+        } catch (error) {
+          // Its letters went with a mailbox that was removed.
+          if (error instanceof HeronError && error.status === 404) return [];
+          throw error;
+        }
+      },
+    })),
+  });
+  return <Timeline way={way} letters={conversations.flatMap(({ data }) => data ?? [])} />;
+}
+
+function HoldButton({ way }: { way: Way }) {
+  const t = useText();
+  const may = useCan('manage_campaigns');
+  const path = { params: { path: { id: way.campaign.id, contactId: way.contact_id } } };
+  const stale = [['campaigns']];
+  const pause = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', { ...path, body: {} })), {
+    stale,
+    done: t('way.paused'),
+  });
+  const resume = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/resume', path)), {
+    stale,
+    done: t('way.resumed'),
+  });
+  if (!may || way.finished_at) return null;
+  const act = way.hold ? resume : pause;
+  return (
+    <Button variant={way.hold ? 'filled' : 'default'} onClick={() => act.mutate()} loading={act.isPending}>
+      {t(way.hold ? 'way.resume' : 'way.pause')}
+    </Button>
+  );
+}

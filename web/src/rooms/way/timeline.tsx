@@ -1,0 +1,244 @@
+import './way.css';
+import { Badge, Button, Group, Text } from '@mantine/core';
+import IconCheck from '@tabler/icons-react/dist/esm/icons/IconCheck.mjs';
+import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
+import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
+import IconInfo from '@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs';
+import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
+import IconReply from '@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { Letter, PlainLetter } from '../../parts/letter.tsx';
+import { At } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, useText } from '../../text/index.ts';
+import type { Way } from './page.tsx';
+
+type Message = RowOf<'/v1/unibox/thread'>;
+type Step = Way['steps'][number];
+type Send = NonNullable<Way['reserved']>;
+
+/** What has happened to one contact in one campaign, oldest first. */
+export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
+  const t = useText();
+  const zone = way.campaign.timezone;
+  const moments: { at: string; key: string; show: ReactNode }[] = [
+    {
+      at: way.entered_at,
+      key: 'entered',
+      show: <Moment icon={IconFlag} title={t('way.entered')} at={way.entered_at} zone={zone} />,
+    },
+    ...(way.reserved
+      ? [
+          {
+            at: way.reserved.sent_at ?? way.reserved.slot_at,
+            key: way.reserved.id,
+            show: (
+              <Moment icon={IconMail} title={t('way.first')} at={way.reserved.slot_at} zone={zone}>
+                <SendLines send={way.reserved} letter={letters.find(({ id }) => id === way.reserved!.id)} zone={zone} />
+              </Moment>
+            ),
+          },
+        ]
+      : []),
+    ...way.steps.map((step) => ({
+      at: step.send?.sent_at ?? step.started_at,
+      key: `step-${step.seq}`,
+      show: <StepMoment step={step} total={way.campaign.steps} zone={zone} letters={letters} />,
+    })),
+    ...letters
+      .filter(({ direction }) => direction === 'received')
+      .map((letter) => ({ at: letter.internal_date, key: letter.id, show: <ReplyMoment letter={letter} zone={zone} /> })),
+    ...way.log.map((line, index) => ({
+      at: line.at,
+      key: `log-${index}`,
+      show: <Moment icon={IconInfo} title={line.message} at={line.at} zone={zone} isQuiet />,
+    })),
+    ...(way.finished_at
+      ? [
+          {
+            at: way.finished_at,
+            key: 'finished',
+            show: (
+              <Moment
+                icon={IconCheck}
+                title={textOf('lead.status', way.status)}
+                at={way.finished_at}
+                zone={zone}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
+  // What happened in the same moment stays in the order above.
+  const sorted = moments.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  return (
+    <ol className="way" aria-label={t('way.story')}>
+      {sorted.map(({ key, show }) => (
+        <li key={key}>{show}</li>
+      ))}
+    </ol>
+  );
+}
+
+function Moment({
+  icon: Picture,
+  title,
+  at,
+  zone,
+  badge,
+  isQuiet = false,
+  children,
+}: {
+  icon: (props: { size?: number; stroke?: number }) => ReactNode;
+  title: string;
+  at: string;
+  zone: string;
+  badge?: ReactNode;
+  isQuiet?: boolean;
+  children?: ReactNode;
+}) {
+  return (
+    <>
+      <span className="way-icon">
+        <Picture size={15} stroke={1.7} />
+      </span>
+      <div className="way-what">
+        <Group gap="xs" align="baseline">
+          <Text size="sm" fw={isQuiet ? 400 : 600} className="wrap-anywhere" dir="auto">
+            {title}
+          </Text>
+          {badge}
+          <Text size="xs" c="dimmed">
+            <At at={at} zone={zone} />
+          </Text>
+        </Group>
+        {children}
+      </div>
+    </>
+  );
+}
+
+function StepMoment({ step, total, zone, letters }: { step: Step; total: number; zone: string; letters: Message[] }) {
+  const t = useText();
+  const place =
+    step.position === null ? t('way.step.gone') : t('way.step', { number: step.position, total });
+  const said = step.outcome ? textOf('way.outcome', step.outcome) : textOf('way.state', step.state);
+  const isGood = step.state === 'completed';
+  return (
+    <Moment
+      icon={step.kind === 'email' ? IconMail : step.kind.startsWith('wait') ? IconClock : IconCheck}
+      title={step.name || textOf('way.kind', step.kind)}
+      at={step.send?.sent_at ?? step.started_at}
+      zone={zone}
+      badge={
+        <Badge
+          variant="light"
+          size="sm"
+          tt="none"
+          color={step.state === 'failed' || step.state === 'blocked' ? 'red' : isGood ? 'teal' : 'gray'}
+        >
+          {said}
+        </Badge>
+      }
+    >
+      <Text size="xs" c="dimmed">
+        {place} · {textOf('way.kind', step.kind)}
+        {step.attempts > 1 ? ` · ${t('way.attempts', { count: step.attempts })}` : null}
+      </Text>
+      {step.detail ? (
+        <Text size="sm" className="wrap-anywhere">
+          {step.detail}
+        </Text>
+      ) : null}
+      {step.wait ? (
+        <Text size="sm" className="wrap-anywhere">
+          {t(`way.wait.${step.wait.state as 'open'}`, { event: step.wait.event_name })}{' '}
+          {step.wait.state === 'open' && step.wait.deadline ? (
+            <>
+              {t('way.until')} <At at={step.wait.deadline} zone={zone} />
+            </>
+          ) : step.wait.settled_at ? (
+            <At at={step.wait.settled_at} zone={zone} />
+          ) : null}
+        </Text>
+      ) : null}
+      {step.send ? (
+        <SendLines send={step.send} letter={letters.find(({ id }) => id === step.send!.id)} zone={zone} />
+      ) : null}
+    </Moment>
+  );
+}
+
+/** When an email leaves or left, why it did not, from which mailbox, and its words. */
+function SendLines({ send, letter, zone }: { send: Send; letter: Message | undefined; zone: string }) {
+  const t = useText();
+  const [isOpen, setOpen] = useState(false);
+  const mailboxes = useQuery({
+    queryKey: ['mailboxes', 'senders'],
+    queryFn: () => dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
+    staleTime: 5 * 60_000,
+  });
+  const from = mailboxes.data?.data.find(({ id }) => id === send.email_id)?.email;
+  return (
+    <>
+      <Text size="sm" className="wrap-anywhere">
+        {textOf('way.send', send.state)}
+        {send.state === 'reserved' || send.state === 'sending' ? (
+          <>
+            {' '}
+            <At at={send.slot_at} zone={zone} />
+          </>
+        ) : null}
+        {from ? ` · ${t('way.from', { address: from })}` : null}
+        {send.attempts > 1 ? ` · ${t('way.attempts', { count: send.attempts })}` : null}
+      </Text>
+      {send.error ? (
+        <Text size="sm" c="red" className="wrap-anywhere">
+          {send.error}
+        </Text>
+      ) : null}
+      {letter ? (
+        <>
+          <Button size="compact-xs" variant="default" mt={6} onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
+            {t('way.letter')}
+          </Button>
+          {isOpen ? (
+            <div className="way-letter">
+              <Text size="sm" fw={600} mb={4} className="wrap-anywhere" dir="auto">
+                {letter.subject}
+              </Text>
+              {letter.body_html ? <Letter html={letter.body_html} /> : <PlainLetter text={letter.body_plain} />}
+              {letter.rendered_again ? (
+                <Text size="xs" c="dimmed" mt="xs">
+                  {t('letter.again')}
+                </Text>
+              ) : null}
+            </div>
+          ) : null}
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function ReplyMoment({ letter, zone }: { letter: Message; zone: string }) {
+  const t = useText();
+  return (
+    <Moment
+      icon={IconReply}
+      title={t('way.reply', { address: letter.from_addr[0] ?? '' })}
+      at={letter.internal_date}
+      zone={zone}
+    >
+      <div className="way-letter">
+        {letter.body_html ? <Letter html={letter.body_html} /> : <PlainLetter text={letter.body_plain} />}
+        <To to={`/inbox?thread=${encodeURIComponent(letter.thread_id)}`} size="sm" display="inline-block" mt="xs">
+          {t('way.answer')}
+        </To>
+      </div>
+    </Moment>
+  );
+}
