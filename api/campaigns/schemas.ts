@@ -298,8 +298,7 @@ const waySend = z
   .strictObject({
     id: uuid,
     state: z.string().meta({
-      description:
-        'reserved: it has a time; sending; sent; uncertain: it may have left; bounced; failed; skipped',
+      description: 'reserved: it has a time; sending; sent; uncertain: it may have left; bounced; failed; skipped',
     }),
     email_id: uuid.nullable().meta({ description: 'The mailbox; null when it has been removed' }),
     slot_at: timestamp.meta({ description: 'The time it was given' }),

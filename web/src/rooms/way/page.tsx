@@ -20,8 +20,7 @@ export default function WayPage() {
   const maySeeContacts = useCan('view_contacts');
   const way = useQuery({
     queryKey: ['campaigns', id, 'way', contactId],
-    queryFn: () =>
-      dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
+    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/leads/{contactId}', { params: { path: { id, contactId } } })),
   });
   const { data } = way;
   const name = data?.contact

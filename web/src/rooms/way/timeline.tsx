@@ -49,7 +49,11 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
     })),
     ...letters
       .filter(({ direction }) => direction === 'received')
-      .map((letter) => ({ at: letter.internal_date, key: letter.id, show: <ReplyMoment letter={letter} zone={zone} /> })),
+      .map((letter) => ({
+        at: letter.internal_date,
+        key: letter.id,
+        show: <ReplyMoment letter={letter} zone={zone} />,
+      })),
     ...way.log.map((line, index) => ({
       at: line.at,
       key: `log-${index}`,
@@ -61,12 +65,7 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
             at: way.finished_at,
             key: 'finished',
             show: (
-              <Moment
-                icon={IconCheck}
-                title={textOf('lead.status', way.status)}
-                at={way.finished_at}
-                zone={zone}
-              />
+              <Moment icon={IconCheck} title={textOf('lead.status', way.status)} at={way.finished_at} zone={zone} />
             ),
           },
         ]
@@ -123,8 +122,7 @@ function Moment({
 
 function StepMoment({ step, total, zone, letters }: { step: Step; total: number; zone: string; letters: Message[] }) {
   const t = useText();
-  const place =
-    step.position === null ? t('way.step.gone') : t('way.step', { number: step.position, total });
+  const place = step.position === null ? t('way.step.gone') : t('way.step', { number: step.position, total });
   const said = step.outcome ? textOf('way.outcome', step.outcome) : textOf('way.state', step.state);
   const isGood = step.state === 'completed';
   return (

@@ -69,8 +69,7 @@ export const common = {
   'letter.empty': 'This message has no text.',
   'letter.title': 'Message text',
   'letter.quote': 'Quoted text',
-  'letter.again':
-    'The text of campaign emails is not kept: this is what its step and the contact make of it today.',
+  'letter.again': 'The text of campaign emails is not kept: this is what its step and the contact make of it today.',
   'lead.status.pending': 'Waiting',
   'lead.status.active': 'Under way',
   'lead.status.completed': 'Done',
