@@ -12251,7 +12251,7 @@ export interface operations {
                             send: {
                                 /** Format: uuid */
                                 id: string;
-                                /** @description reserved: it has a time; claimed: it is being sent; sent; uncertain: it may have left; or why it did not leave */
+                                /** @description reserved: it has a time; sending; sent; uncertain: it may have left; bounced; failed; skipped */
                                 state: string;
                                 /** @description The mailbox; null when it has been removed */
                                 email_id: string | null;
@@ -12285,7 +12285,7 @@ export interface operations {
                         reserved: {
                             /** Format: uuid */
                             id: string;
-                            /** @description reserved: it has a time; claimed: it is being sent; sent; uncertain: it may have left; or why it did not leave */
+                            /** @description reserved: it has a time; sending; sent; uncertain: it may have left; bounced; failed; skipped */
                             state: string;
                             /** @description The mailbox; null when it has been removed */
                             email_id: string | null;

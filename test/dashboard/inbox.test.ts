@@ -112,6 +112,17 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
   t.truthy(inReplyTo);
   await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   await eventually(async () => (await api('GET', '/unibox/drafts')).data.length === 0);
+  // The contact's way through the campaign says the same: why nothing more is sent to her.
+  await page
+    .getByRole('complementary', { name: 'About the sender' })
+    .getByRole('link', { name: 'Lights for shops' })
+    .click();
+  await page.getByRole('heading', { name: 'Ada', level: 1 }).waitFor();
+  const story = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+  await story.filter({ hasText: 'Reply from ada@lead.test' }).getByText('Tell me more, please.').waitFor();
+  await story.filter({ hasText: 'Ended: Replied' }).waitFor();
+  await story.filter({ hasText: 'Reply from' }).getByRole('link', { name: 'Open in the inbox' }).click();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('Thank you, Ada! Sam').first().waitFor();
   t.deepEqual(faults, []);
   await context.close();
 });

@@ -5,11 +5,13 @@ import { useText } from '../text/index.ts';
 import { useState } from 'react';
 import style from './letter.module.css';
 
-/** Characters that fit beside each other, and the height (px) of a line: the frame cannot be asked how tall it is. */
-const LINE_CHARACTERS = 70;
-const LINE_PX = 23;
+/** Width (px) of a letter that is read (less on a narrow screen) and of a character in it, and the height (px) of a line. */
+const WIDTH_PX = 460;
+const CHARACTER_PX = 7.6;
+const LINE_PX = 22.4;
 const TALLEST_PX = 1_400;
-const BLOCKS = 'p, div, li, tr, h1, h2, h3, h4, h5, h6, blockquote, pre, br';
+const BLOCKS = 'p, div, li, tr, h1, h2, h3, h4, h5, h6, blockquote, pre';
+const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 
 /**
  * HTML of a stranger. The API has made it safe when it came; it is sanitized once more here, and shown in a frame of its own that has no
@@ -96,11 +98,15 @@ async function sanitize(html: string): Promise<{ html: string; height: number }>
   return { html: body.innerHTML, height: heightOf(body) };
 }
 
-/** About how tall the words are: their lines and the breaks between them. What is taller scrolls inside its frame. */
+/** About how tall the words are, as the frame cannot be asked: lines and what is between them. What is taller scrolls inside its frame. */
 function heightOf(body: HTMLElement): number {
-  const words = (body.textContent ?? '').replace(/\s+/g, ' ').length;
-  const lines = words / LINE_CHARACTERS + body.querySelectorAll(BLOCKS).length * 1.3 + 2;
-  return Math.min(Math.round(lines * LINE_PX), TALLEST_PX);
+  const perLine = Math.min(WIDTH_PX, window.innerWidth - 64) / CHARACTER_PX;
+  const lengthOf = (element: Element) => (element.textContent ?? '').replace(/\s+/g, ' ').trim().length;
+  const leaves = [...body.querySelectorAll(BLOCKS)].filter((one) => one.querySelector(BLOCKS) === null).map(lengthOf);
+  const between = Math.max(0, lengthOf(body) - leaves.reduce((sum, length) => sum + length, 0));
+  const lines = [between, ...leaves].reduce((sum, length) => sum + Math.max(1, Math.ceil(length / perLine)), 0);
+  const spaces = body.querySelectorAll(SPACED).length * 0.65 + body.querySelectorAll('br').length;
+  return Math.min(Math.round((lines + spaces) * LINE_PX), TALLEST_PX);
 }
 
 function toPage(body: string, scheme: 'light' | 'dark'): string {

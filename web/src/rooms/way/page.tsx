@@ -64,6 +64,8 @@ export default function WayPage() {
   );
 }
 
+const UNHAPPY = new Set(['bounced', 'failed', 'undeliverable']);
+
 const COLORS: Record<string, string> = {
   replied: 'teal',
   active: 'blue',
@@ -92,7 +94,7 @@ function Now({ way }: { way: Way }) {
         </Text>
       </Alert>
     );
-  if (way.failure_reason)
+  if (way.failure_reason && UNHAPPY.has(way.status))
     return (
       <Alert color="red" variant="light" title={textOf('lead.status', way.status)} role="note">
         <span className="wrap-anywhere">{way.failure_reason}</span>
@@ -103,8 +105,9 @@ function Now({ way }: { way: Way }) {
       <Text size="xs" c="dimmed" fw={600}>
         {t('way.now')}
       </Text>
-      <Text fw={600} className="wrap-anywhere">
+      <Text fw={600} className="wrap-anywhere way-now">
         {way.waiting_for ??
+          way.failure_reason ??
           (way.finished_at
             ? t('way.finished')
             : way.campaign.status === 'active'

@@ -65,7 +65,12 @@ export function Timeline({ way, letters }: { way: Way; letters: Message[] }) {
             at: way.finished_at,
             key: 'finished',
             show: (
-              <Moment icon={IconCheck} title={textOf('lead.status', way.status)} at={way.finished_at} zone={zone} />
+              <Moment
+                icon={IconCheck}
+                title={t('way.ended', { how: textOf('lead.status', way.status) })}
+                at={way.finished_at}
+                zone={zone}
+              />
             ),
           },
         ]

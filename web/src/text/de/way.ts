@@ -7,6 +7,7 @@ export const way: Record<keyof typeof en, string> = {
   'way.now': 'Jetzt',
   'way.until': 'bis',
   'way.finished': 'Der Weg durch diese Kampagne ist zu Ende.',
+  'way.ended': 'Zu Ende: {how}',
   'way.soon': 'Es geht weiter, sobald im Zeitplan Platz ist.',
   'way.campaign.idle': 'Die Kampagne läuft nicht.',
   'way.blocked': 'Angehalten, bis jemand entscheidet.',

@@ -5,6 +5,7 @@ export const way = {
   'way.now': 'Now',
   'way.until': 'until',
   'way.finished': 'The way through this campaign has ended.',
+  'way.ended': 'Ended: {how}',
   'way.soon': 'It goes on as soon as there is room in the schedule.',
   'way.campaign.idle': 'The campaign does not run.',
   'way.blocked': 'It is blocked until somebody decides.',
