@@ -53,6 +53,7 @@ const BY_HAND: Record<string, unknown> = {
   'automations.create': AUTOMATION,
   'automations.replace': AUTOMATION,
   'campaigns.addLeads': { contact_ids: ['01890a5d-ac96-774b-bcce-b302099a8057'] },
+  'campaigns.estimate': { segment_ids: [] },
   'integrations.connect': { provider: 'n8n', config: { webhook_url: 'http://127.0.0.1:9/webhook/none' } },
   'integrations.startOAuth': { provider: 'hubspot' },
   'integrations.addEvent': { event_type: 'contact.created', action: 'n8n.send_webhook' },
