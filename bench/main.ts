@@ -27,6 +27,7 @@ const BENCHES: Record<string, () => Promise<{ run: Bench }>> = {
   catalogue: () => import('./catalogue.ts'),
   migrations: () => import('./migrations.ts'),
   automations: () => import('./automations.ts'),
+  integrations: () => import('./integrations.ts'),
   goals: () => import('./goals.ts'),
   runs: () => import('./runs.ts'),
   warmup: () => import('./warmup.ts'),

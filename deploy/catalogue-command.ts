@@ -3,9 +3,10 @@ import { loadConfig } from '../lib/config/index.ts';
 
 /** `heron catalogue`: fills the prospect catalogue and says what it holds. `print` writes a command's result. */
 export function catalogueCommand(print: (result: unknown) => void): Command {
-  const catalogue = new Command('catalogue').description(
-    'the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it',
-  );
+  // A wrong usage of its commands is thrown, as everywhere in the command line.
+  const catalogue = new Command('catalogue')
+    .exitOverride()
+    .description('the prospect catalogue of PROSPECT_DB; docs/prospect-catalogue.md explains it');
   catalogue
     .command('load')
     .description('load a file of people and companies, by id; the same file again goes on where a load was ended')

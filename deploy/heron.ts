@@ -21,6 +21,7 @@ import { factLines } from './facts-text.ts';
 import { reactionLines } from './reactions-text.ts';
 import { parkedLines, reconcileLines } from './runs-text.ts';
 import { storyLines } from './story-text.ts';
+import { workspaceCommands } from './workspace-commands.ts';
 import {
   asDatabaseFault,
   migrateDatabase,
@@ -431,6 +432,7 @@ program
   });
 
 program.addCommand(catalogueCommand(printJson));
+for (const command of workspaceCommands({ json: printJson, lines: printLines })) program.addCommand(command);
 
 const mailbox = program
   .command('mailbox')

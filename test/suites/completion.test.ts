@@ -20,6 +20,8 @@ test('bash completes commands, their commands and their options; other shells ge
   t.deepEqual(await complete('outbox', 'r'), ['retry']);
   t.deepEqual(await complete('restore', '/backups/today', '--no'), ['--nothing-since']);
   t.deepEqual(await complete('config', '--j'), ['--json']);
+  t.deepEqual(await complete('webhooks', 'l'), ['listen']);
+  t.deepEqual(await complete('leads', 'list', 'some-id', '--l'), ['--limit']);
   t.regex(zsh!.stdout, /^autoload .*bashcompinit/);
   t.regex(fish!.stdout, /-n '__fish_seen_subcommand_from outbox' -a 'retry'/);
   t.is(other!.code, 2);
