@@ -207,7 +207,7 @@ export async function listReplies(env: Env, { limit, all }: { limit: number; all
     limit,
     (cursor) =>
       heron.GET('/v1/unibox', {
-        params: { query: { limit: PAGE, cursor, kind: 'reply', ...(all ? {} : { awaiting_reply: 'true' }) } },
+        params: { query: { limit: PAGE, cursor, kind: 'reply', ...(all ? {} : { awaiting_reply: 'false' }) } },
       }),
     [
       ['id', ({ id }) => id],
