@@ -23,7 +23,7 @@ export interface Assembly {
 const IDLE_CONNECTIONS = 1_024;
 
 /** Processes with a caller who waits. */
-const SERVING = new Set(['api', 'tracking', 'realtime']);
+const SERVING = new Set(['api', 'tracking', 'forms', 'realtime']);
 
 /** Time limits of statements, set per role: shortest where a person waits, longer for workers, none for an operator's command. */
 function timeoutsOf(config: Config, service: string): { timeouts?: SessionTimeouts } {

@@ -35,6 +35,7 @@ import {
 const PROCESSES = [
   ['api', 'the REST API (API_PORT)'],
   ['tracking', 'the tracking service: opens, clicks, unsubscribes (TRACKING_PORT)'],
+  ['forms', 'the forms service: its health, so far (FORMS_PORT)'],
   ['realtime', 'the realtime gateway: events over WebSocket (REALTIME_PORT)'],
   [
     'worker',

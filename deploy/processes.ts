@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { startApi } from '../api/servers/api.ts';
+import { startForms } from '../api/servers/forms.ts';
 import { startRealtime } from '../api/servers/realtime.ts';
 import { startTracking } from '../api/servers/tracking.ts';
 import { ensureSetupLink } from '../domain/auth/setup.ts';
@@ -15,7 +16,7 @@ import { assemble, type Assembly } from './assemble.ts';
 import { OperatorError, requireCurrentSchema, waitForDatabase, waitForTemporal } from './waiting.ts';
 
 /** The processes of an installation; each may run any number of times. */
-const PROCESS_NAMES = ['api', 'tracking', 'realtime', 'worker'] as const;
+const PROCESS_NAMES = ['api', 'tracking', 'forms', 'realtime', 'worker'] as const;
 export type ProcessName = (typeof PROCESS_NAMES)[number];
 
 /** The message of a process to its parent (over Node's IPC channel, where there is one) once it serves. */
@@ -44,6 +45,10 @@ const START: Record<ProcessName, (assembly: Assembly) => Promise<Running>> = {
   },
   tracking: async ({ deps }) => {
     const server = await listening('TRACKING_PORT', startTracking(deps, createMetrics()));
+    return { url: server.url, setupUrl: null, stop: () => server.close() };
+  },
+  forms: async ({ deps }) => {
+    const server = await listening('FORMS_PORT', startForms(deps, createMetrics()));
     return { url: server.url, setupUrl: null, stop: () => server.close() };
   },
   realtime: async ({ deps }) => {

@@ -8,6 +8,11 @@ export interface SpanOptions {
   attributes?: SpanAttributes;
   /** The span that caused this one, in the form of W3C's `traceparent`; without it the one that is under way here. */
   parent?: string | undefined;
+  /**
+   * The span of somebody who asks, and whose word counts for nothing, in the same form: a new trace begins, which names it. A stranger may
+   * choose neither whether something is recorded nor the id under which.
+   */
+  stranger?: string | undefined;
   kind?: 'server' | 'client' | 'internal';
 }
 
@@ -59,7 +64,10 @@ export function inSpan<T>(name: string, options: SpanOptions, work: () => Promis
   if (!isOn) return work();
   const parent = options.parent ? contextOf(options.parent) : context.active();
   const { kind = 'internal', attributes = {} } = options;
-  return trace.getTracer(TRACER).startActiveSpan(name, { kind: KINDS[kind], attributes }, parent, async (span) => {
+  const isFirst = 'stranger' in options;
+  const asking = options.stranger ? trace.getSpanContext(contextOf(options.stranger)) : undefined;
+  const how = { kind: KINDS[kind], attributes, root: isFirst, links: asking ? [{ context: asking }] : [] };
+  return trace.getTracer(TRACER).startActiveSpan(name, how, parent, async (span) => {
     try {
       return await work();
     } catch (error) {

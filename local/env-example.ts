@@ -17,6 +17,7 @@ export const SET_BY_COMPOSE: ReadonlySet<SettingName> = new Set([
   'LISTEN_HOST',
   'API_PORT',
   'TRACKING_PORT',
+  'FORMS_PORT',
   'REALTIME_PORT',
   'WORKER_PORT',
 ]);

@@ -68,7 +68,10 @@ export interface LocalStack {
   env: Record<string, string>;
   dataDir: string;
   /** PostgreSQL and Temporal are undefined when they were given. */
-  processes: Record<ProcessName, Managed> & { postgres: Managed | undefined; temporal: Managed | undefined };
+  processes: Record<Exclude<ProcessName, 'forms'>, Managed> & {
+    postgres: Managed | undefined;
+    temporal: Managed | undefined;
+  };
   /** Stops everything in order: servers, worker, then what they stand on. Safe to call twice. */
   stop(): Promise<void>;
 }

@@ -13,7 +13,8 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { MultipartError, readMultipart } from '../../lib/multipart.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
-import { inSpan, noteInSpan } from '../../lib/trace.ts';
+import { inRequest } from '../../lib/request-span.ts';
+import { noteInSpan } from '../../lib/trace.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
 import { asAppError, sendError } from './errors.ts';
 import { admission, guard } from './guard.ts';
@@ -202,7 +203,7 @@ function envelope(deps: Deps, metrics: Metrics, usage: UsageLog): Middleware {
   };
   // The path is not in it: some hold addresses and tokens.
   return (koa, next) =>
-    inSpan(`request ${koa.method}`, { kind: 'server', parent: koa.get('traceparent') || undefined }, () =>
+    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () =>
       Promise.resolve(answer(koa, next)),
     );
 }

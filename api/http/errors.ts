@@ -65,8 +65,8 @@ export function errorEnvelope(error: AppError, requestId: string): ErrorEnvelope
   };
 }
 
-/** The trace of the request, where traces are recorded. */
-function traceOf(): { trace_id?: string } {
+/** The trace of the request, where traces are recorded; for every form of an error. */
+export function traceOf(): { trace_id?: string } {
   const ids = traceIds();
   return ids ? { trace_id: ids.trace_id } : {};
 }
@@ -75,5 +75,5 @@ function traceOf(): { trace_id?: string } {
 export function sendError(ctx: Context, error: AppError, requestId: string, style?: ErrorStyle): void {
   ctx.status = ERROR_CODES[error.code];
   for (const [name, value] of Object.entries(error.headers ?? {})) ctx.set(name, value);
-  ctx.body = style ? oauthBody(error, style, requestId) : errorEnvelope(error, requestId);
+  ctx.body = style ? { ...oauthBody(error, style, requestId), ...traceOf() } : errorEnvelope(error, requestId);
 }

@@ -10,6 +10,7 @@ export const oauthErrorSchema = {
     error: { type: 'string', enum: OAUTH_CODES, description: 'Machine code; branch on this' },
     error_description: { type: 'string', description: 'What went wrong, in words; every fault of a bad request' },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+    trace_id: { type: 'string', description: 'Where traces are recorded' },
   },
 };
 

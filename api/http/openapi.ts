@@ -25,6 +25,7 @@ const errorSchema = {
     message: { type: 'string', description: 'What went wrong, in words' },
     code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Machine code; branch on this' },
     request_id: { type: 'string', description: 'Also in the X-Request-Id header' },
+    trace_id: { type: 'string', description: 'Where traces are recorded' },
     fix: { type: 'string', description: 'One-line remedy, when one is known' },
     problems: {
       type: 'array',

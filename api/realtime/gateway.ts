@@ -5,6 +5,7 @@ import proxyAddr from 'proxy-addr';
 import { WebSocketServer } from 'ws';
 import { MAX_USER_AGENT } from '../../domain/kernel/actor.ts';
 import { AppError } from '../../lib/errors.ts';
+import { inRequest } from '../../lib/request-span.ts';
 import { asAppError } from '../http/errors.ts';
 import { admitUpgrade, refuseUpgrade } from './admission.ts';
 import { admitCaller } from './callers.ts';
@@ -70,11 +71,14 @@ export function createGateway(parts: GatewayParts): Gateway {
     attach(server) {
       server.on('upgrade', (request, socket, head) => {
         socket.on('error', () => socket.destroy());
-        upgrade(request, socket, head).catch((error: unknown) => {
-          const known = asAppError(error);
-          if (known.status >= 500) log.error({ err: known, cause: known.cause }, 'an upgrade failed');
-          refuseUpgrade(socket, known);
-        });
+        const answer = () =>
+          upgrade(request, socket, head).catch((error: unknown) => {
+            const known = asAppError(error);
+            if (known.status >= 500) log.error({ err: known, cause: known.cause }, 'an upgrade failed');
+            refuseUpgrade(socket, known);
+          });
+        const { method, headers } = request;
+        void inRequest(config, { method, traceparent: String(headers.traceparent ?? '') }, answer);
       });
     },
     wake: (organizationIds) => tails.wake(organizationIds),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StreamEvent } from '../../domain/realtime/read.ts';
+import { traceOf } from '../http/errors.ts';
 import { AppError, type ErrorCode, type Problem } from '../../lib/errors.ts';
 
 /** Subprotocol a client may offer (Sec-WebSocket-Protocol); the gateway takes this one and no other. */
@@ -65,12 +66,12 @@ export type ServerMessage =
   | { type: 'authenticated'; organization_id: string; heartbeat_ms: number }
   | { type: 'subscribed'; event_types: string[]; last_event_id: string | null }
   | { type: 'heartbeat'; at: string; last_event_id: string | null }
-  | { type: 'error'; code: StreamErrorCode; message: string; fix?: string; problems?: Problem[] };
+  | { type: 'error'; code: StreamErrorCode; message: string; trace_id?: string; fix?: string; problems?: Problem[] };
 
 /** An error as a message. */
 export function errorMessage(error: AppError): ServerMessage {
   const { code, message, fix, problems } = error;
-  return { type: 'error', code, message, ...(fix ? { fix } : {}), ...(problems ? { problems } : {}) };
+  return { type: 'error', code, message, ...traceOf(), ...(fix ? { fix } : {}), ...(problems ? { problems } : {}) };
 }
 
 /** The events after the one to resume from are no longer stored. */

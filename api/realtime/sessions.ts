@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/identity/resolve-actor.ts';
 import { systemCtx } from '../../domain/kernel/context.ts';
 import { findCursor, streamBegin } from '../../domain/realtime/read.ts';
 import { AppError } from '../../lib/errors.ts';
+import { inSpan } from '../../lib/trace.ts';
 import { asAppError } from '../http/errors.ts';
 import { admitCaller, heldCredential, PendingCounts, SocketCounts, type SocketOrigin } from './callers.ts';
 import { createConnection, endFor, type Connection } from './connection.ts';
@@ -49,7 +50,11 @@ export class Sessions {
       if (connection.isClosing) return;
       if (!connection.countMessage())
         return connection.end(CLOSE.tooMany, errorMessage(new AppError('rate_limit_exceeded', 'Too many messages')));
-      queue = queue.then(() => this.#receive(connection, data, isBinary));
+      queue = queue.then(() =>
+        inSpan('realtime message', { kind: 'server', stranger: undefined }, () =>
+          this.#receive(connection, data, isBinary),
+        ),
+      );
     });
     if (known) this.#identify(connection, known.token, known.caller);
   }

@@ -6,6 +6,7 @@ import type { Deps } from '../../domain/kernel/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { listenHttp, type Listening } from '../../lib/listen.ts';
+import { inRequest } from '../../lib/request-span.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { sendError } from '../http/errors.ts';
 import { createGateway } from '../realtime/gateway.ts';
@@ -56,6 +57,9 @@ export async function startRealtime(deps: Deps, metrics: Metrics, options: Realt
 /** What the gateway's port answers to plain HTTP. */
 function createRealtimeApp(deps: Deps, metrics: Metrics): Koa {
   const app = new Koa();
+  app.use((koa, next) =>
+    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+  );
   app.use((koa, next) => {
     if (koa.path !== '/health') return next();
     koa.body = { status: 'ok' };

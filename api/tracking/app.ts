@@ -12,7 +12,9 @@ import { newId } from '../../lib/ids.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { readMultipart } from '../../lib/multipart.ts';
 import { createRateLimiter } from '../../lib/rate-limit.ts';
+import { inRequest } from '../../lib/request-span.ts';
 import { strictTransport } from '../../lib/strict-transport.ts';
+import { traceIds } from '../../lib/trace.ts';
 import { metricsEndpoint } from '../system/documents.ts';
 import { confirmPage, donePage, PAGE_POLICY, troublePage, unknownPage } from './pages.ts';
 
@@ -49,7 +51,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
   router.get('tracking.click', '/c/:ticket', async (koa) => {
     const ticket = await findTicket(deps, koa.params.ticket as string);
-    if (!ticket) return showPage(koa, 404, unknownPage());
+    if (!ticket) return showPage(koa, 404, unknownPage(referenceOf(koa)));
     if (await recorded(ticket.id)) {
       await recordClick(deps, ticket, hitOf(koa), koa.state.requestId).catch((error: unknown) => {
         koa.state.log.error({ err: error, ticketId: ticket.id }, 'a click was not recorded');
@@ -61,7 +63,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
   router.get('tracking.unsubscribe-page', '/u/:token', async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
-    if (!found) return showPage(koa, 404, unknownPage());
+    if (!found) return showPage(koa, 404, unknownPage(referenceOf(koa)));
     showPage(
       koa,
       200,
@@ -73,7 +75,7 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
 
   router.post('tracking.unsubscribe', '/u/:token', parseForm(), async (koa) => {
     const found = await findOptOut(deps, koa.params.token as string);
-    if (!found) return showPage(koa, 404, unknownPage());
+    if (!found) return showPage(koa, 404, unknownPage(referenceOf(koa)));
     const form = (koa.request as { body?: Record<string, unknown> }).body ?? {};
     const isOneClick = Object.entries(form).some(
       ([name, value]) => /^list-unsubscribe$/i.test(name) && /^one-click$/i.test(String(value).trim()),
@@ -83,12 +85,20 @@ export function createTrackingApp(deps: Deps, metrics: Metrics): Koa {
   });
 
   const app = new Koa();
+  app.use((koa, next) =>
+    inRequest(deps.config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()),
+  );
   app.use(frame(deps, metrics));
   app.use(metricsEndpoint(metrics, deps.config));
   app.use(router.routes());
-  app.use((koa) => showPage(koa, 404, unknownPage()));
+  app.use((koa) => showPage(koa, 404, unknownPage(referenceOf(koa))));
   app.silent = true;
   return app;
+}
+
+/** By what the log, and where there are traces the collector, finds a request again. */
+function referenceOf(koa: Context): string {
+  return [koa.state.requestId, traceIds()?.trace_id].filter(Boolean).join(' ');
 }
 
 /** Headers of every answer, one log line and one measurement per request. Paths are not logged, because they contain tokens. */
@@ -100,6 +110,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     koa.state.log = deps.log.child({ requestId: koa.state.requestId });
     koa.set({
       'Cache-Control': 'no-store, private',
+      'X-Request-Id': koa.state.requestId,
       'Content-Security-Policy': PAGE_POLICY,
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
@@ -111,7 +122,7 @@ function frame(deps: Deps, metrics: Metrics): Middleware {
     } catch (error) {
       koa.state.log.error({ err: error }, 'request failed');
       koa.set('Retry-After', '5');
-      showPage(koa as Context, 503, troublePage());
+      showPage(koa as Context, 503, troublePage(referenceOf(koa as Context)));
     }
     const operation = String(koa._matchedRouteName ?? 'none');
     metrics.httpRequests.observe({ operation, status: String(koa.status) }, (performance.now() - started) / 1000);

@@ -41,13 +41,21 @@ export function donePage(organization: string, address: string): string {
 }
 
 /** Shown for a token that is not ours, or whose email is no longer stored. */
-export function unknownPage(): string {
-  return page('This link does not work', '<p>It may be incomplete, or too old. If you copied it, copy all of it.</p>');
+export function unknownPage(reference: string): string {
+  return page(
+    'This link does not work',
+    `<p>It may be incomplete, or too old. If you copied it, copy all of it.</p>${quoted(reference)}`,
+  );
 }
 
 /** Shown after an internal error. */
-export function troublePage(): string {
-  return page('Something went wrong', '<p>Please try again in a moment.</p>');
+export function troublePage(reference: string): string {
+  return page('Something went wrong', `<p>Please try again in a moment.</p>${quoted(reference)}`);
+}
+
+/** What somebody who asks for help can quote. */
+function quoted(reference: string): string {
+  return `<p><small>Reference: ${escapeHtml(reference)}</small></p>`;
 }
 
 /** Enough of an address for its owner to recognize it, and not more, because mails are forwarded. */

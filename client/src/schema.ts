@@ -6219,6 +6219,8 @@ export interface components {
             code: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "unprocessable" | "internal_error" | "not_implemented" | "service_unavailable" | "rate_limit_exceeded" | "usage_cap_exceeded" | "no_organization" | "invalid_setting" | "setup_token_invalid" | "setup_already_complete" | "registration_invite_only" | "registration_closed" | "invitation_invalid" | "mailbox_allowance_reached" | "mailbox_auth_failed" | "mailbox_unhealthy" | "mailbox_provider_requires_oauth" | "mailbox_provider_not_configured" | "mailbox_consent_expired" | "mailbox_send_as_unsupported" | "mailbox_send_as_unknown" | "warmup_enable_failed" | "contact_email_taken" | "invalid_lead_status" | "invalid_engagement" | "lead_filter_requires_campaign" | "invalid_lead_query" | "invalid_sort" | "invalid_limit" | "invalid_cursor" | "invalid_b2b_filter" | "invalid_selection" | "b2b_email_required" | "b2b_unavailable" | "b2b_query_failed" | "too_many_contacts" | "too_many_tasks" | "invalid_filter" | "selection_too_large" | "list_bounce_risk" | "leads_undeliverable" | "empty_step_body" | "no_leads" | "no_remaining_leads" | "campaign_invalid" | "campaign_no_mailbox" | "storage_limit_reached" | "attachments_expired" | "redirect_not_allowed" | "app_connection_in_use" | "app_connection_not_found" | "mailbox_provisioning_unavailable" | "ai_not_configured" | "mailbox_provisioning_failed" | "provision_provider_invalid" | "provision_count_invalid" | "provision_domain_invalid" | "provision_domains_invalid" | "domain_unavailable" | "quote_not_found" | "quote_expired" | "quote_consumed" | "event_contact_not_found" | "event_not_found" | "event_run_not_found" | "person_has_contact" | "identity_merge_contacts";
             /** @description Also in the X-Request-Id header */
             request_id: string;
+            /** @description Where traces are recorded */
+            trace_id?: string;
             /** @description One-line remedy, when one is known */
             fix?: string;
             /** @description Every fault of a bad request */
@@ -6239,6 +6241,8 @@ export interface components {
             error_description: string;
             /** @description Also in the X-Request-Id header */
             request_id: string;
+            /** @description Where traces are recorded */
+            trace_id?: string;
         };
     };
     responses: never;

@@ -59,9 +59,9 @@ import * as sentMail from './0104_sent_mail.ts';
 import * as leadCompanies from './0105_lead_companies.ts';
 import * as freeMail from './0106_free_mail.ts';
 import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
-import * as visits from './0115_visits.ts';
 import * as blobStores from './0110_blob_stores.ts';
 import * as automationRunIndexes from './0108_automation_run_indexes.ts';
+import * as visits from './0115_visits.ts';
 
 export interface Migration {
   name: string;
@@ -129,9 +129,9 @@ export const MIGRATIONS: Migration[] = [
   { name: '0105_lead_companies', ...leadCompanies },
   { name: '0106_free_mail', ...freeMail },
   { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
-  { name: '0115_visits', ...visits },
   { name: '0110_blob_stores', ...blobStores },
   { name: '0108_automation_run_indexes', ...automationRunIndexes },
+  { name: '0115_visits', ...visits },
 ];
 
 /**

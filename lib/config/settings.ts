@@ -191,6 +191,8 @@ export const settingsSchema = z.object({
   API_PORT: port.default(8080),
   /** Port of the tracking service (opens, clicks, unsubscribes). */
   TRACKING_PORT: port.default(3000),
+  /** Port of the forms service. */
+  FORMS_PORT: port.default(8090),
   /** Port of the realtime gateway (WebSocket). */
   REALTIME_PORT: port.default(4000),
   /** Sockets one realtime process holds at most, those still signing in included. */
@@ -489,7 +491,12 @@ export const settingsSchema = z.object({
   UPDATE_FEED_URL: url.optional(),
   /** OpenTelemetry collector that takes traces (OTLP over HTTP), such as http://127.0.0.1:4318. Without it none are recorded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
-  /** The share of requests that are traced, from 0 to 1; a caller's own decision (traceparent) is kept. */
+  /**
+   * Go on with the traces of callers (`traceparent`) and keep to their decision whether to record. Only where all callers are your own: a proxy
+   * of yours that sets the header itself. Otherwise each request begins a trace, which names the caller's.
+   */
+  TRACE_TRUST_CALLERS: flag.default(false),
+  /** The share of requests that are traced, from 0 to 1. */
   TRACE_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Least level that is logged. */
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

@@ -45,6 +45,7 @@ export interface RollingReport extends Kept {
 const PORTS: Record<ProcessName, string> = {
   api: 'API_PORT',
   tracking: 'TRACKING_PORT',
+  forms: 'FORMS_PORT',
   realtime: 'REALTIME_PORT',
   worker: 'WORKER_PORT',
 };

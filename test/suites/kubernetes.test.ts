@@ -22,6 +22,7 @@ const FOLDER = new URL('../../deploy/kubernetes/', import.meta.url);
 const PORT_SETTINGS: Record<string, SettingName> = {
   api: 'API_PORT',
   tracking: 'TRACKING_PORT',
+  forms: 'FORMS_PORT',
   realtime: 'REALTIME_PORT',
   worker: 'WORKER_PORT',
 };

@@ -1,0 +1,37 @@
+import Koa from 'koa';
+import type { Deps } from '../../domain/kernel/context.ts';
+import type { Config } from '../../lib/config/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { listenHttp, type Listening } from '../../lib/listen.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { inRequest } from '../../lib/request-span.ts';
+import { sendError } from '../http/errors.ts';
+import { metricsEndpoint } from '../system/documents.ts';
+
+/**
+ * Starts the forms service (8090 by default). The API has no way to make a form, so that there is none to serve: it answers its health, its
+ * metrics, and 404 to everything else, and stands where balancers and firewalls expect it.
+ */
+export async function startForms(
+  { config }: Pick<Deps, 'config'>,
+  metrics: Metrics,
+  options: { port?: number } = {},
+): Promise<Listening> {
+  const { port = config.FORMS_PORT } = options;
+  return listenHttp(createFormsApp(config, metrics).callback(), config.LISTEN_HOST, port);
+}
+
+function createFormsApp(config: Config, metrics: Metrics): Koa {
+  const app = new Koa();
+  app.use((koa, next) => inRequest(config, { method: koa.method, traceparent: koa.get('traceparent') }, () => next()));
+  app.use((koa, next) => {
+    if (koa.path !== '/health') return next();
+    koa.body = { status: 'ok' };
+    return undefined;
+  });
+  app.use(metricsEndpoint(metrics, config));
+  app.use((koa) => sendError(koa, new AppError('not_found', 'There is no such form'), newId()));
+  app.silent = true;
+  return app;
+}
