@@ -10,6 +10,7 @@ import { createKeyring } from '../lib/keyring.ts';
 import { createEgress } from '../lib/egress/index.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { createSystemMail } from '../lib/mail/index.ts';
+import { createSharedCache } from '../lib/shared-cache.ts';
 import { createTemporalClient, createWorkflowGateway } from '../temporal/client.ts';
 
 /** One process's parts, and the function that closes them. */
@@ -48,6 +49,10 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
   const egress = createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS, maxIdleConnections: IDLE_CONNECTIONS });
   const systemMail = createSystemMail(config, log);
   const blobs = openBlobStores(config);
+  const clock = overrides.clock ?? systemClock;
+  const cache = createSharedCache(clock, config.REDIS_URL, (error) =>
+    log.warn({ err: error }, 'Redis cannot be reached for shared answers'),
+  );
   const catalogue = config.PROSPECT_DB ? openCatalogue({ url: config.PROSPECT_DB }) : undefined;
   return {
     deps: {
@@ -58,8 +63,9 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
       dns: createDnsRecords(),
       systemMail,
       blobs,
+      cache,
       catalogue,
-      clock: overrides.clock ?? systemClock,
+      clock,
       keyring: createKeyring(config.CREDENTIALS_ENCRYPTION_KEY, config.CREDENTIALS_PREVIOUS_KEYS),
       workflows: createWorkflowGateway(temporal, config, log, db),
     },
@@ -67,6 +73,7 @@ export function assemble(config: Config, service: string, overrides: { clock?: C
     async close() {
       systemMail.close();
       blobs.close();
+      cache.close();
       await egress.close();
       await catalogue?.close();
       await temporal.connection.close();

@@ -66,7 +66,7 @@ function readComments(): Map<string, string[]> {
 function defaultOf(name: SettingName): string {
   if (OWN_DEFAULTS[name] !== undefined) return OWN_DEFAULTS[name];
   const { data } = settingsSchema.shape[name].safeParse(undefined);
-  if (Array.isArray(data)) return data.join(',');
+  if (Array.isArray(data)) return (data as unknown as string[]).join(',');
   return typeof data === 'object' ? JSON.stringify(data) : String(data ?? '');
 }
 

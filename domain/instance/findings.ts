@@ -263,7 +263,7 @@ export const FINDINGS = {
   redis_unreachable: {
     title: 'Redis does not answer',
     severity: 'error',
-    fix: 'Check REDIS_URL; until it answers each process counts requests for itself.',
+    fix: 'Check REDIS_URL; until it answers each process counts requests, and remembers answers, for itself.',
     docs: SETTINGS,
   },
   blob_root_missing: {

@@ -28,7 +28,7 @@ export async function lookAtParts(deps: Deps): Promise<Found> {
       complaint('oidc_discovery_failed', () => isDiscovered(egress, deps.config.API_PUBLIC_URL)),
       deps.config.MAIL_TRANSPORT !== 'log' &&
         complaint('mail_preflight_failed', () => answered(PATIENCE_MS, signInToTransport(deps.config))),
-      deps.config.RATE_LIMIT_STORE === 'redis' &&
+      deps.config.REDIS_URL !== undefined &&
         complaint('redis_unreachable', () => pingRedis(deps.config.REDIS_URL!, PATIENCE_MS)),
     ]);
     return Object.assign({}, ...found) as Found;

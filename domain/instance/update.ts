@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { gt, valid } from 'semver';
 import { z } from 'zod';
 import { VERSION } from '../../lib/version.ts';
@@ -32,21 +31,20 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const ANSWER_MS = 3_600_000;
 const FAILURE_MS = 60_000;
 
-/** By address; null is a failure. */
-const releases = new LRUCache<string, { release: Release | null }>({ max: 8 });
-
 /** This build, and whether UPDATE_FEED_URL names a newer one. Without that setting nothing is asked. Never throws. */
-export async function readUpdate({ config, egress }: Pick<Deps, 'config' | 'egress'>): Promise<Update> {
+export async function readUpdate({
+  config,
+  egress,
+  cache,
+}: Pick<Deps, 'config' | 'egress' | 'cache'>): Promise<Update> {
   const running = { version: VERSION, node: process.versions.node };
   const { UPDATE_FEED_URL: url } = config;
   if (url === undefined) return { running, newest: null, state: 'off' };
-  let known = releases.get(url);
-  if (!known) {
-    const release = await askFor(egress, url).catch(() => null);
-    known = { release };
-    releases.set(url, known, { ttl: release ? ANSWER_MS : FAILURE_MS });
-  }
-  const { release: newest } = known;
+  const newest = await cache.remember<Release | null>(
+    `update/${url}`,
+    (release) => (release ? ANSWER_MS : FAILURE_MS),
+    () => askFor(egress, url).catch(() => null),
+  );
   if (!newest) return { running, newest: null, state: 'unreachable' };
   return { running, newest, state: gt(newest.version, VERSION) ? 'available' : 'current' };
 }

@@ -6,6 +6,7 @@ import type { Config } from '../../lib/config/index.ts';
 import type { Keyring } from '../../lib/keyring.ts';
 import type { Egress } from '../../lib/egress/index.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { SharedCache } from '../../lib/shared-cache.ts';
 import type { SystemMail } from '../../lib/mail/index.ts';
 import type { DnsRecords } from '../../lib/dns.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
@@ -24,6 +25,8 @@ export interface Deps {
   /** Records of domains, for checks of senders and tracking domains. */
   dns: DnsRecords;
   systemMail: SystemMail;
+  /** Answers that are dear to ask for; with REDIS_URL all processes share them. */
+  cache: SharedCache;
   /** Where files are, other than in PostgreSQL. */
   blobs: BlobStores;
   /** The prospect catalogue; undefined where the installation has none. */

@@ -1,4 +1,4 @@
-import type { CatalogueReader } from '../../db/catalogue/reader.ts';
+import { sha256 } from '../../lib/crypto.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { askCatalogue } from './ask.ts';
 
@@ -21,21 +21,22 @@ export interface CatalogueMetadata {
 }
 
 const KEPT_MS = 3_600_000;
-const kept = new WeakMap<CatalogueReader, { metadata: CatalogueMetadata; until: number }>();
 
 /**
- * Totals and facets of the whole catalogue; a process asks for them at most once an hour.
+ * Totals and facets of the whole catalogue; the installation asks for them at most once an hour, each process for itself where there is no Redis.
  * @throws AppError b2b_unavailable, b2b_query_failed
  */
 export async function catalogueMetadata(ctx: Ctx): Promise<CatalogueMetadata> {
-  const nowMs = ctx.clock.now().getTime();
-  const known = ctx.catalogue && kept.get(ctx.catalogue);
-  if (known && known.until > nowMs) return known.metadata;
-  const [metadata] = await askCatalogue<CatalogueMetadata>(
-    ctx,
-    `select people::float8 as people, companies::float8 as companies, countries, seniorities, departments, source, source_period
-     from catalogue_facts`,
-  );
-  kept.set(ctx.catalogue!, { metadata: metadata!, until: nowMs + KEPT_MS });
-  return metadata!;
+  // Installations on one Redis may have catalogues of their own.
+  const which = sha256(ctx.config.PROSPECT_DB ?? '').slice(0, 16);
+  const ask = async () => {
+    const [metadata] = await askCatalogue<CatalogueMetadata>(
+      ctx,
+      `select people::float8 as people, companies::float8 as companies, countries, seniorities, departments, source, source_period
+       from catalogue_facts`,
+    );
+    return metadata!;
+  };
+  // Without a catalogue the answer is that there is none, whatever is remembered.
+  return ctx.catalogue ? ctx.cache.remember(`catalogue/${which}`, () => KEPT_MS, ask) : ask();
 }

@@ -373,7 +373,10 @@ export const settingsSchema = z.object({
    * `postgres` or `redis`.
    */
   RATE_LIMIT_STORE: z.enum(['memory', 'postgres', 'redis']).default('memory'),
-  /** Redis for RATE_LIMIT_STORE=redis: redis://[user:password@]host:port/db, or rediss:// over TLS. */
+  /**
+   * Redis, for RATE_LIMIT_STORE=redis and for answers that all processes share then (totals of the prospect catalogue, the newest release):
+   * redis://[user:password@]host:port/db, or rediss:// over TLS. Everything works without it.
+   */
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'needs a redis:// or rediss:// URL')

@@ -11,6 +11,7 @@ import { createKeyring } from '../../lib/keyring.ts';
 import { createEgress } from '../../lib/egress/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
+import { createSharedCache } from '../../lib/shared-cache.ts';
 import { noRecords } from './world.ts';
 import { startReactions } from '../../workers/reactions.ts';
 import { COUNTING_SUBSCRIBERS } from './counting-subscribers.ts';
@@ -26,6 +27,7 @@ const deps: Deps = {
   egress: createEgress({ allowUnsafe: false }),
   dns: noRecords,
   blobs: openBlobStores(config),
+  cache: createSharedCache(systemClock),
   systemMail: { send: () => Promise.resolve(), close() {} },
   workflows: {
     execute: noTemporal,

@@ -15,6 +15,7 @@ import { silentLogger, type Logger } from '../../lib/log.ts';
 import type { SystemMessage } from '../../lib/mail/index.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import type { RateLimiter } from '../../lib/rate-limit.ts';
+import { createSharedCache } from '../../lib/shared-cache.ts';
 import { freePort } from '../../local/servers.ts';
 import type { WorkflowGateway } from '../../temporal/dispatch.ts';
 import { createTestDatabase, type TestDeps } from './database.ts';
@@ -101,6 +102,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     egress: createEgress({ allowUnsafe: config.ALLOW_UNSAFE_WEBHOOK_URLS }),
     dns: options.dns ?? noRecords,
     blobs: openBlobStores(config),
+    cache: createSharedCache(options.clock ?? systemClock, config.REDIS_URL),
     systemMail: { send: async (message) => void outgoing.push(message), close() {} },
     ...(options.catalogue ? { catalogue: options.catalogue } : {}),
     workflows: options.workflows ?? noWorkflows,
@@ -128,6 +130,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       await api.close();
       await deps.egress.close();
       deps.blobs.close();
+      deps.cache.close();
       await database.drop();
     },
   };

@@ -179,7 +179,7 @@ test.serial(
       const message = await new Promise<string>((resolve) => {
         const socket = new WebSocket(`${realtime.url.replace('http', 'ws')}/v1/realtime`, { headers });
         socket.on('open', () => socket.send('{"type":"dance"}'));
-        socket.on('message', (data) => resolve(JSON.parse(String(data)).trace_id));
+        socket.on('message', (data) => resolve(JSON.parse((data as Buffer).toString('utf8')).trace_id));
       });
       seen.push(oauth.body.trace_id, reference[2]!, plain.trace_id, form.trace_id, refused, message);
     });
