@@ -59,8 +59,8 @@ import * as sentMail from './0104_sent_mail.ts';
 import * as leadCompanies from './0105_lead_companies.ts';
 import * as freeMail from './0106_free_mail.ts';
 import * as consentsAndQueuedActions from './0107_consents_and_queued_actions.ts';
-import * as blobStores from './0110_blob_stores.ts';
 import * as automationRunIndexes from './0108_automation_run_indexes.ts';
+import * as blobStores from './0110_blob_stores.ts';
 import * as visits from './0115_visits.ts';
 
 export interface Migration {
@@ -129,8 +129,8 @@ export const MIGRATIONS: Migration[] = [
   { name: '0105_lead_companies', ...leadCompanies },
   { name: '0106_free_mail', ...freeMail },
   { name: '0107_consents_and_queued_actions', ...consentsAndQueuedActions },
-  { name: '0110_blob_stores', ...blobStores },
   { name: '0108_automation_run_indexes', ...automationRunIndexes },
+  { name: '0110_blob_stores', ...blobStores },
   { name: '0115_visits', ...visits },
 ];
 
