@@ -12,15 +12,22 @@ export type ShownDecision =
   | Blocked
   | { kind: 'done'; outcome: string };
 
+/** Writes State, by which operators filter, whenever it becomes another one; a run is `active` until then. */
+export function showState(): (state: string) => void {
+  let shown = workflowInfo().typedSearchAttributes.get(stateAttribute) || 'active';
+  return (state) => {
+    if (state !== shown) upsertSearchAttributes([{ key: stateAttribute, value: state }]);
+    shown = state;
+  };
+}
+
 /** Shows in the Temporal UI what the run waits for; State, by which operators filter, is written only when it changes. */
 export function showDecisions(): (decision: ShownDecision) => void {
-  let state = workflowInfo().typedSearchAttributes.get(stateAttribute) || 'active';
+  const show = showState();
   return (decision) => {
     if (decision.kind === 'done') return setCurrentDetails(`finished: ${decision.outcome}`);
     const until = decision.kind === 'wait' ? decision.until : decision.kind === 'send' ? decision.at : null;
     setCurrentDetails(decision.where + (until === null ? '' : ` until ${new Date(until).toISOString()}`));
-    const now = decision.kind === 'wait' ? decision.state : decision.kind === 'blocked' ? 'blocked' : 'active';
-    if (now !== state) upsertSearchAttributes([{ key: stateAttribute, value: now }]);
-    state = now;
+    show(decision.kind === 'wait' ? decision.state : decision.kind === 'blocked' ? 'blocked' : 'active');
   };
 }

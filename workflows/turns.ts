@@ -9,28 +9,34 @@ export type Turn =
   | { kind: 'wait'; wakeAt: number | null; why: string }
   | { kind: 'done'; why: string };
 
+/** A turn that kept failing: the run waits until it is retried. */
+type Blocked = { kind: 'blocked'; why: string };
+
 /**
  * Takes turns, each an activity that does what is due, until one says that nothing is left and no signal came meanwhile. A turn
  * that kept failing has blocked the run: it waits until it is retried.
+ * @param show shows the State of the run, in families by which operators filter
  * @returns why it is over
  */
 export async function takeTurns<Args extends object>(
   args: Args,
   hints: Hints,
   takeTurn: (args: Args) => Promise<Turn>,
+  show: (state: 'active' | 'blocked') => void = () => {},
 ): Promise<string> {
   for (;;) {
     hints.take();
-    const turn = await takeTurn(args).catch(asWait);
+    const turn = await takeTurn(args).catch(asBlocked);
+    show(turn.kind === 'blocked' ? 'blocked' : 'active');
     if (turn.kind === 'done' && !hints.any()) {
       setCurrentDetails(`finished: ${turn.why}`);
       return turn.why;
     }
     if (turn.kind === 'more' && turn.why) setCurrentDetails(turn.why);
-    if (turn.kind === 'wait') {
-      const until = turn.wakeAt === null ? '' : ` until ${new Date(turn.wakeAt).toISOString()}`;
-      setCurrentDetails(`${turn.why}${until}`);
-      await waitUntil(turn.wakeAt, hints.any, turn.why);
+    if (turn.kind === 'wait' || turn.kind === 'blocked') {
+      const wakeAt = turn.kind === 'wait' ? turn.wakeAt : null;
+      setCurrentDetails(turn.why + (wakeAt === null ? '' : ` until ${new Date(wakeAt).toISOString()}`));
+      await waitUntil(wakeAt, hints.any, turn.why);
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
@@ -39,6 +45,6 @@ export async function takeTurns<Args extends object>(
   }
 }
 
-function asWait(error: unknown): Turn {
-  return { kind: 'wait', wakeAt: null, why: blockedReason(error) };
+function asBlocked(error: unknown): Blocked {
+  return { kind: 'blocked', why: blockedReason(error) };
 }

@@ -29,6 +29,8 @@ const DYNAMIC_CONFIG = [
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 export interface TemporalServerOptions {
+  /** Further settings of the server (dynamic config), as `name=value`. */
+  settings?: readonly string[];
   cli: TemporalCli;
   /** Keeps the state across restarts; in memory when not given. */
   dbFile?: string;
@@ -96,7 +98,7 @@ async function spawnTemporal(
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', NAMESPACE];
   args.push(...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]));
   for (const name of options.bare ? [] : SEARCH_ATTRIBUTES) args.push('--search-attribute', `${name}=Keyword`);
-  for (const setting of DYNAMIC_CONFIG) args.push('--dynamic-config-value', setting);
+  for (const setting of [...DYNAMIC_CONFIG, ...(options.settings ?? [])]) args.push('--dynamic-config-value', setting);
   if (options.dbFile) {
     await mkdir(dirname(options.dbFile), { recursive: true });
     args.push('--db-filename', options.dbFile);

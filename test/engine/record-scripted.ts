@@ -2,7 +2,7 @@
  * Records paths that a run takes only when something happens at one moment: a signal while its question is answered, a
  * redelivery while an attempt succeeds, work that keeps failing. The workflows and the Temporal server are real; the
  * activities answer by script, so that the moment is always met. Writes workflows/<family>/histories, like
- * record-histories: npm run record-scripted -- <name> [family/recording…]
+ * record-histories: npm run record-scripted -- <name> [family/recording…]. Runs that continue as new are recorded when only such are named.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +24,15 @@ import { AWAY, SCRIPTED } from './scripted.ts';
 
 const label = process.argv[2] ?? 'v1';
 const only = process.argv.slice(3);
-const address = process.env.HERON_TEST_TEMPORAL;
-const server = address === undefined ? await startOwnTemporal() : undefined;
+const chosen = SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`));
+/** Events after which the server suggests to continue as new, for recordings of that; they are recorded by themselves. */
+const FEW_EVENTS = 20;
+const continues = chosen.every((one) => one.continues);
+const address = continues ? undefined : process.env.HERON_TEST_TEMPORAL;
+const server =
+  address === undefined
+    ? await startOwnTemporal(continues ? { settings: [`limit.historyCount.suggestContinueAsNew=${FEW_EVENTS}`] } : {})
+    : undefined;
 const to = { address: address ?? server!.address };
 const taskQueue = `scripted-${randomBytes(6).toString('hex')}`;
 const scripts = new Map<string, Answer[]>();
@@ -61,7 +68,8 @@ async function record({ family, name, workflowId, spec, answers, later }: Script
     await eventually(async () => (await count(handle, events)) >= times);
     await handle.signal(signal, ...says);
   }
-  await eventually(async () => (await handle.describe()).status.name === 'COMPLETED', 60_000);
+  const last = client.workflow.getHandle(workflowId);
+  await eventually(async () => (await last.describe()).status.name === 'COMPLETED', 60_000);
   const left = scripts.get(workflowId)!;
   if (left.length > 0) throw new Error(`${family}/${name} ended before ${left.length} answers of its script`);
   await saveHistory(client, family, `${label}-${name}`, workflowId, handle.firstExecutionRunId);
@@ -86,7 +94,8 @@ const workers = await Promise.all([
 const running = Promise.all(workers.map((worker) => worker.run()));
 try {
   await Promise.all(
-    SCRIPTED.filter(({ family, name }) => only.length === 0 || only.includes(`${family}/${name}`)).map(record),
+    // Named alone, a run that continues as new meets a server that suggests it.
+    chosen.filter((one) => continues || !one.continues).map(record),
   );
 } finally {
   for (const worker of workers) worker.shutdown();

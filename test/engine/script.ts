@@ -28,6 +28,8 @@ export interface Scripted {
   workflowId: string;
   spec: StartSpec;
   answers: Answer[];
+  /** The server suggests to continue as new after few events; what is recorded is the run that does. */
+  continues?: true;
   /** Signals from outside, each once its history has so many events of a type. */
   later: (Sent & { events: string; times: number })[];
 }

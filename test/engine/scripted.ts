@@ -12,6 +12,7 @@ import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
+import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import { ORDERS } from './scripted-orders.ts';
@@ -413,6 +414,32 @@ const replays: Scripted[] = [
     [replaying(page), { activity: 'replayPage', fails: gaveUp }, replaying({ kind: 'done', why: 'completed' })],
     [{ ...tried, events: GAVE_UP, times: 1 }],
   ),
+  {
+    ...replay('continued', [
+      ...Array.from({ length: 8 }, () => replaying(page)),
+      replaying({ kind: 'done', why: 'completed' }),
+    ]),
+    continues: true,
+  },
+];
+
+const warming = (more: Partial<Answer>): Answer => ({ activity: 'keepWarm', ...more });
+const warmups: Scripted[] = [
+  scripted(
+    warmupWorkflow,
+    { organizationId, mailboxId: newId() },
+    'warmup',
+    'blocked-and-rested',
+    [
+      warming({ fails: gaveUp }),
+      warming({ gives: { kind: 'rest', why: 'it is paused' } satisfies WarmupRest }),
+      warming({ gives: { kind: 'done', why: 'it is off' } satisfies WarmupRest }),
+    ],
+    [
+      { ...tried, events: SHOWN, times: 3 },
+      { signal: 'changed', says: [{ cause: 'stop' }], events: SHOWN, times: 5 },
+    ],
+  ),
 ];
 
 const flow = (gives: AutomationDecision, more: Partial<Answer> = {}): Answer => ({
@@ -526,6 +553,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...approvalMails,
   ...weeklyReports,
   ...replays,
+  ...warmups,
   ...automations,
   ...providers,
   ...ORDERS,

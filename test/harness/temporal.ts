@@ -6,11 +6,21 @@ import { resolveTemporalCli, startTemporalServer, type TemporalServer } from '..
 /**
  * A Temporal server of its own for one test, in memory; `stop` takes it and its log away.
  * @param bare without Heron's search attributes, as a fresh cluster is
+ * @param settings of the server, as `name=value`
  */
-export async function startOwnTemporal({ bare = false } = {}): Promise<TemporalServer> {
+export async function startOwnTemporal({
+  bare = false,
+  settings = [],
+}: { bare?: boolean; settings?: readonly string[] } = {}): Promise<TemporalServer> {
   const folder = await mkdtemp(join(tmpdir(), 'heron-temporal-'));
   const cli = await resolveTemporalCli(() => {});
-  const server = await startTemporalServer({ cli, headless: true, bare, logFile: join(folder, 'temporal.log') });
+  const server = await startTemporalServer({
+    cli,
+    headless: true,
+    bare,
+    settings,
+    logFile: join(folder, 'temporal.log'),
+  });
   return {
     ...server,
     async stop() {

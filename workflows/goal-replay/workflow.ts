@@ -1,12 +1,16 @@
-import { defineSignal, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSignal, patched, proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
+import { showState } from '../show.ts';
 import { takeTurns } from '../turns.ts';
 import type { GoalReplayActivities, GoalReplayArgs, GoalReplaySignals } from './contract.ts';
 
 const retry = defineSignal<[GoalReplaySignals['retry']]>('retry');
 
-/** Holds past events against a goal, page by page, until none is left, or the goal was changed or the replay cancelled. */
+/**
+ * Holds past events against a goal, page by page, until none is left, or the goal was changed or the replay cancelled. The details of the run say how
+ * many events were looked at; a replay that kept failing has the State `blocked`.
+ */
 export async function goalReplay(args: GoalReplayArgs): Promise<string> {
   const { replayPage } = proxyActivities<GoalReplayActivities>({
     taskQueue: resourceQueue(workflowInfo().taskQueue, 'batch'),
@@ -15,5 +19,6 @@ export async function goalReplay(args: GoalReplayArgs): Promise<string> {
     heartbeatTimeout: '15s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   });
-  return takeTurns(args, listenForHints(retry), replayPage);
+  setCurrentDetails('beginning');
+  return takeTurns(args, listenForHints(retry), replayPage, patched('state') ? showState() : undefined);
 }

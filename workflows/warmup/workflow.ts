@@ -14,15 +14,17 @@ import {
 import { blockedReason } from '../blocked.ts';
 import { listenForHints } from '../hints.ts';
 import { resourceQueue } from '../queues.ts';
+import { showState } from '../show.ts';
 import { takeTurns } from '../turns.ts';
-import type { WarmupActivities, WarmupArgs, WarmupRest, WarmupSignals } from './contract.ts';
+import type { WarmupActivities, WarmupArgs, WarmupSignals } from './contract.ts';
 
 const changed = defineSignal<[WarmupSignals['changed']]>('changed');
 const retry = defineSignal<[WarmupSignals['retry']]>('retry');
 
 /**
  * The warmup of a mailbox: one activity, which the server retries when PostgreSQL says the next email is due, so that an email costs no
- * workflow task. A signal cancels the waiting activity and starts it anew; one that is sending finishes that first.
+ * workflow task. A signal cancels the waiting activity and starts it anew; one that is sending finishes that first. State is `active`, `resting` (until a
+ * signal, as when it is paused) or `blocked`.
  */
 export async function warmup(args: WarmupArgs): Promise<string> {
   const activities = proxyActivities<WarmupActivities>({
@@ -36,6 +38,7 @@ export async function warmup(args: WarmupArgs): Promise<string> {
   });
   if (!patched('turns by retries')) return takeTurns(args, listenForHints(changed, retry), activities.warmupTurn);
 
+  const show = patched('state') ? showState() : () => {};
   let hinted = false;
   let turns: CancellationScope | undefined;
   const hint = (): void => {
@@ -48,10 +51,12 @@ export async function warmup(args: WarmupArgs): Promise<string> {
     hinted = false;
     turns = new CancellationScope();
     setCurrentDetails('exchanging emails: the pending activity shows what is next, and when');
+    show('active');
     const rest = await turns.run(() => activities.keepWarm(args)).catch((error: unknown) => restAfter(error, hinted));
     if (rest) {
       setCurrentDetails(rest.why);
       if (rest.kind === 'done' && !hinted) return rest.why;
+      show(rest.kind === 'blocked' ? 'blocked' : 'resting');
       await condition(() => hinted);
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew(args);
@@ -59,7 +64,7 @@ export async function warmup(args: WarmupArgs): Promise<string> {
 }
 
 /** What turns that failed leave: nothing where a signal cancelled them, else the block that they met. Rethrows any other error. */
-function restAfter(error: unknown, hinted: boolean): WarmupRest | undefined {
+function restAfter(error: unknown, hinted: boolean): { kind: 'blocked'; why: string } | undefined {
   if (CancellationScope.current().consideredCancelled) throw error;
-  return hinted && error instanceof ActivityFailure ? undefined : { kind: 'rest', why: blockedReason(error) };
+  return hinted && error instanceof ActivityFailure ? undefined : { kind: 'blocked', why: blockedReason(error) };
 }
