@@ -59,6 +59,15 @@ test('clients and devices are recognised', (t) => {
     [THUNDERBIRD, 'Thunderbird', 'desktop'],
     ['Mozilla/5.0', 'Apple Mail', null],
     ['something else', null, null],
+    ['', null, null],
+    ['Whatever/1.0 (somebody wrote this)', null, null],
+    [`${ANDROID_PHONE.replace('Chrome', 'SamsungBrowser/23.0 Chrome')}`, 'Samsung Internet', 'mobile'],
+    [
+      'Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+      'Apple Mail',
+      'tablet',
+    ],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Firefox', 'desktop'],
   ];
   for (const [agent, client, deviceType] of told) t.deepEqual(originOf(agent), { client, deviceType }, agent);
 });

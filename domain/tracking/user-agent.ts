@@ -1,3 +1,4 @@
+import { BROWSER_MAP, parse } from 'bowser';
 import { isbot } from 'isbot';
 
 /** What a user agent says about where a mail was read or a link followed (EngagementOrigin in the API). */
@@ -7,20 +8,22 @@ export interface Origin {
   deviceType: 'desktop' | 'mobile' | 'tablet' | null;
 }
 
-/** In this order: later names also occur inside the user agents of earlier ones. */
-const CLIENTS: readonly [RegExp, string][] = [
+/** Mail programs, which a list of browsers does not know; in this order, as later names also occur inside the user agents of earlier ones. */
+const MAIL_PROGRAMS: readonly [RegExp, string][] = [
   [/GoogleImageProxy|ggpht\.com/i, 'Gmail'],
   [/YahooMailProxy|YahooMobile/i, 'Yahoo Mail'],
-  [/DuckDuckGo/i, 'DuckDuckGo'],
   [/Thunderbird/i, 'Thunderbird'],
   [/Outlook-iOS|Outlook-Android/i, 'Outlook Mobile'],
   [/Microsoft Outlook|ms-office|MSOffice|OutlookMobile/i, 'Outlook'],
-  [/SamsungBrowser/i, 'Samsung Internet'],
-  [/OPR\/|Opera/i, 'Opera'],
-  [/Edg(?:e|A|iOS)?\//i, 'Edge'],
-  [/Firefox|FxiOS/i, 'Firefox'],
-  [/Chrome|CriOS/i, 'Chrome'],
 ];
+
+/** Browsers that people know by a shorter name than the package gives them. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'Microsoft Edge': 'Edge',
+  'Samsung Internet for Android': 'Samsung Internet',
+};
+/** The names of the package. For what is not among them it takes a word out of the text, which may be anything. */
+const BROWSERS: ReadonlySet<string> = new Set(Object.values(BROWSER_MAP));
 
 /**
  * Programs that fetch for a person who reads, though `isbot` counts them as robots: the image proxies of Gmail and Yahoo, and
@@ -48,12 +51,14 @@ export function isMachineAgent(userAgent: string): boolean {
   return isbot(agent) && !READERS.test(agent);
 }
 
-/** Client and device of a user agent, as far as they are known. */
+/** Client and device of a user agent, as far as they are known: mail programs by a list of ours, browsers and devices by the data of a kept package. */
 export function originOf(userAgent: string): Origin {
   const agent = userAgent.trim();
   if (APPLE_PRIVACY_PROXY.test(agent)) return { client: 'Apple Mail', deviceType: null };
   if (GMAIL_PREFETCH.test(agent)) return { client: 'Gmail', deviceType: null };
-  return { client: clientOf(agent), deviceType: deviceOf(agent) };
+  if (agent === '') return { client: null, deviceType: null };
+  const { browser, platform } = parse(agent);
+  return { client: clientOf(agent, browser.name), deviceType: deviceOf(agent, platform.type) };
 }
 
 /** The country that a reader is in, where it is known: what a mail provider's proxy fetched for them comes from the proxy's. */
@@ -71,18 +76,24 @@ function isProxyAgent(agent: string): boolean {
   return PROXIES.test(agent) || APPLE_PRIVACY_PROXY.test(agent) || GMAIL_PREFETCH.test(agent);
 }
 
-function clientOf(agent: string): string | null {
-  const known = CLIENTS.find(([pattern]) => pattern.test(agent));
-  if (known) return known[1];
-  if (!/AppleWebKit/.test(agent)) return null;
+function clientOf(agent: string, browser: string | undefined): string | null {
+  const program = MAIL_PROGRAMS.find(([pattern]) => pattern.test(agent));
+  if (program) return program[1];
   // Apple Mail's user agent is WebKit's, without Safari.
-  return /Safari\//.test(agent) ? 'Safari' : /Macintosh|iPhone|iPad/.test(agent) ? 'Apple Mail' : null;
+  if (
+    /AppleWebKit/.test(agent) &&
+    /Macintosh|iPhone|iPad/.test(agent) &&
+    browser === 'Safari' &&
+    !/Safari\//.test(agent)
+  )
+    return 'Apple Mail';
+  return browser !== undefined && BROWSERS.has(browser) ? (SHORT_NAMES[browser] ?? browser) : null;
 }
 
-function deviceOf(agent: string): Origin['deviceType'] {
+function deviceOf(agent: string, platform: string | undefined): Origin['deviceType'] {
   // Proxies fetch from their own machines: their user agent is not the reader's device.
   if (PROXIES.test(agent)) return null;
-  if (/iPad|Tablet|Kindle|Silk\/|Android(?!.*Mobile)/i.test(agent)) return 'tablet';
-  if (/iPhone|iPod|Android|Mobile|Windows Phone/i.test(agent)) return 'mobile';
-  return /Windows NT|Macintosh|X11|Linux|CrOS|MSOffice|ms-office/i.test(agent) ? 'desktop' : null;
+  // Outlook on a desktop names no system.
+  if (/MSOffice|ms-office/i.test(agent)) return 'desktop';
+  return platform === 'desktop' || platform === 'mobile' || platform === 'tablet' ? platform : null;
 }
