@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { safeHtml } from '../../domain/mail/inbound/safe-html.ts';
@@ -89,9 +92,10 @@ test('nothing in the HTML of a stranger acts, loads, or looks like the page arou
   for (const source of HOSTILE) {
     const safe = safeHtml(source);
     for (const [, tag] of safe.matchAll(/<\/?([a-z0-9]*)/gi))
-      t.regex(tag!, /^(a|span|div|p|table|tbody|tr|td|b)$/, `${source} -> ${safe}`);
+      t.regex(tag!, /^(a|img|span|div|p|table|tbody|tr|td|b)$/, `${source} -> ${safe}`);
     for (const [, name, value] of safe.matchAll(/\s([a-z:-]+)="([^"]*)"/gi)) {
-      t.regex(name!, /^(href|target|rel)$/, `${source} -> ${safe}`);
+      t.regex(name!, /^(href|target|rel|alt|data-src)$/, `${source} -> ${safe}`);
+      if (name === 'data-src') t.regex(value!, /^https?:/, source);
       if (name === 'href') t.regex(value!, /^(https?|mailto|tel):/, source);
     }
     t.is(safeHtml(safe), safe, 'made safe once, it stays as it is');
@@ -99,6 +103,12 @@ test('nothing in the HTML of a stranger acts, loads, or looks like the page arou
   t.is(
     safeHtml('<p>Hi <b>Sam</b>, <a href="https://x.test/?a=1&amp;b=2">look</a></p><img src="cid:logo" alt="Our logo">'),
     '<p>Hi <b>Sam</b>, <a href="https://x.test/?a=1&amp;b=2" target="_blank" rel="noopener noreferrer nofollow">look</a></p><span>[Our logo]</span>',
+  );
+  t.is(
+    safeHtml(
+      '<img src="https://x.test/a.png?a=1&amp;b=2" alt="Shop" style="x"><img src="https://x.test/p.gif" width="1" height=1>',
+    ),
+    '<img alt="Shop" data-src="https://x.test/a.png?a=1&amp;b=2" /><span></span>',
   );
 });
 
@@ -271,4 +281,41 @@ test.serial('files are deleted after their time, with their contact, and with th
   t.is(await blobs(tenant.organizationId), 1);
   await db('organizations').where({ id: tenant.organizationId }).delete();
   t.is(await blobs(tenant.organizationId), 0);
+});
+
+test('images of a message are fetched when they are asked for: those that are images, wherever they lead', async (t) => {
+  const { receive, get } = await desk();
+  const asked: string[] = [];
+  const png = Buffer.from('89504e470d0a1a0a0000000d', 'hex');
+  const server = createServer((request, response) => {
+    asked.push(request.url!);
+    if (request.url === '/moved') response.writeHead(302, { location: '/a.png?x=1&y=2' }).end();
+    else if (request.url === '/round') response.writeHead(302, { location: '/round' }).end();
+    else if (request.url!.startsWith('/a.png')) response.end(png);
+    else if (request.url === '/large') response.end(Buffer.concat([png, Buffer.alloc(1024 * 1024)]));
+    else response.writeHead(200, { 'content-type': 'image/png' }).end('<svg onload="alert(1)"></svg>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const names = ['/a.png?x=1&amp;y=2', '/moved', '/round', '/large', '/page.svg', '/a.png?x=1&amp;y=2'];
+  const id = await receive([
+    html(
+      `data-src="${base}/words" ${names.map((name) => `<img src="${base}${name}" alt="One">`).join('')}<img src="http://[">`,
+    ),
+  ]);
+  t.regex((await get(`/${id}`)).body.body_html, /<img alt="One" data-src="/);
+  t.deepEqual(asked, [], 'nobody has asked for them');
+  const { status, body } = await get(`/${id}/images`);
+  t.is(status, 200);
+  const image = { content_type: 'image/png', content: png.toString('base64') };
+  t.deepEqual(body.data, [
+    { src: `${base}/a.png?x=1&y=2`, ...image },
+    { src: `${base}/moved`, ...image },
+  ]);
+  t.false(asked.includes('/words'), 'what only looks like an image is not asked for');
+  t.is(asked.filter((url) => url === '/round').length, 4);
+  t.is((await get(`/${newId()}/images`)).status, 404);
+  t.is((await get(`/${id}/images`, (await desk()).tenant.apiKey)).status, 404);
 });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { fetchImages } from '../../domain/unibox/images.ts';
 import { openFile, readMessage } from '../../domain/unibox/message.ts';
 import { route, type AnyRoute } from '../http/route.ts';
 import { idParams, iso } from '../http/schemas.ts';
 import { presentFiles } from './routes.ts';
-import { receivedMessage } from './schemas.ts';
+import { imageList, receivedMessage } from './schemas.ts';
 
 const read = { area: 'unibox', scope: ['READ_UNIBOX'], permission: 'view_campaigns' } as const;
 /** Characters of a text that are kept. */
@@ -48,6 +49,26 @@ export const uniboxMessageRoutes: readonly AnyRoute[] = [
         attachments: presentFiles(row.id, files),
       };
     },
+  }),
+  route({
+    ...read,
+    operationId: 'unibox.getImages',
+    method: 'get',
+    path: '/unibox/:id/images',
+    summary: 'The images that a received message names',
+    description:
+      'Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.',
+    params: idParams,
+    success: { status: 200, body: imageList },
+    errors: ['not_found'],
+    prepare: (ctx, { params }) => fetchImages(ctx, params.id),
+    handler: async (_ctx, { prepared }) => ({
+      data: prepared.map(({ src, contentType, bytes }) => ({
+        src,
+        content_type: contentType as 'image/png',
+        content: bytes.toString('base64'),
+      })),
+    }),
   }),
   route({
     ...read,

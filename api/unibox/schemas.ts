@@ -152,10 +152,24 @@ export const receivedMessage = z.strictObject({
   internal_date: timestamp,
   body_plain: z.string(),
   body_html: z.string().optional().meta({
-    description: 'Made safe: no scripts, styles, forms or images, links open in a window of their own',
+    description:
+      'Made safe: no scripts, styles or forms, links open in a window of their own. An image has its address as data-src, which nothing loads; GET /v1/unibox/:id/images fetches them',
   }),
   body_truncated: z.boolean().meta({ description: 'The message could not be read, or its text is longer than 64 KiB' }),
   attachments: files,
+});
+
+/** GET /unibox/:id/images */
+export const imageList = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      src: z.string().meta({ description: 'The data-src of the image in body_html' }),
+      content_type: z
+        .enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+        .meta({ description: 'By its bytes' }),
+      content: z.string().meta({ description: 'The bytes, in base64' }),
+    }),
+  ),
 });
 
 export const messagePage = paged(
@@ -178,7 +192,7 @@ export const messagePage = paged(
     body_plain: z.string(),
     body_html: z.string().optional().meta({
       description:
-        'Of a message that came in HTML, made safe: no scripts, styles, forms or images, links open in a window of their own. Of an email that was written in HTML here, as it left',
+        'Of a message that came in HTML, made safe: no scripts, styles or forms, links open in a window of their own; an image has its address as data-src, which nothing loads. Of an email that was written in HTML here, as it left',
     }),
     rendered_again: z.boolean().meta({
       description:

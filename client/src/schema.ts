@@ -5823,6 +5823,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/unibox/{id}/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The images that a received message names
+         * @description Images are not loaded with a message: its sender would learn that it was read. This fetches those whose addresses stand as `data-src` in `body_html`, the first 30 of at most 1 MiB: PNG, JPEG, GIF and WebP. The server fetches them, so the sender sees its address and no reader. Those that cannot be had are left out.
+         *
+         *     For a key or token with `READ_UNIBOX`, or a person whose role has `view_campaigns`.
+         */
+        get: operations["unibox.getImages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/unibox/{id}/attachments/{fileId}": {
         parameters: {
             query?: never;
@@ -28381,7 +28403,7 @@ export interface operations {
                             seen: boolean;
                             snippet: string;
                             body_plain: string;
-                            /** @description Of a message that came in HTML, made safe: no scripts, styles, forms or images, links open in a window of their own. Of an email that was written in HTML here, as it left */
+                            /** @description Of a message that came in HTML, made safe: no scripts, styles or forms, links open in a window of their own; an image has its address as data-src, which nothing loads. Of an email that was written in HTML here, as it left */
                             body_html?: string;
                             /** @description The text of a campaign email is not kept: this one is made of its step and contact as they are now, without the opt-out line */
                             rendered_again: boolean;
@@ -30843,7 +30865,7 @@ export interface operations {
                          */
                         internal_date: string;
                         body_plain: string;
-                        /** @description Made safe: no scripts, styles, forms or images, links open in a window of their own */
+                        /** @description Made safe: no scripts, styles or forms, links open in a window of their own. An image has its address as data-src, which nothing loads; GET /v1/unibox/:id/images fetches them */
                         body_html?: string;
                         /** @description The message could not be read, or its text is longer than 64 KiB */
                         body_truncated: boolean;
@@ -30857,6 +30879,49 @@ export interface operations {
                             size_bytes: number;
                             /** @description Why its bytes are not kept */
                             left_out: ("too_large" | "no_space" | "expired" | "erased") | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "unibox.getImages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description The data-src of the image in body_html */
+                            src: string;
+                            /**
+                             * @description By its bytes
+                             * @enum {string}
+                             */
+                            content_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+                            /** @description The bytes, in base64 */
+                            content: string;
                         }[];
                     };
                 };

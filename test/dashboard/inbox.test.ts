@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { startRealtime } from '../../api/servers/realtime.ts';
@@ -17,6 +20,8 @@ import { htmlFrom } from '../screenshots/inbox.ts';
 /** One stack for the file: dashboard, event stream, workflows, IMAP watch, mail servers. */
 const browserTest = browserTests(test);
 const OURS = 'sam@ours.test';
+/** The smallest image there is. */
+const PICTURE = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64');
 let world: DashboardWorld;
 let gateway: Awaited<ReturnType<typeof startRealtime>>;
 let mail: MailWorld;
@@ -129,11 +134,19 @@ browserTest('a reply arrives by IMAP, is answered by keyboard from a template, a
 
 browserTest('hostile HTML does nothing: no script, no request, no name of another page', async (t) => {
   const eve = await mailed('Eve');
+  const fetched: string[] = [];
+  const pictures = createServer((request, response) => {
+    fetched.push(request.url!);
+    response.end(PICTURE);
+  }).listen(0, '127.0.0.1');
+  await once(pictures, 'listening');
+  t.teardown(() => pictures.close());
+  const picture = `http://127.0.0.1:${(pictures.address() as AddressInfo).port}/shop.gif`;
   box.deliver(
     htmlFrom(
       eve.original,
       `<p>Look <a href="https://evil.test/x" onclick="top.document.title='owned'">here</a></p>
-       <img src="https://evil.test/pixel.gif" onerror="top.document.title='owned'"><script>top.document.title='owned'</script>
+       <img src="${picture}" alt="Our shop"><img width="1" height="1" src="https://evil.test/pixel.gif" onerror="top.document.title='owned'"><script>top.document.title='owned'</script>
        <iframe src="https://evil.test/f"></iframe><style>@import "https://evil.test/c.css"</style>
        <form action="https://evil.test/p"><input name=password></form><svg onload="top.document.title='owned'"></svg>`,
     ),
@@ -153,7 +166,12 @@ browserTest('hostile HTML does nothing: no script, no request, no name of anothe
   t.is(await letter.getByRole('link', { name: 'here' }).getAttribute('target'), '_blank');
   for (const tag of ['script', 'img', 'iframe', 'form', 'input', 'svg'])
     t.is(await letter.locator(tag).count(), 0, tag);
+  await letter.getByText('[Our shop]').waitFor();
   await page.waitForLoadState('networkidle');
+  t.deepEqual(fetched, [], 'no image is loaded before it is asked for');
+  await page.getByRole('button', { name: 'Show images' }).click();
+  t.regex((await letter.getByRole('img', { name: 'Our shop' }).getAttribute('src'))!, /^data:image\/gif;base64,/);
+  t.deepEqual(fetched, ['/shop.gif']);
   t.regex(await page.title(), /Inbox · Heron$/);
   t.deepEqual([...asked, ...faults], []);
   await context.close();

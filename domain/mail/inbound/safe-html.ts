@@ -3,11 +3,14 @@ import { MAX_HTML } from './html-text.ts';
 
 /** Elements nested deeper than this are dropped: nobody writes them, and the work must not grow with them. */
 const MAX_NESTING = 100;
+/** Longest address (characters) of an image that is kept. */
+const MAX_ADDRESS = 2_000;
 
 /**
  * The HTML of a received message as it can be shown: words, structure and links. What acts (scripts, forms, handlers), what loads from
- * elsewhere (images, styles, frames, so that nobody learns that it was read) and what could be taken for the page around it
- * (ids, classes, positions) is left out; an image leaves its description. Links open in a window of their own.
+ * elsewhere (styles, frames) and what could be taken for the page around it (ids, classes, positions) is left out. An image that is elsewhere
+ * keeps its address as `data-src`, which nothing loads, so that nobody learns that the message was read; any other leaves its description, and
+ * one of a single pixel nothing. Links open in a window of their own.
  */
 export function safeHtml(html: string): string {
   return sanitizeHtml(html.slice(0, MAX_HTML), OPTIONS).slice(0, MAX_HTML).trim();
@@ -15,7 +18,7 @@ export function safeHtml(html: string): string {
 
 const OPTIONS: sanitizeHtml.IOptions = {
   allowedTags:
-    'a b strong i em u s strike del ins sub sup small big code pre kbd p br hr div span blockquote ul ol li dl dt dd h1 h2 h3 h4 h5 h6 table thead tbody tfoot tr td th caption center'.split(
+    'a b strong i em u s strike del ins sub sup small big code pre kbd p br hr div span blockquote ul ol li dl dt dd h1 h2 h3 h4 h5 h6 table thead tbody tfoot tr td th caption center img'.split(
       ' ',
     ),
   allowedAttributes: {
@@ -23,6 +26,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
     td: ['colspan', 'rowspan', 'align'],
     th: ['colspan', 'rowspan', 'align'],
     ol: ['start'],
+    img: ['alt', 'data-src'],
     p: ['align'],
     div: ['align'],
   },
@@ -54,10 +58,18 @@ const OPTIONS: sanitizeHtml.IOptions = {
         rel: 'noopener noreferrer nofollow',
       },
     }),
-    img: (_tagName, attribs) => ({
-      tagName: 'span',
-      attribs: {},
-      text: attribs.alt ? `[${attribs.alt.slice(0, 200)}]` : '',
-    }),
+    img: (tagName, { src, 'data-src': kept, alt = '', width, height }): sanitizeHtml.Tag => {
+      const address = src ?? kept ?? '';
+      const description = alt.slice(0, 200);
+      if (isPixel(width) || isPixel(height)) return { tagName: 'span', attribs: {}, text: '' };
+      if (/^https?:\/\/[^\s]+$/i.test(address) && address.length <= MAX_ADDRESS)
+        return { tagName, attribs: { alt: description, 'data-src': address } };
+      return { tagName: 'span', attribs: {}, text: description && `[${description}]` };
+    },
   },
 };
+
+/** Whether a width or height is that of an image which only tells its sender that it was looked at. */
+function isPixel(size: string | undefined): boolean {
+  return size !== undefined && /^\s*[01](px)?\s*$/i.test(size);
+}

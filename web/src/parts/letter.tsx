@@ -1,9 +1,11 @@
 import { Button, Skeleton, Text, useComputedColorScheme } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron } from '../app/api.ts';
 import { STYLE_NONCE } from '../app/meta.ts';
 import { useText } from '../text/index.ts';
-import { useState } from 'react';
 import style from './letter.module.css';
+import { ErrorNote } from './states.tsx';
 
 /** Width (px) of a letter that is read (less on a narrow screen) and of a character in it, and the height (px) of a line. */
 const WIDTH_PX = 460;
@@ -16,26 +18,50 @@ const SPACED = 'p, ul, ol, h1, h2, h3, h4, h5, h6, blockquote, pre';
 /**
  * HTML of a stranger. The API has made it safe when it came; it is sanitized once more here, and shown in a frame of its own that has no
  * origin and runs no script. Its links open in a window of their own. Nothing is loaded from anywhere: the policy of the page holds inside.
+ * Images of a received message (`messageId`) are asked for by a button; the server fetches them, and they are put in as data.
  */
-export function Letter({ html }: { html: string }) {
+export function Letter({ html, messageId }: { html: string; messageId?: string | undefined }) {
   const t = useText();
   const scheme = useComputedColorScheme('light');
+  const [isShown, setShown] = useState(false);
+  const images = useQuery({
+    queryKey: ['letter', 'images', messageId],
+    enabled: isShown,
+    staleTime: Infinity,
+    queryFn: () => dataOf(heron.GET('/v1/unibox/{id}/images', { params: { path: { id: messageId! } } })),
+  });
   const clean = useQuery({
-    queryKey: ['letter', html],
+    queryKey: ['letter', html, images.data],
     staleTime: Infinity,
     gcTime: 60_000,
-    queryFn: () => sanitize(html),
+    placeholderData: keepPreviousData,
+    queryFn: () => sanitize(html, images.data?.data ?? []),
   });
   if (!clean.data) return <Skeleton height={120} aria-label={t('loading')} role="status" />;
   return (
-    <iframe
-      className={style.frame}
-      title={t('letter.title')}
-      sandbox="allow-popups allow-popups-to-escape-sandbox"
-      referrerPolicy="no-referrer"
-      srcDoc={toPage(clean.data.html, scheme)}
-      style={{ height: clean.data.height }}
-    />
+    <div>
+      <iframe
+        className={style.frame}
+        title={t('letter.title')}
+        sandbox="allow-popups allow-popups-to-escape-sandbox"
+        referrerPolicy="no-referrer"
+        srcDoc={toPage(clean.data.html, scheme)}
+        style={{ height: clean.data.height }}
+      />
+      <ErrorNote error={images.error} />
+      {messageId && clean.data.hasImages && !images.data ? (
+        <Button
+          size="compact-xs"
+          variant="default"
+          mt="xs"
+          onClick={() => setShown(true)}
+          loading={images.isFetching}
+          title={t('letter.images.why')}
+        >
+          {t('letter.images')}
+        </Button>
+      ) : null}
+    </div>
   );
 }
 
@@ -71,23 +97,21 @@ export function PlainLetter({ text }: { text: string }) {
   );
 }
 
-async function sanitize(html: string): Promise<{ html: string; height: number }> {
+interface Image {
+  src: string;
+  content_type: string;
+  content: string;
+}
+
+/** The letter without what acts; an image that was not fetched is its description. */
+async function sanitize(
+  html: string,
+  images: readonly Image[],
+): Promise<{ html: string; height: number; hasImages: boolean }> {
   const { default: purify } = await import('dompurify');
   const body = purify.sanitize(html, {
     USE_PROFILES: { html: true },
-    FORBID_TAGS: [
-      'style',
-      'form',
-      'input',
-      'button',
-      'textarea',
-      'select',
-      'img',
-      'picture',
-      'video',
-      'audio',
-      'source',
-    ],
+    FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'picture', 'video', 'audio', 'source'],
     FORBID_ATTR: ['style', 'class', 'id', 'background', 'srcset', 'src'],
     RETURN_DOM: true,
   }) as HTMLElement;
@@ -95,18 +119,42 @@ async function sanitize(html: string): Promise<{ html: string; height: number }>
     link.setAttribute('target', '_blank');
     link.setAttribute('rel', 'noopener noreferrer nofollow');
   }
-  return { html: body.innerHTML, height: heightOf(body) };
+  const places = [...body.querySelectorAll('img')];
+  const heights = await Promise.all(
+    places.map(async (place) => {
+      const found = images.find(({ src }) => src === place.dataset.src);
+      if (!found) {
+        place.replaceWith(place.alt && `[${place.alt}]`);
+        return 0;
+      }
+      place.src = `data:${found.content_type};base64,${found.content}`;
+      const whole = new Image();
+      whole.src = place.src;
+      await whole.decode().catch(() => undefined);
+      return whole.naturalHeight * Math.min(1, readWidth() / Math.max(1, whole.naturalWidth));
+    }),
+  );
+  const height = heights.reduce((sum, one) => sum + one, heightOf(body));
+  return {
+    html: body.innerHTML,
+    height: Math.min(Math.round(height), TALLEST_PX),
+    hasImages: places.some(({ dataset }) => dataset.src !== undefined),
+  };
+}
+
+function readWidth(): number {
+  return Math.min(WIDTH_PX, window.innerWidth - 64);
 }
 
 /** About how tall the words are, as the frame cannot be asked: lines and what is between them. What is taller scrolls inside its frame. */
 function heightOf(body: HTMLElement): number {
-  const perLine = Math.min(WIDTH_PX, window.innerWidth - 64) / CHARACTER_PX;
+  const perLine = readWidth() / CHARACTER_PX;
   const lengthOf = (element: Element) => (element.textContent ?? '').replace(/\s+/g, ' ').trim().length;
   const leaves = [...body.querySelectorAll(BLOCKS)].filter((one) => one.querySelector(BLOCKS) === null).map(lengthOf);
   const between = Math.max(0, lengthOf(body) - leaves.reduce((sum, length) => sum + length, 0));
   const lines = [between, ...leaves].reduce((sum, length) => sum + Math.max(1, Math.ceil(length / perLine)), 0);
   const spaces = body.querySelectorAll(SPACED).length * 0.65 + body.querySelectorAll('br').length;
-  return Math.min(Math.round((lines + spaces) * LINE_PX), TALLEST_PX);
+  return (lines + spaces) * LINE_PX;
 }
 
 function toPage(body: string, scheme: 'light' | 'dark'): string {
@@ -116,7 +164,7 @@ function toPage(body: string, scheme: 'light' | 'dark'): string {
     body { margin: 0; font: 14px/1.6 system-ui, sans-serif; color: ${text}; overflow-wrap: anywhere; }
     body > :first-child { margin-top: 0; } body > :last-child { margin-bottom: 0; }
     a { color: ${link}; } blockquote { margin: 0.5em 0; padding-left: 0.8em; border-left: 2px solid ${line}; }
-    table { max-width: 100%; } pre { white-space: pre-wrap; }
+    table, img { max-width: 100%; } img { height: auto; } pre { white-space: pre-wrap; }
   </style></head><body>${body}</body></html>`;
 }
 

@@ -33,7 +33,11 @@ export function MessageCard({ message, isFolded }: { message: Message; isFolded:
           <Text size="xs" c="dimmed" className="wrap-anywhere">
             {t('inbox.to', { addresses: [...message.to_addr, ...message.cc].join(', ') })}
           </Text>
-          {message.body_html ? <Letter html={message.body_html} /> : <PlainLetter text={message.body_plain} />}
+          {message.body_html ? (
+            <Letter html={message.body_html} messageId={isOurs ? undefined : message.id} />
+          ) : (
+            <PlainLetter text={message.body_plain} />
+          )}
           {message.rendered_again ? (
             <Text size="xs" c="dimmed">
               {t('letter.again')}

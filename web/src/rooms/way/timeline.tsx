@@ -237,7 +237,11 @@ function ReplyMoment({ letter, zone }: { letter: Message; zone: string }) {
       zone={zone}
     >
       <div className="way-letter">
-        {letter.body_html ? <Letter html={letter.body_html} /> : <PlainLetter text={letter.body_plain} />}
+        {letter.body_html ? (
+          <Letter html={letter.body_html} messageId={letter.id} />
+        ) : (
+          <PlainLetter text={letter.body_plain} />
+        )}
         <To to={`/inbox?thread=${encodeURIComponent(letter.thread_id)}`} size="sm" display="inline-block" mt="xs">
           {t('way.answer')}
         </To>

@@ -71,6 +71,8 @@ export const common: Record<keyof typeof en, string> = {
   'letter.empty': 'Diese Nachricht hat keinen Text.',
   'letter.title': 'Text der Nachricht',
   'letter.quote': 'Zitierter Text',
+  'letter.images': 'Bilder zeigen',
+  'letter.images.why': 'Der Server holt sie. Der Absender erfährt, dass die Nachricht gelesen wurde.',
   'letter.again':
     'Der Text von Kampagnen-E-Mails wird nicht aufbewahrt: So sieht er mit dem Schritt und dem Kontakt von heute aus.',
   'lead.status.pending': 'Wartet',

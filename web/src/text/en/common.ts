@@ -69,6 +69,8 @@ export const common = {
   'letter.empty': 'This message has no text.',
   'letter.title': 'Message text',
   'letter.quote': 'Quoted text',
+  'letter.images': 'Show images',
+  'letter.images.why': 'The server fetches them. The sender learns that the message was read.',
   'letter.again': 'The text of campaign emails is not kept: this is what its step and the contact make of it today.',
   'lead.status.pending': 'Waiting',
   'lead.status.active': 'Under way',
