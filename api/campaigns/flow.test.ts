@@ -120,3 +120,53 @@ test('an estimate of a campaign is over every email it has still to send, and tr
   t.is((await estimate({ days: 900, timezone: 'Mars' })).status, 400);
   t.is((await desk.call('POST', '/campaigns-estimate', {})).status, 400);
 });
+
+test('a step is put behind another one, on a branch, at the beginning, and moved, and no link is lost', async (t) => {
+  const desk = await openDesk(world);
+  const campaign = await desk.campaign({
+    steps: [
+      { name: 'A', subject: 'Hello', body_plain: 'Hi' },
+      { name: 'B', body_plain: 'Again' },
+      { name: 'C', body_plain: 'Last' },
+    ],
+  });
+  const at = `/campaigns/${campaign.id}/steps`;
+  const steps = async (): Promise<any[]> => (await desk.call('GET', at)).body;
+  const idOf = async (name: string) => (await steps()).find((one) => one.name === name).id;
+  /** Steps in order, each with the names of those it leads to. */
+  const drawn = async () => {
+    const rows = await steps();
+    const names = new Map(rows.map(({ id, name }) => [id, name]));
+    return rows.map(
+      ({ name, conditions }) => `${name}>${conditions.branches.map(({ to }: any) => names.get(to) ?? '-').join()}`,
+    );
+  };
+  t.deepEqual(await drawn(), ['A>B', 'B>C', 'C>']);
+  const [a, b, c] = [await idOf('A'), await idOf('B'), await idOf('C')];
+  const add = (body: object) => desk.call('POST', at, body);
+  const wait = { kind: 'wait', action: { type: 'wait', wait_minutes: 60 } };
+  t.is((await add({ name: 'W', ...wait, place: { after: a } })).status, 201);
+  t.deepEqual(await drawn(), ['A>W', 'W>B', 'B>C', 'C>']);
+  const w = await idOf('W');
+  const move = (id: string, place: object) => desk.call('PATCH', `${at}/${id}`, { place });
+  t.is((await move(w, { after: c })).status, 200);
+  t.deepEqual(await drawn(), ['A>B', 'B>C', 'C>W', 'W>']);
+  t.is((await move(b, { after: null })).status, 200);
+  t.deepEqual(await drawn(), ['B>A', 'A>C', 'C>W', 'W>']);
+  const branches = [{ to: c, when: [{ field: 'opened', operator: 'equals', value: true }] }, { to: w }];
+  t.is((await desk.call('PATCH', `${at}/${a}`, { conditions: { branches } })).status, 200);
+  t.is((await add({ name: 'T', body_plain: 'Thanks', place: { after: a, branch: 0 } })).status, 201);
+  t.deepEqual(await drawn(), ['B>A', 'A>T,W', 'T>C', 'C>W', 'W>']);
+  for (const [id, place] of [
+    [a, { after: a }],
+    [a, { after: newId() }],
+    [b, { after: a, branch: 7 }],
+  ] as const) {
+    const refused = await move(id, place);
+    t.is(refused.status, 400, refused.text);
+    t.regex(refused.body.problems[0].path, /^body\.place\./);
+  }
+  // A has two ways: moved behind C, its branch to T would lead back.
+  t.is((await move(a, { after: c })).status, 400);
+  t.deepEqual(await drawn(), ['B>A', 'A>T,W', 'T>C', 'C>W', 'W>']);
+});

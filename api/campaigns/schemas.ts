@@ -108,6 +108,22 @@ export const asSeen = {
   }),
 };
 
+/** Where a step is put. */
+export const placed = {
+  place: z
+    .strictObject({
+      after: z.uuid().nullable().meta({ description: 'Null: at the beginning' }),
+      branch: z.int().min(0).optional().meta({
+        description: 'Index of the branch of that step into which it is put; left out: its normal way',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Puts the step behind another one: it takes over the link there and goes on to where that went. Links to its old place lead on.',
+    }),
+};
+
 export const estimateBody = z
   .strictObject({
     campaign_id: z.string().optional().meta({

@@ -19,6 +19,7 @@ import { presentFlow, presentSender, presentStep, presentVariant, presentWarning
 import {
   asSeen,
   flow,
+  placed,
   senderList,
   sendersBody,
   step,
@@ -52,15 +53,15 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.createStep',
     method: 'post',
     path: '/campaigns/:id/steps',
-    summary: 'Append a step; without a body, an empty email to edit by PATCH',
+    summary: 'Append a step, or put it behind another one; without a body, an empty email to edit by PATCH',
     description: 'Contacts who have not come to this place yet meet the new step.',
     bodyLimit: COPY_LIMIT,
     params: idParams,
-    body: stepUpdateSchema,
-    furtherProblems: (ctx, body) => newStepProblems(ctx, body),
+    body: stepUpdateSchema.extend(placed),
+    furtherProblems: (ctx, { place: _, ...body }) => newStepProblems(ctx, body),
     success: { status: 201, body: writtenStep },
-    handler: async (ctx, { params, body }) => {
-      const { step: row, warnings } = await appendStep(ctx, params.id, body);
+    handler: async (ctx, { params, body: { place, ...body } }) => {
+      const { step: row, warnings } = await appendStep(ctx, params.id, body, place);
       return { ...presentStep(row), ...presentWarnings(warnings) };
     },
   }),
@@ -69,17 +70,18 @@ export const campaignStepRoutes = [
     operationId: 'campaigns.updateStep',
     method: 'patch',
     path: '/campaigns/:id/steps/:sid',
-    summary: 'Change a step: copy, spacing, kind, action, branches',
+    summary: 'Change a step: copy, spacing, kind, action, branches, place',
     description:
       'Contacts who have not passed the step follow the new one. With `expected_updated_at` nobody else’s change is overwritten. Branches with a condition use `when`: a list of field, operator and value that must all hold.',
     bodyLimit: COPY_LIMIT,
     params: stepParams,
-    body: stepUpdateSchema.extend(asSeen),
-    furtherProblems: (ctx, { expected_updated_at: _, ...body }, { id, sid }) => stepEditProblems(ctx, id!, sid!, body),
+    body: stepUpdateSchema.extend({ ...asSeen, ...placed }),
+    furtherProblems: (ctx, { expected_updated_at: _seen, place: _place, ...body }, { id, sid }) =>
+      stepEditProblems(ctx, id!, sid!, body),
     success: { status: 200, body: writtenStep },
     errors: ['conflict'],
-    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, ...body } }) => {
-      const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body, { expectedUpdatedAt });
+    handler: async (ctx, { params, body: { expected_updated_at: expectedUpdatedAt, place, ...body } }) => {
+      const { step: row, warnings } = await updateStep(ctx, params.id, params.sid, body, { expectedUpdatedAt, place });
       return { ...presentStep(row), ...presentWarnings(warnings) };
     },
   }),

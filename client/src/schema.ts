@@ -1365,7 +1365,7 @@ export interface paths {
         get: operations["campaigns.listSteps"];
         put?: never;
         /**
-         * Append a step; without a body, an empty email to edit by PATCH
+         * Append a step, or put it behind another one; without a body, an empty email to edit by PATCH
          * @description Contacts who have not come to this place yet meet the new step.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
@@ -1397,7 +1397,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a step: copy, spacing, kind, action, branches
+         * Change a step: copy, spacing, kind, action, branches, place
          * @description Contacts who have not passed the step follow the new one. With `expected_updated_at` nobody else’s change is overwritten. Branches with a condition use `when`: a list of field, operator and value that must all hold.
          *
          *     For a key or token with `WRITE_CAMPAIGNS`, or a person whose role has `manage_campaigns`.
@@ -11358,6 +11358,13 @@ export interface operations {
                     } & {
                         [key: string]: unknown;
                     };
+                    /** @description Puts the step behind another one: it takes over the link there and goes on to where that went. Links to its old place lead on. */
+                    place?: {
+                        /** @description Null: at the beginning */
+                        after: string | null;
+                        /** @description Index of the branch of that step into which it is put; left out: its normal way */
+                        branch?: number;
+                    };
                 };
             };
         };
@@ -11559,6 +11566,13 @@ export interface operations {
                      * @description The `updated_at` you have read; with another one by now the answer is 409 and nothing is changed
                      */
                     expected_updated_at?: string;
+                    /** @description Puts the step behind another one: it takes over the link there and goes on to where that went. Links to its old place lead on. */
+                    place?: {
+                        /** @description Null: at the beginning */
+                        after: string | null;
+                        /** @description Index of the branch of that step into which it is put; left out: its normal way */
+                        branch?: number;
+                    };
                 };
             };
         };

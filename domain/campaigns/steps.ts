@@ -14,6 +14,7 @@ import { editSteps } from './edit-check.ts';
 import { stepProblems, toGraphStep } from '../engine/campaign/step-findings.ts';
 import { defaultConditions, graphProblems, normalSuccessor, rewire, type GraphStep } from '../engine/campaign/graph.ts';
 import { MAX_STEPS, type StepUpdate } from './input.ts';
+import { placeStep, type StepPlace } from './place-step.ts';
 import { logCampaign } from '../engine/campaign/log.ts';
 import { findCampaign } from '../engine/campaign/find.ts';
 import { lockCampaign } from '../engine/control/status.ts';
@@ -39,10 +40,15 @@ export async function listSteps(ctx: Ctx, campaignId: string): Promise<CampaignS
 
 /**
  * Appends a step (by default an empty email), and links the step before it, when that one ends the flow
- * without being an `end`.
- * @throws AppError not_found, bad_request with all faults or when the campaign has its steps
+ * without being an `end`; with a place it is put there instead.
+ * @throws AppError not_found, bad_request with all faults, without such a place or when the campaign has its steps
  */
-export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate = {}): Promise<WrittenStep> {
+export async function appendStep(
+  ctx: Ctx,
+  campaignId: string,
+  input: StepUpdate = {},
+  place?: StepPlace,
+): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const kind = input.kind ?? kindOf(input.action ?? null);
@@ -56,24 +62,27 @@ export async function appendStep(ctx: Ctx, campaignId: string, input: StepUpdate
     const stepId = newId();
     // An active campaign's errors are looked up before the step is there, so that its own count as new.
     const action = await editSteps(tx, campaign, async () => {
-      const step = await insertLast(tx, campaign, rows, stepId);
-      if (Object.keys(input).length === 0) return null;
+      const step = await insertLast(tx, campaign, rows, stepId, { isLinked: !place });
+      if (Object.keys(input).length === 0 && !place) return null;
       const { rows: linked } = await lockSteps(tx, campaignId);
       const change = edited(step, { ...input, kind, ...threading(rows, kind, input) });
-      return storeChange(tx, campaign, linked, stepId, change);
+      const stored = await storeChange(tx, campaign, linked, stepId, change);
+      if (place) await storePlace(tx, campaignId, stepId, place);
+      return stored;
     });
     await moveWaits(tx, stepId, action);
-    await stepsChanged(tx, campaign, 'A step was added', stepId);
+    await stepsChanged(tx, campaign, 'A step was added', stepId, { signalRuns: place !== undefined });
     return written(tx, stepId);
   });
 }
 
-/** Inserts an empty email behind the last step and links that one to it, if it ends the flow without being an `end`. */
+/** Inserts an empty email behind the last step and links that one to it, if it ends the flow without being an `end` and it is asked for. */
 async function insertLast(
   tx: Tx,
   campaign: CampaignRow,
   rows: readonly CampaignStepRow[],
   id: string,
+  { isLinked }: { isLinked: boolean },
 ): Promise<CampaignStepRow> {
   const last = rows.at(-1);
   const step = await tx.org.create(CampaignSteps, {
@@ -85,8 +94,11 @@ async function insertLast(
     created_at: tx.now,
     updated_at: tx.now,
   });
-  if (last && toGraphStep(last).conditions.branches.length === 0)
-    await store(tx, last.id, { conditions: { ...defaultConditions(toGraphStep(last).action, id) } });
+  if (isLinked && last && toGraphStep(last).conditions.branches.length === 0)
+    await store(tx, last.id, {
+      conditions: { ...defaultConditions(toGraphStep(last).action, id) },
+      updated_at: tx.now,
+    });
   return step;
 }
 
@@ -94,6 +106,7 @@ async function insertLast(
  * Changes a step; contacts who have not passed it get the new one. A changed kind or action resets the links to the defaults
  * of its new type, unless they were set by hand or are part of the request.
  * @param options.expectedUpdatedAt the `updated_at` that the caller has seen
+ * @param options.place where it is put, after the other changes
  * @throws AppError not_found, bad_request with all faults, conflict when it has another `updated_at` by now
  */
 export async function updateStep(
@@ -101,17 +114,22 @@ export async function updateStep(
   campaignId: string,
   stepId: string,
   input: StepUpdate,
-  { expectedUpdatedAt }: { expectedUpdatedAt?: Date | undefined } = {},
+  { expectedUpdatedAt, place }: { expectedUpdatedAt?: Date | undefined; place?: StepPlace | undefined } = {},
 ): Promise<WrittenStep> {
   return transact(ctx, async (tx) => {
     const { campaign, rows } = await lockSteps(tx, campaignId);
     const row = findStep(rows, stepId);
     assertAsSeen('The step', row.updated_at, expectedUpdatedAt);
     const change = edited(row, input);
-    const action = await editSteps(tx, campaign, () => storeChange(tx, campaign, rows, row.id, change));
+    const action = await editSteps(tx, campaign, async () => {
+      const stored = await storeChange(tx, campaign, rows, row.id, change);
+      if (place) await storePlace(tx, campaignId, row.id, place);
+      return stored;
+    });
     const moves = ['wait_after', 'kind', 'action', 'conditions'] as const;
     // Whoever waits by the old step must look at the new one.
-    const signalRuns = moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
+    const signalRuns =
+      place !== undefined || moves.some((field) => JSON.stringify(row[field]) !== JSON.stringify(change.after[field]));
     await moveWaits(tx, row.id, action);
     await stepsChanged(tx, campaign, 'A step was changed', row.id, { signalRuns });
     return written(tx, row.id);
@@ -138,6 +156,17 @@ async function storeChange(
     updated_at: tx.now,
   });
   return action;
+}
+
+/** Puts a step of a locked campaign in another place. @throws AppError bad_request without such a place */
+async function storePlace(tx: Tx, campaignId: string, stepId: string, place: StepPlace): Promise<void> {
+  const { rows } = await lockSteps(tx, campaignId);
+  const before = new Map(rows.map((row) => [row.id, row]));
+  for (const { id, position, conditions } of placeStep(rows.map(toGraphStep), stepId, place)) {
+    const row = before.get(id)!;
+    if (row.position !== position || JSON.stringify(row.conditions) !== JSON.stringify(conditions))
+      await store(tx, id, { position, conditions: { ...conditions }, updated_at: tx.now });
+  }
 }
 
 async function written(tx: Tx, stepId: string): Promise<WrittenStep> {
@@ -210,7 +239,10 @@ export async function deleteStep(ctx: Ctx, campaignId: string, stepId: string): 
       for (const other of rows) {
         const { conditions } = toGraphStep(other);
         if (other.id === row.id || !conditions.branches.some((branch) => branch.to === row.id)) continue;
-        await store(tx, other.id, { conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) } });
+        await store(tx, other.id, {
+          conditions: { ...rewire(conditions, (to) => (to === row.id ? successor : to)) },
+          updated_at: tx.now,
+        });
       }
       await tx.org.query(CampaignSteps).findById(row.id).delete();
       await tx.org.insert('removed_steps', {

@@ -3,6 +3,7 @@ import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { sceneOfCrm } from './crm.ts';
+import { sceneOfSequences } from './campaigns.ts';
 import { sceneOfLeads } from './leads.ts';
 import { sceneOfMeetings } from './meetings.ts';
 import { sceneOfInbox } from './inbox.ts';
@@ -19,6 +20,7 @@ export interface Scene {
 /** What each room adds to the workspace, and its pages; in the order in which they are made. */
 const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfCampaigns,
+  sceneOfSequences,
   sceneOfLeads,
   sceneOfCrm,
   sceneOfMeetings,

@@ -142,8 +142,13 @@ export function defaultConditions(action: StepAction | null, to: string | null):
 
 /** The step a contact normally goes to: what replaces a step that is taken out of the graph. */
 export function normalSuccessor(step: GraphStep): string | null {
+  return normalBranch(step)?.to ?? null;
+}
+
+/** The link by which a contact normally leaves a step, without reactions or values that a branch asks for. */
+export function normalBranch(step: GraphStep): Branch | null {
   const outcome: Outcome = step.kind === 'email' ? 'sent' : (NORMAL_OUTCOMES[step.action?.type ?? ''] ?? 'done');
-  return matchingBranch(step, factsAfter(outcome))?.to ?? null;
+  return matchingBranch(step, factsAfter(outcome));
 }
 
 const NORMAL_OUTCOMES: Record<string, Outcome> = { app_action: 'success', wait_for_event: 'event', wait: 'elapsed' };

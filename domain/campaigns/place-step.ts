@@ -1,0 +1,88 @@
+import { badRequest, refuseProblems, type AppError } from '../../lib/errors.ts';
+import {
+  defaultConditions,
+  firstStep,
+  graphProblems,
+  normalBranch,
+  normalSuccessor,
+  rewire,
+  type Branch,
+  type GraphStep,
+  type StepConditions,
+} from '../engine/campaign/graph.ts';
+
+/** Where a step is put: behind another one, on its normal way or on one of its branches (by index); null: at the beginning. */
+export interface StepPlace {
+  after: string | null;
+  branch?: number | undefined;
+}
+
+/** A step as its place makes it. */
+export interface PlacedStep {
+  id: string;
+  position: number;
+  conditions: StepConditions;
+}
+
+/**
+ * The steps of a campaign after one of them was put in another place: links to it lead on to where it led, it takes over the link it is put into,
+ * and its own normal way goes on to where that link went. Its other branches stay.
+ * @param steps all of them, in order; the moved one is among them, linked or not
+ * @throws AppError bad_request where there is no such place, or the steps would go round in a circle
+ */
+export function placeStep(steps: readonly GraphStep[], stepId: string, { after, branch }: StepPlace): PlacedStep[] {
+  const moved = steps.find(({ id }) => id === stepId)!;
+  const led = normalSuccessor(moved);
+  const others = steps
+    .filter(({ id }) => id !== stepId)
+    .map((step) => ({ ...step, conditions: rewire(step.conditions, (to) => (to === stepId ? led : to)) }));
+  const before = after === null ? undefined : others.find(({ id }) => id === after);
+  if (after !== null && !before) throw misplaced('after', 'is not another step of this campaign');
+  const next = before ? putBehind(before, stepId, branch) : (firstStep(others)?.id ?? null);
+  const at = before ? others.indexOf(before) + 1 : 0;
+  const ordered: GraphStep[] = others.toSpliced(at, 0, { ...moved, conditions: leadOn(moved, next) });
+  const placed = ordered.map((step, position) => ({ ...step, position }));
+  refuseProblems(graphProblems(placed, ({ id }) => (id === stepId ? 'body.place' : `steps.${id}`)));
+  return placed;
+}
+
+/** Links a step to the one that is put behind it. @returns where that link went before */
+function putBehind(before: GraphStep, stepId: string, branch: number | undefined): string | null {
+  const { branches } = before.conditions;
+  if (before.action?.type === 'end') throw misplaced('after', 'ends the flow: nothing comes behind it');
+  if (branch !== undefined) {
+    const link = branches[branch];
+    if (!link) throw misplaced('branch', 'is not a branch of that step');
+    before.conditions = { ...before.conditions, branches: branches.with(branch, { ...link, to: stepId }) };
+    return link.to;
+  }
+  const normal = normalBranch(before);
+  before.conditions = {
+    ...before.conditions,
+    branches: normal ? relink(before, stepId) : [...branches, ...defaultConditions(before.action, stepId).branches],
+  };
+  return normal?.to ?? null;
+}
+
+/** The links of the moved step: its normal way, and whatever led to the same step, goes on to `next`. */
+function leadOn(moved: GraphStep, next: string | null): StepConditions {
+  const { branches } = moved.conditions;
+  if (branches.length === 0) return { ...moved.conditions, ...defaultConditions(moved.action, next) };
+  const links = relink(moved, next);
+  const last = links.at(-1)!;
+  // A plain link to nowhere at the end says what no link says.
+  const isIdle = last.to === null && (last.when ?? []).length === 0;
+  return { ...moved.conditions, branches: isIdle ? links.slice(0, -1) : links };
+}
+
+/** The branches of a step whose normal way, and whatever leads to the same step, lead to another one. */
+function relink(step: GraphStep, to: string | null): Branch[] {
+  const normal = normalBranch(step);
+  return step.conditions.branches.map((link) =>
+    link === normal || (link.to !== null && link.to === normal?.to) ? { ...link, to } : link,
+  );
+}
+
+function misplaced(field: 'after' | 'branch', message: string): AppError {
+  return badRequest('There is no such place for the step', [{ path: `body.place.${field}`, message }]);
+}

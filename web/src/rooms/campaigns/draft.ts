@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import { HeronError } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+
+/** What one person is changing while others may change it too. */
+export interface Draft<T> {
+  /** What is stored with one's own changes on top. */
+  value: T;
+  change(fields: Partial<T>): void;
+  isChanged: boolean;
+  /** Fields that somebody else has changed meanwhile and this person too, and what they are now; null where there are none. */
+  theirs: { fields: (keyof T & string)[]; value: T } | null;
+  /** Drops one's own changes of those fields. */
+  takeTheirs(): void;
+  /** Lets one's own changes of those fields stand. */
+  keepMine(): void;
+  /** Drops all changes. */
+  reset(): void;
+  save: { mutate: () => void; error: unknown; isPending: boolean };
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * Changes to something that is stored. What others change meanwhile comes in by itself where this person has not touched it; where both have,
+ * the person decides, and nothing is lost. The API refuses a write to another state than the one that was seen.
+ */
+export function useDraft<T extends { updated_at: string }>({
+  stored,
+  write,
+  readAgain,
+  stale,
+  done,
+}: {
+  stored: T;
+  write: (changes: Partial<T>, seen: string) => Promise<unknown>;
+  /** Asks for what is stored now. */
+  readAgain: () => Promise<T | undefined>;
+  stale: readonly (readonly unknown[])[];
+  done: string;
+}): Draft<T> {
+  const [base, setBase] = useState(stored);
+  const [mine, setMine] = useState<Partial<T>>({});
+  const both = meeting(base, stored, mine);
+  if (!isSame(base, stored) && both.length === 0) setBase(stored);
+  const save = useAct(
+    async () => {
+      try {
+        return await write(mine, base.updated_at);
+      } catch (error) {
+        if (!(error instanceof HeronError && error.status === 409 && error.code === 'conflict')) throw error;
+        const now = await readAgain();
+        // Where both changed the same, the page shows it and the person decides.
+        if (!now || meeting(base, now, mine).length > 0) throw error;
+        return await write(mine, now.updated_at);
+      }
+    },
+    { stale, done, isShown: true, onDone: () => setMine({}) },
+  );
+  return {
+    value: { ...base, ...mine },
+    change: (fields) =>
+      setMine((before) => {
+        const next = { ...before, ...fields };
+        for (const name of Object.keys(next) as (keyof T)[]) if (isSame(next[name], base[name])) delete next[name];
+        return next;
+      }),
+    isChanged: Object.keys(mine).length > 0,
+    theirs: both.length > 0 ? { fields: both, value: stored } : null,
+    takeTheirs: () => {
+      setMine(Object.fromEntries(Object.entries(mine).filter(([name]) => !both.includes(name as never))) as Partial<T>);
+      setBase(stored);
+      save.reset();
+    },
+    keepMine: () => {
+      setBase(stored);
+      save.reset();
+    },
+    reset: () => {
+      setMine({});
+      setBase(stored);
+      save.reset();
+    },
+    save: { mutate: () => save.mutate(), error: both.length > 0 ? null : save.error, isPending: save.isPending },
+  };
+}
+
+/** Fields that both have changed, to different values. */
+function meeting<T>(base: T, stored: T, mine: Partial<T>): (keyof T & string)[] {
+  return (Object.keys(mine) as (keyof T & string)[]).filter(
+    (name) => name !== 'updated_at' && !isSame(base[name], stored[name]) && !isSame(stored[name], mine[name]),
+  );
+}

@@ -1,0 +1,175 @@
+import { Input, Text } from '@mantine/core';
+import {
+  acceptCompletion,
+  autocompletion,
+  completionKeymap,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  keymap,
+  MatchDecorator,
+  ViewPlugin,
+  type DecorationSet,
+  type ViewUpdate,
+} from '@codemirror/view';
+import { useEffect, useId, useRef } from 'react';
+import { STYLE_NONCE } from '../../app/meta.ts';
+import { text, useText } from '../../text/index.ts';
+
+/** Functions of templates, with what is put in for each. */
+const FUNCTIONS: readonly [name: string, apply: string][] = [
+  ['default', 'default ""'],
+  ['upper', 'upper'],
+  ['lower', 'lower'],
+  ['title', 'title'],
+  ['trim', 'trim'],
+  ['truncate', 'truncate 20'],
+  ['urlquery', 'urlquery'],
+];
+
+/** A field for text with variables, functions and spintax: `{{` offers what there is, `{` two wordings to choose from. */
+export default function Editor({
+  label,
+  description,
+  value,
+  variables,
+  isOneLine = false,
+  isReadOnly,
+  onChange,
+}: {
+  label: string;
+  description: string;
+  value: string;
+  variables: readonly string[];
+  isOneLine?: boolean;
+  isReadOnly: boolean;
+  onChange: (value: string) => void;
+}) {
+  useText();
+  const id = useId();
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const latest = useRef({ onChange, variables });
+  latest.current = { onChange, variables };
+  useEffect(() => {
+    const readOnly = new Compartment();
+    const editor = new EditorView({
+      parent: host.current!,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          ...(STYLE_NONCE ? [EditorView.cspNonce.of(STYLE_NONCE)] : []),
+          history(),
+          highlight,
+          autocompletion({ override: [(context) => complete(context, latest.current.variables)], icons: false }),
+          keymap.of([{ key: 'Tab', run: acceptCompletion }, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
+          isOneLine ? oneLine : [EditorView.lineWrapping, EditorView.theme({ '.cm-content': { minHeight: '10rem' } })],
+          EditorView.contentAttributes.of({ 'aria-labelledby': `${id}-label`, 'aria-describedby': `${id}-why` }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+          }),
+          readOnly.of([EditorState.readOnly.of(isReadOnly), EditorView.editable.of(!isReadOnly)]),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+    // The editor keeps its own text; what comes from outside is put in below.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [id, isOneLine, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && editor.state.doc.toString() !== value)
+      editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+  return (
+    <div>
+      <Input.Label id={`${id}-label`} labelElement="div" onClick={() => view.current?.focus()}>
+        {label}
+      </Input.Label>
+      <Text size="xs" c="dimmed" id={`${id}-why`} mb={description ? 4 : 0}>
+        {description}
+      </Text>
+      <div className="editor" ref={host} data-lines={isOneLine ? 'one' : 'many'} />
+    </div>
+  );
+}
+
+/** A subject has no second line: pasted line breaks become spaces. */
+const oneLine: Extension = EditorState.transactionFilter.of((transaction) =>
+  transaction.newDoc.lines > 1
+    ? [
+        transaction,
+        {
+          changes: {
+            from: 0,
+            to: transaction.newDoc.length,
+            insert: transaction.newDoc.toString().replace(/\s*\n\s*/g, ' '),
+          },
+          sequential: true,
+        },
+      ]
+    : transaction,
+);
+
+/** Marks variables, and wordings of which one is taken. */
+const matcher = new MatchDecorator({
+  regexp: /\{\{[^{}]*\}\}|\{\{[^{}]*$|\{[^{}|]*\|[^{}]*\}/g,
+  decoration: ([found]) =>
+    Decoration.mark({
+      class: found.startsWith('{{') ? (found.endsWith('}}') ? 'cm-variable' : 'cm-broken') : 'cm-spintax',
+    }),
+});
+const highlight = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+    constructor(view: EditorView) {
+      this.decorations = matcher.createDeco(view);
+    }
+    update(update: ViewUpdate) {
+      this.decorations = matcher.updateDeco(update, this.decorations);
+    }
+  },
+  { decorations: ({ decorations }) => decorations },
+);
+
+/** What can stand at the cursor: a variable behind `{{`, a function behind `|`, spintax behind a single brace. */
+function complete(context: CompletionContext, variables: readonly string[]): CompletionResult | null {
+  const piped = context.matchBefore(/\{\{[^{}]*\|\s*\w*/);
+  if (piped) {
+    const from = context.pos - /\w*$/.exec(piped.text)![0].length;
+    return { from, options: FUNCTIONS.map(([name, apply]) => ({ label: name, apply: `${apply} ` })) };
+  }
+  const open = context.matchBefore(/\{\{\s*\.?[\w.]*/);
+  if (open) {
+    const closes = context.state.sliceDoc(context.pos, context.pos + 2) === '}}' ? '' : '}}';
+    return {
+      from: open.from,
+      filter: true,
+      options: variables.map((name) => ({
+        label: `{{${written(name)}`,
+        displayLabel: name,
+        apply: `{{${written(name)}${closes}`,
+      })),
+    };
+  }
+  const brace = context.matchBefore(/\{$/);
+  if (!brace) return null;
+  return {
+    from: brace.from,
+    options: [
+      { label: '{{', displayLabel: text('letter.editor.variable'), apply: '{{.' },
+      { label: '{|}', displayLabel: text('letter.editor.spintax'), apply: '{Hello|Hi}' },
+    ],
+  };
+}
+
+/** How a template names a field: plain words by a dot, others by `index`. */
+function written(name: string): string {
+  return /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name) ? `.${name}` : `index . "${name.replaceAll('"', '\\"')}"`;
+}

@@ -1,0 +1,135 @@
+import type { AnswerOf } from '../../app/api.ts';
+import { text, textOf, toNumber } from '../../text/index.ts';
+
+export type Step = AnswerOf<'/v1/campaigns/{id}/steps'>[number];
+export type Flow = AnswerOf<'/v1/campaigns/{id}/flow'>;
+
+/** One thing a branch asks for. */
+export interface Condition {
+  field: string;
+  operator: string;
+  value?: string | number | boolean | undefined;
+}
+
+/** A link of a step: to another one, or to the end of the way. */
+export interface Branch {
+  to: string | null;
+  when?: Condition[] | undefined;
+}
+
+/** What a step does that is no letter; its fields depend on its type. */
+export type Action = { type: string } & Record<string, unknown>;
+
+/** The links of a step, in the order in which they are tried. */
+export function branchesOf(step: Pick<Step, 'conditions'>): Branch[] {
+  return (step.conditions as { branches?: Branch[] }).branches ?? [];
+}
+
+/** What a step is: `email`, or the type of its action. */
+export function typeOf(step: Pick<Step, 'kind' | 'action'>): string {
+  return step.kind === 'email' ? 'email' : ((step.action as Action | null)?.type ?? 'end');
+}
+
+/** Minutes in words: the largest unit that is a whole number of them. */
+export function toSpan(minutes: number): string {
+  if (minutes % 1440 === 0) return text('step.span.days', { count: minutes / 1440 });
+  if (minutes % 60 === 0) return text('step.span.hours', { count: minutes / 60 });
+  return text('step.span.minutes', { count: minutes });
+}
+
+/** What a step says of itself in a line. */
+export function summaryOf(step: Step, isFirst: boolean): string {
+  const action = (step.action ?? {}) as Action;
+  switch (typeOf(step)) {
+    case 'email': {
+      const subject = step.subject.trim() || text('sequence.sameConversation');
+      return isFirst || step.wait_after === 0
+        ? subject
+        : text('sequence.letterAfter', { count: step.wait_after, subject });
+    }
+    case 'wait':
+      return toSpan(Number(action.wait_minutes));
+    case 'wait_for_event': {
+      const event = String(action.wait_event_name);
+      return action.timeout_minutes === null
+        ? event
+        : text('sequence.eventWithin', { event, span: toSpan(Number(action.timeout_minutes)) });
+    }
+    case 'app_action':
+      return String(action.path);
+    case 'notify':
+      return String(action.message || text('sequence.noMessage'));
+    default:
+      return textOf('sequence.about', typeOf(step), '');
+  }
+}
+
+/** A branch's conditions in a few words; empty for a plain link. */
+export function conditionsInWords({ when = [] }: Branch): string {
+  return when.map(conditionInWords).join(` ${text('sequence.and')} `);
+}
+
+function conditionInWords({ field, operator, value }: Condition): string {
+  const isReaction = field === 'opened' || field === 'clicked' || field === 'replied';
+  if (isReaction && operator === 'equals')
+    return value === true || value === 'true' ? textOf('sequence.did', field) : textOf('sequence.didNot', field);
+  if (field === 'node_outcome' && operator === 'equals') return textOf('sequence.outcome', String(value));
+  return [field.replace(/^contact\.(custom\.)?/, ''), textOf('ways.operator', operator), value ?? ''].join(' ').trim();
+}
+
+/** Where things stand in the picture of a sequence, in px. */
+export interface Place {
+  x: number;
+  y: number;
+}
+
+export const NODE = { width: 240, height: 108 } as const;
+const GAP = { x: 48, y: 64 } as const;
+
+/**
+ * Puts every step below those that lead to it: the longest way decides the row, and a step stands in the middle over those it leads to. Steps
+ * that no way leads to stand on the right.
+ */
+export function layOut(steps: readonly Step[]): { places: Map<string, Place>; height: number; width: number } {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const targets = (id: string) => [
+    ...new Set(branchesOf(byId.get(id)!).flatMap(({ to }) => (to && byId.has(to) ? [to] : []))),
+  ];
+  const rows = new Map<string, number>();
+  const parents = new Map<string, string | null>();
+  const descend = (id: string, row: number, parent: string | null): void => {
+    if ((rows.get(id) ?? -1) >= row) return;
+    rows.set(id, row);
+    parents.set(id, parent);
+    // The API refuses circles; this keeps a faulty answer from going round.
+    if (row > steps.length) return;
+    for (const next of targets(id)) descend(next, row + 1, id);
+  };
+  const roots: string[] = [];
+  for (const step of steps) {
+    if (rows.has(step.id)) continue;
+    roots.push(step.id);
+    descend(step.id, 0, null);
+  }
+  const children = (id: string) => targets(id).filter((next) => parents.get(next) === id);
+  const places = new Map<string, Place>();
+  let free = 0;
+  const place = (id: string): number => {
+    const below = children(id).map(place);
+    const x = below.length > 0 ? (below[0]! + below.at(-1)!) / 2 : (free += 1) - 1;
+    places.set(id, { x: x * (NODE.width + GAP.x), y: rows.get(id)! * (NODE.height + GAP.y) });
+    return x;
+  };
+  for (const root of roots) if (parents.get(root) === null) place(root);
+  const lowest = Math.max(0, ...[...places.values()].map(({ y }) => y));
+  return { places, height: lowest + NODE.height, width: Math.max(1, free) * (NODE.width + GAP.x) - GAP.x };
+}
+
+/** How many of those who reached a step went on by a link, as text; empty where nobody did. */
+export function shareOf(flow: Flow | undefined, from: string, to: string | null): string {
+  const reached = flow?.steps.find(({ step_id }) => step_id === from)?.reached ?? 0;
+  const went = flow?.links.find((link) => link.from === from && link.to === to)?.leads ?? 0;
+  return reached === 0 || went === 0 || to === null
+    ? ''
+    : toNumber(went / reached, { style: 'percent', maximumFractionDigits: 0 });
+}

@@ -1,0 +1,137 @@
+import '@xyflow/react/dist/style.css';
+import { useComputedColorScheme } from '@mantine/core';
+import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
+import {
+  Controls,
+  Handle,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  type Edge,
+  type Node,
+  type NodeProps,
+} from '@xyflow/react';
+import { useMemo } from 'react';
+import { useText } from '../../text/index.ts';
+import { branchesOf, conditionsInWords, layOut, NODE, shareOf, type Flow, type Step } from './flow.ts';
+import { StepCard } from './step-card.tsx';
+
+type StepNode = Node<{ step: Step; flow: Flow | undefined; isFirst: boolean; isChosen: boolean; choose: () => void }>;
+type EndNode = Node<{ label: string }>;
+
+const KINDS = { step: StepInGraph, end: EndInGraph };
+const END = { width: 84, height: 34 };
+const MARGIN = 24;
+const TALLEST = 2_400;
+
+/** The sequence as one picture: steps with who stands there, links with what they ask and how many went on by them. */
+export default function Graph({
+  steps,
+  flow,
+  chosen,
+  choose,
+}: {
+  steps: readonly Step[];
+  flow: Flow | undefined;
+  chosen: string;
+  choose: (id: string) => void;
+}) {
+  const t = useText();
+  const scheme = useComputedColorScheme('light');
+  const { places, height, width } = useMemo(() => layOut(steps), [steps]);
+  const nodes: (StepNode | EndNode)[] = steps.map((step, at) => ({
+    id: step.id,
+    type: 'step',
+    position: places.get(step.id)!,
+    ...NODE,
+    data: { step, flow, isFirst: at === 0, isChosen: step.id === chosen, choose: () => choose(step.id) },
+  }));
+  const edges: Edge[] = [];
+  for (const step of steps) {
+    const branches = branchesOf(step);
+    branches.forEach((branch, at) => {
+      const target = branch.to !== null && places.has(branch.to) ? branch.to : `end-${step.id}-${at}`;
+      if (branch.to === null) {
+        const { x, y } = places.get(step.id)!;
+        nodes.push({
+          id: target,
+          type: 'end',
+          position: { x: x + NODE.width + 24 + at * 12, y: y + NODE.height + 8 },
+          ...END,
+          data: { label: t('sequence.end') },
+        });
+      }
+      const label = [conditionsInWords(branch), shareOf(flow, step.id, branch.to)].filter(Boolean).join(' · ');
+      edges.push({
+        id: `${step.id}-${at}`,
+        source: step.id,
+        target,
+        type: 'smoothstep',
+        focusable: false,
+        ...(label ? { label } : {}),
+        labelBgPadding: [6, 3],
+        labelBgBorderRadius: 4,
+      });
+    });
+  }
+  return (
+    <ReactFlowProvider>
+      <div
+        className="sequence-graph"
+        style={{ height: Math.min(height + 2 * MARGIN, TALLEST) }}
+        data-width={width}
+        role="group"
+        aria-label={t('sequence.picture')}
+      >
+        <ReactFlow
+          key={`${steps.length}-${width}-${height}`}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={KINDS as never}
+          colorMode={scheme}
+          fitView
+          fitViewOptions={{ maxZoom: 1, padding: 0.04 }}
+          minZoom={0.2}
+          maxZoom={1.5}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          zoomOnScroll={false}
+          zoomOnDoubleClick={false}
+          preventScrolling={false}
+          proOptions={{ hideAttribution: true }}
+          ariaLabelConfig={{
+            'controls.ariaLabel': t('sequence.controls'),
+            'controls.zoomIn.ariaLabel': t('sequence.zoomIn'),
+            'controls.zoomOut.ariaLabel': t('sequence.zoomOut'),
+            'controls.fitView.ariaLabel': t('sequence.fit'),
+          }}
+        >
+          <Controls showInteractive={false} position="top-right" />
+        </ReactFlow>
+      </div>
+    </ReactFlowProvider>
+  );
+}
+
+function StepInGraph({ data }: NodeProps<StepNode>) {
+  return (
+    <>
+      <Handle type="target" position={Position.Top} isConnectable={false} />
+      <StepCard {...data} />
+      <Handle type="source" position={Position.Bottom} isConnectable={false} />
+    </>
+  );
+}
+
+function EndInGraph({ data }: NodeProps<EndNode>) {
+  return (
+    <div className="sequence-end">
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <IconFlag size={14} />
+      {data.label}
+    </div>
+  );
+}

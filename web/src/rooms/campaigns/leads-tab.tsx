@@ -1,0 +1,216 @@
+import { ActionIcon, Badge, Group, Menu, Select, Stack, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconDots from '@tabler/icons-react/dist/esm/icons/IconDots.mjs';
+import IconUsers from '@tabler/icons-react/dist/esm/icons/IconUsers.mjs';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { useFilter } from '../../parts/filter.ts';
+import { PagedTable, usePaged } from '../../parts/paged.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To } from '../../parts/to.tsx';
+import { textOf, useText } from '../../text/index.ts';
+import { Confirm } from './confirm.tsx';
+import { AddLeads } from './add-leads.tsx';
+
+type Lead = RowOf<'/v1/campaigns/{id}/leads'>;
+type Status = Lead['status'];
+const STATUSES: readonly Status[] = [
+  'pending',
+  'active',
+  'paused',
+  'replied',
+  'completed',
+  'bounced',
+  'unsubscribed',
+  'undeliverable',
+  'failed',
+];
+const COLORS: Record<string, string> = {
+  active: 'blue',
+  replied: 'teal',
+  paused: 'yellow',
+  bounced: 'red',
+  failed: 'red',
+  undeliverable: 'red',
+};
+const PAGE = 50;
+
+/** The leads of a campaign: how far each is and why, with what can be done about one. The filter lives in the address. */
+export function Leads({ id }: { id: string }) {
+  const t = useText();
+  const may = useCan('manage_campaigns');
+  const [status, setStatus] = useFilter('status');
+  const leads = usePaged(['campaigns', id, 'leads', 'list', status], (cursor, signal) =>
+    dataOf(
+      heron.GET('/v1/campaigns/{id}/leads', {
+        params: {
+          path: { id },
+          query: { limit: PAGE, ...(status ? { status: status as Status } : {}), ...cursor },
+        },
+        signal,
+      }),
+    ),
+  );
+  const add = may ? <AddLeads id={id} /> : null;
+  return (
+    <Answered query={leads} skeleton={<ListSkeleton rows={5} />}>
+      {({ pages }) =>
+        pages[0]?.data.length === 0 && !status ? (
+          <Empty icon={IconUsers} title={t('campaign.lead.empty')} action={add}>
+            {t('campaign.leads.empty')}
+          </Empty>
+        ) : (
+          <Stack gap="sm">
+            <Group justify="space-between">
+              <Select
+                value={status || null}
+                onChange={(value) => setStatus(value ?? '')}
+                data={STATUSES.map((value) => ({ value, label: textOf('lead.status', value) }))}
+                placeholder={t('campaigns.anyStatus')}
+                aria-label={t('campaigns.anyStatus')}
+                clearable
+                w={200}
+              />
+              {add}
+            </Group>
+            <PagedTable
+              list={leads}
+              minWidth={760}
+              columns={[
+                { label: t('campaign.lead.who') },
+                { label: t('campaigns.status') },
+                { label: t('campaign.lead.step') },
+                { label: t('campaign.lead.why') },
+                { label: t('campaign.lead.last') },
+                ...(may ? [{ label: t('campaign.lead.do') }] : []),
+              ]}
+            >
+              {pages.flatMap(({ data }) =>
+                data.map((lead) => <Row key={lead.contact_id} campaignId={id} lead={lead} may={may} />),
+              )}
+            </PagedTable>
+          </Stack>
+        )
+      }
+    </Answered>
+  );
+}
+
+function Row({ campaignId, lead, may }: { campaignId: string; lead: Lead; may: boolean }) {
+  const t = useText();
+  const name = lead.contact?.email ?? t('campaign.leads.erased');
+  return (
+    <Table.Tr>
+      <Table.Td maw={240} className="clip">
+        <To to={`/campaigns/${campaignId}/leads/${lead.contact_id}`} size="sm" fw={600} title={name}>
+          {name}
+        </To>
+        {lead.contact?.company ? (
+          <Text size="xs" c="dimmed" className="clip">
+            {lead.contact.company}
+          </Text>
+        ) : null}
+      </Table.Td>
+      <Table.Td>
+        <Badge variant="light" tt="none" color={COLORS[lead.status] ?? 'gray'}>
+          {textOf('lead.status', lead.status)}
+        </Badge>
+      </Table.Td>
+      <Table.Td maw={180} className="clip" title={lead.current_step ?? undefined}>
+        {lead.current_step ?? '–'}
+      </Table.Td>
+      <Table.Td maw={260} c="dimmed" className="wrap-anywhere">
+        <Why lead={lead} />
+      </Table.Td>
+      <Table.Td c="dimmed">{lead.last_activity_at ? <Ago at={lead.last_activity_at} /> : '–'}</Table.Td>
+      {may ? (
+        <Table.Td>
+          <Actions campaignId={campaignId} lead={lead} name={name} />
+        </Table.Td>
+      ) : null}
+    </Table.Tr>
+  );
+}
+
+function Why({ lead }: { lead: Lead }) {
+  const t = useText();
+  if (lead.failure_reason) return lead.failure_reason;
+  if (lead.hold)
+    return (
+      <>
+        {lead.hold.reason || textOf('campaign.lead.hold', lead.hold.source)}
+        {lead.hold.until ? (
+          <>
+            {', '}
+            <Ago at={lead.hold.until} />
+          </>
+        ) : null}
+      </>
+    );
+  if (lead.blocked) return t('campaign.lead.blocked');
+  if (!lead.waiting_for) return null;
+  return (
+    <>
+      {t('campaign.lead.waits', { what: lead.waiting_for })}
+      {lead.waiting_until ? (
+        <>
+          {', '}
+          <Ago at={lead.waiting_until} />
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function Actions({ campaignId, lead, name }: { campaignId: string; lead: Lead; name: string }) {
+  const t = useText();
+  const path = { params: { path: { id: campaignId, contactId: lead.contact_id } } };
+  const stale = [
+    ['campaigns', campaignId],
+    ['campaign-flow', campaignId],
+  ];
+  const pause = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/pause', { ...path, body: {} })), {
+    stale,
+    done: t('campaign.lead.paused'),
+  });
+  const resume = useAct(() => dataOf(heron.POST('/v1/campaigns/{id}/leads/{contactId}/resume', path)), {
+    stale,
+    done: t('campaign.lead.resumed'),
+  });
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/leads/{contactId}', path)), {
+    stale,
+    done: t('campaign.lead.removed'),
+    isShown: true,
+  });
+  const [isRemoving, removal] = useDisclosure();
+  const isOpen = lead.status === 'pending' || lead.status === 'active';
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('campaign.lead.actions', { name })}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {lead.hold ? <Menu.Item onClick={() => resume.mutate()}>{t('campaign.lead.resume')}</Menu.Item> : null}
+          {isOpen ? <Menu.Item onClick={() => pause.mutate()}>{t('campaign.lead.pause')}</Menu.Item> : null}
+          <Menu.Item color="red" onClick={removal.open}>
+            {t('campaign.lead.remove')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        opened={isRemoving}
+        close={removal.close}
+        title={t('campaign.lead.remove.ask', { name })}
+        action={t('campaign.lead.remove')}
+        act={remove}
+      >
+        {t('campaign.lead.remove.why')}
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,340 @@
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { Calendar } from './calendar.tsx';
+import { useDraft } from './draft.ts';
+import { Theirs } from './theirs.tsx';
+import { dayOf, toInstant } from './zone.ts';
+
+export type Campaign = AnswerOf<'/v1/campaigns/{id}'>;
+type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
+/** In the order of a week that begins on Monday, which is bit 0. */
+export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+/** Fields whose change gives reserved letters new times. */
+const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
+
+/** When and how much a campaign sends, and a calendar that says when it will be done; as it is written, before it is saved. */
+export function Schedule({ campaign }: { campaign: Campaign }) {
+  const t = useText();
+  const mayWrite = useCan('manage_campaigns');
+  const { id } = campaign;
+  const path = { params: { path: { id } } };
+  const draft = useDraft<Campaign>({
+    stored: campaign,
+    write: async (changes, seen) => {
+      const row = await dataOf(
+        heron.PATCH('/v1/campaigns/{id}', { ...path, body: { ...(changes as Change), expected_updated_at: seen } }),
+      );
+      if ('id' in row && 'days' in row) queryClient.setQueryData(['campaigns', id], row);
+    },
+    readAgain: async () => {
+      const row = await dataOf(heron.GET('/v1/campaigns/{id}', path));
+      queryClient.setQueryData(['campaigns', id], row);
+      return row;
+    },
+    stale: [['campaigns'], ['checklist']],
+    done: t('saved'),
+  });
+  const { value, change } = draft;
+  const isMoved = MOVES.some((name) => JSON.stringify(value[name]) !== JSON.stringify(campaign[name]));
+  const usesWindows = value.schedule_windows.some((windows) => windows.length > 0);
+  return (
+    <div className="sequence" data-open="true">
+      <Section title={t('campaign.when')}>
+        <Stack gap="md">
+          {usesWindows ? (
+            <Windows
+              value={value.schedule_windows}
+              change={(schedule_windows) => change({ schedule_windows })}
+              isReadOnly={!mayWrite}
+            />
+          ) : (
+            <>
+              <Checkbox.Group
+                label={t('campaign.schedule.days')}
+                value={DAYS.filter((_, at) => value.days & (1 << at))}
+                onChange={(chosen) =>
+                  change({ days: DAYS.reduce((mask, day, at) => mask | (chosen.includes(day) ? 1 << at : 0), 0) })
+                }
+              >
+                <Group gap="md" mt={6}>
+                  {DAYS.map((day) => (
+                    <Checkbox key={day} value={day} label={t(`campaign.day.${day}`)} disabled={!mayWrite} />
+                  ))}
+                </Group>
+              </Checkbox.Group>
+              <Group gap="sm">
+                <TextInput
+                  type="time"
+                  label={t('campaign.schedule.from')}
+                  value={value.start_time}
+                  onChange={(event) => change({ start_time: event.currentTarget.value })}
+                  disabled={!mayWrite}
+                />
+                <TextInput
+                  type="time"
+                  label={t('campaign.schedule.to')}
+                  value={value.end_time}
+                  onChange={(event) => change({ end_time: event.currentTarget.value })}
+                  disabled={!mayWrite}
+                />
+              </Group>
+            </>
+          )}
+          <Switch
+            label={t('campaign.schedule.windows')}
+            checked={usesWindows}
+            disabled={!mayWrite}
+            onChange={(event) => change({ schedule_windows: event.currentTarget.checked ? toWindows(value) : [] })}
+          />
+          <Zone value={value.timezone} change={(timezone) => change({ timezone })} isReadOnly={!mayWrite} />
+          <Group gap="sm" align="flex-start">
+            <TextInput
+              type="date"
+              label={t('campaign.schedule.begin')}
+              description={t('campaign.schedule.begin.why')}
+              value={value.start_date ? dayOf(value.start_date, value.timezone) : ''}
+              onChange={(event) =>
+                change({
+                  start_date: event.currentTarget.value ? toInstant(event.currentTarget.value, value.timezone) : null,
+                })
+              }
+              disabled={!mayWrite}
+            />
+            <TextInput
+              type="date"
+              label={t('campaign.schedule.end')}
+              description={t('campaign.schedule.end.why')}
+              value={value.end_date ? dayOf(value.end_date, value.timezone) : ''}
+              onChange={(event) =>
+                change({
+                  end_date: event.currentTarget.value ? toInstant(event.currentTarget.value, value.timezone) : null,
+                })
+              }
+              disabled={!mayWrite}
+            />
+          </Group>
+          <NumberInput
+            label={t('campaign.schedule.limit')}
+            description={t('campaign.schedule.limit.why')}
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            value={value.daily_limit}
+            onChange={(limit) => change({ daily_limit: Number(limit) })}
+            disabled={!mayWrite}
+            maw={260}
+          />
+          <Switch
+            label={t('campaign.schedule.stopOnReply')}
+            checked={value.stop_on_reply}
+            onChange={(event) => change({ stop_on_reply: event.currentTarget.checked })}
+            disabled={!mayWrite}
+          />
+          <Switch
+            label={t('campaign.schedule.openTracking')}
+            checked={value.open_tracking}
+            onChange={(event) => change({ open_tracking: event.currentTarget.checked })}
+            disabled={!mayWrite}
+          />
+          <Switch
+            label={t('campaign.schedule.linkTracking')}
+            checked={value.link_tracking}
+            onChange={(event) => change({ link_tracking: event.currentTarget.checked })}
+            disabled={!mayWrite}
+          />
+          <Theirs draft={draft} />
+          <ErrorNote error={draft.save.error} />
+          {campaign.status === 'active' && draft.isChanged ? (
+            <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
+              {t(isMoved ? 'campaign.running.schedule' : 'campaign.running.settings')}
+            </Alert>
+          ) : null}
+          {mayWrite ? (
+            <Group gap="xs">
+              <Button
+                onClick={draft.save.mutate}
+                disabled={!draft.isChanged || draft.theirs !== null}
+                loading={draft.save.isPending}
+              >
+                {t('save')}
+              </Button>
+              {draft.isChanged ? (
+                <Button variant="default" onClick={draft.reset}>
+                  {t('step.discard')}
+                </Button>
+              ) : null}
+            </Group>
+          ) : null}
+        </Stack>
+      </Section>
+      <Projection campaign={value} />
+    </div>
+  );
+}
+
+/** When everything will have been sent, as the API projects it for the schedule as it is written. */
+function Projection({ campaign }: { campaign: Campaign }) {
+  const t = useText();
+  const { id, daily_limit, days, timezone, start_date, end_date, start_time, end_time, schedule_windows } = campaign;
+  const [plan] = useDebouncedValue(
+    useMemo(
+      () => ({ daily_limit, days, timezone, start_date, end_date, start_time, end_time, schedule_windows }),
+      [daily_limit, days, timezone, start_date, end_date, start_time, end_time, schedule_windows],
+    ),
+    300,
+  );
+  const estimate = useQuery({
+    queryKey: ['campaigns', id, 'estimate', plan],
+    placeholderData: keepPreviousData,
+    retry: false,
+    queryFn: () =>
+      dataOf(heron.POST('/v1/campaigns-estimate', { body: { campaign_id: id, email_tag_ids: [], ...plan } })),
+  });
+  const { data } = estimate;
+  const finish = data?.estimated_finish_at ?? null;
+  const said = () => {
+    if (!data) return '';
+    if (data.recipients === 0) return t('campaign.estimate.nobody');
+    if (data.mailboxes === 0) return t('campaign.estimate.noMailbox');
+    if (finish === null) return t('campaign.estimate.never', { count: data.recipients });
+    return t('campaign.estimate.finish', {
+      count: data.recipients,
+      date: dayOf(finish, timezone, 'long'),
+      days: t('step.span.days', { count: data.sending_days ?? 1 }),
+    });
+  };
+  return (
+    <Section title={t('campaign.estimate.title')}>
+      <Answered query={estimate} skeleton={<ListSkeleton rows={4} height={36} />}>
+        {(answer) => (
+          <Stack gap="md">
+            <Text size="sm" fw={600}>
+              {said()}
+            </Text>
+            <SimpleGrid cols={2}>
+              <Text size="sm">
+                <Text span c="dimmed" inherit display="block">
+                  {t('campaign.estimate.perDay')}
+                </Text>
+                {toNumber(answer.daily_capacity)}
+              </Text>
+              <Text size="sm">
+                <Text span c="dimmed" inherit display="block">
+                  {t('campaign.estimate.today')}
+                </Text>
+                {toNumber(answer.remaining_today)}
+              </Text>
+            </SimpleGrid>
+            <Calendar campaign={campaign} finish={finish} />
+            <Text size="xs" c="dimmed">
+              {t('campaign.estimate.why', { zone: timezone })}
+            </Text>
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Zone({ value, change, isReadOnly }: { value: string; change: (zone: string) => void; isReadOnly: boolean }) {
+  const t = useText();
+  const zones = useMemo(() => [...new Set([value, 'UTC', ...Intl.supportedValuesOf('timeZone')])], [value]);
+  return (
+    <Select
+      label={t('campaign.schedule.zone')}
+      description={t('campaign.schedule.zone.why')}
+      data={zones}
+      value={value}
+      onChange={(zone) => zone && change(zone)}
+      searchable
+      limit={60}
+      allowDeselect={false}
+      disabled={isReadOnly}
+      maw={320}
+    />
+  );
+}
+
+type WindowsOfWeek = Campaign['schedule_windows'];
+
+/** Hours of each day by themselves, such as `09:00-12:00, 13:00-17:00`. */
+function Windows({
+  value,
+  change,
+  isReadOnly,
+}: {
+  value: WindowsOfWeek;
+  change: (windows: WindowsOfWeek) => void;
+  isReadOnly: boolean;
+}) {
+  const t = useText();
+  return (
+    <Stack gap="xs" role="group" aria-label={t('campaign.schedule.windows')}>
+      {DAYS.map((day, at) => {
+        // The API counts from Sunday.
+        const index = (at + 1) % 7;
+        const written = (value[index] ?? []).map(({ start, end }) => `${toClock(start)}-${toClock(end)}`).join(', ');
+        return (
+          <TextInput
+            key={`${day} ${written}`}
+            label={textOf('campaign.day', day)}
+            placeholder={t('campaign.schedule.windows.none')}
+            defaultValue={written}
+            onBlur={(event) =>
+              change(
+                Array.from({ length: 7 }, (_, one) =>
+                  one === index ? parseWindows(event.currentTarget.value) : (value[one] ?? []),
+                ),
+              )
+            }
+            disabled={isReadOnly}
+            maw={320}
+          />
+        );
+      })}
+    </Stack>
+  );
+}
+
+/** The hours and days of a schedule as hours of each day. */
+function toWindows({ days, start_time: from, end_time: to }: Campaign): WindowsOfWeek {
+  const [start, end] = [toMinutes(from || '00:00'), toMinutes(to || '24:00') || 1440];
+  return Array.from({ length: 7 }, (_, sunday) =>
+    days & (1 << ((sunday + 6) % 7)) && start < end ? [{ start, end }] : [],
+  );
+}
+
+function parseWindows(written: string): { start: number; end: number }[] {
+  return [...written.matchAll(/(\d{1,2}:\d{2})\s*[-–]\s*(\d{1,2}:\d{2})/g)].map(([, from, to]) => ({
+    start: toMinutes(from!),
+    end: toMinutes(to!) || 1440,
+  }));
+}
+
+function toMinutes(clock: string): number {
+  const [hours, minutes] = clock.split(':').map(Number);
+  return (hours ?? 0) * 60 + (minutes ?? 0);
+}
+
+function toClock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}

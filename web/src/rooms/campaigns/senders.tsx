@@ -1,0 +1,204 @@
+import { Alert, Button, Group, MultiSelect, NumberInput, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { To } from '../../parts/to.tsx';
+import { useText } from '../../text/index.ts';
+import type { Campaign } from './schedule.tsx';
+
+interface Pool {
+  strategy: Campaign['sender_strategy'];
+  tags: string[];
+  senders: { email_account_id: string; weight: number; enabled: boolean }[];
+}
+
+/** The mailboxes a campaign sends from: named one by one, or all that carry a tag. Saved together, so that a running one changes once. */
+export function Senders({ campaign }: { campaign: Campaign }) {
+  const t = useText();
+  const { id } = campaign;
+  const known = useQuery({
+    queryKey: ['campaigns', id, 'senders'],
+    queryFn: async () => {
+      const [chosen, mailboxes, tags] = await Promise.all([
+        dataOf(heron.GET('/v1/campaigns/{id}/senders', { params: { path: { id } } })),
+        dataOf(heron.GET('/v1/emails', { params: { query: { limit: 100 } } })),
+        dataOf(heron.GET('/v1/tags', {})),
+      ]);
+      return { chosen: chosen.data, mailboxes: mailboxes.data, tags: tags.data };
+    },
+  });
+  return (
+    <Section title={t('campaign.senders')}>
+      <Answered query={known} skeleton={<ListSkeleton rows={2} />}>
+        {({ chosen, mailboxes, tags }) => (
+          <PoolFields
+            key={JSON.stringify([campaign.sender_strategy, campaign.email_tags, chosen])}
+            campaign={campaign}
+            stored={{
+              strategy: campaign.sender_strategy,
+              tags: campaign.email_tags,
+              senders: chosen.map(({ email_account_id, weight, enabled }) => ({ email_account_id, weight, enabled })),
+            }}
+            mailboxes={mailboxes.map((one) => ({ value: one.id, label: one.email }))}
+            tags={tags.map((one) => ({ value: one.id, label: one.title }))}
+          />
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function PoolFields({
+  campaign,
+  stored,
+  mailboxes,
+  tags,
+}: {
+  campaign: Campaign;
+  stored: Pool;
+  mailboxes: { value: string; label: string }[];
+  tags: { value: string; label: string }[];
+}) {
+  const t = useText();
+  const may = useCan('manage_campaigns');
+  const [pool, setPool] = useState(stored);
+  const path = { params: { path: { id: campaign.id } } };
+  const isChanged = JSON.stringify(pool) !== JSON.stringify(stored);
+  const save = useAct(
+    async () => {
+      if (JSON.stringify(pool.senders) !== JSON.stringify(stored.senders))
+        await dataOf(heron.PUT('/v1/campaigns/{id}/senders', { ...path, body: { senders: pool.senders } }));
+      if (pool.strategy !== stored.strategy || JSON.stringify(pool.tags) !== JSON.stringify(stored.tags))
+        await dataOf(
+          heron.PATCH('/v1/campaigns/{id}', {
+            ...path,
+            body: { sender_strategy: pool.strategy, email_tags: pool.tags },
+          }),
+        );
+    },
+    { stale: [['campaigns'], ['checklist']], isShown: true, done: t('saved') },
+  );
+  const isExplicit = pool.strategy === 'explicit';
+  return (
+    <Stack gap="md" maw={640}>
+      <SegmentedControl
+        aria-label={t('campaign.senders.how')}
+        value={pool.strategy}
+        onChange={(strategy) => setPool({ ...pool, strategy: strategy as Pool['strategy'] })}
+        disabled={!may}
+        data={[
+          { value: 'explicit', label: t('campaign.senders.explicit') },
+          { value: 'tags', label: t('campaign.senders.tags') },
+        ]}
+      />
+      {isExplicit ? (
+        <>
+          <MultiSelect
+            label={t('campaign.senders')}
+            description={t('campaign.senders.why')}
+            data={mailboxes}
+            value={pool.senders.map((one) => one.email_account_id)}
+            onChange={(ids) =>
+              setPool({
+                ...pool,
+                senders: ids.map(
+                  (email_account_id) =>
+                    pool.senders.find((one) => one.email_account_id === email_account_id) ?? {
+                      email_account_id,
+                      weight: 1,
+                      enabled: true,
+                    },
+                ),
+              })
+            }
+            disabled={!may}
+            searchable
+            nothingFoundMessage={t('mailboxes.empty')}
+          />
+          {pool.senders.length > 1 ? (
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{t('campaign.senders.mailbox')}</Table.Th>
+                  <Table.Th w={140}>{t('campaign.senders.weight')}</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {pool.senders.map((sender) => {
+                  const name = mailboxes.find(({ value }) => value === sender.email_account_id)?.label ?? '';
+                  return (
+                    <Table.Tr key={sender.email_account_id}>
+                      <Table.Td maw={240} className="clip">
+                        <To to={`/mailboxes/${sender.email_account_id}`} size="sm">
+                          {name}
+                        </To>
+                      </Table.Td>
+                      <Table.Td>
+                        <NumberInput
+                          size="xs"
+                          aria-label={t('campaign.senders.weight.of', { name })}
+                          min={1}
+                          max={100}
+                          value={sender.weight}
+                          onChange={(weight) =>
+                            setPool({
+                              ...pool,
+                              senders: pool.senders.map((one) =>
+                                one === sender ? { ...one, weight: Number(weight) } : one,
+                              ),
+                            })
+                          }
+                          disabled={!may}
+                        />
+                      </Table.Td>
+                    </Table.Tr>
+                  );
+                })}
+              </Table.Tbody>
+            </Table>
+          ) : null}
+        </>
+      ) : (
+        <MultiSelect
+          label={t('campaign.senders.tags')}
+          description={t('campaign.senders.tags.why')}
+          data={tags}
+          value={pool.tags}
+          onChange={(chosen) => setPool({ ...pool, tags: chosen })}
+          disabled={!may}
+          searchable
+          nothingFoundMessage={t('campaign.senders.tags.none')}
+        />
+      )}
+      {mailboxes.length === 0 ? (
+        <Text size="sm">
+          <To to="/mailboxes/new" size="sm">
+            {t('campaign.senders.connect')}
+          </To>
+        </Text>
+      ) : null}
+      <ErrorNote error={save.error} />
+      {campaign.status === 'active' && isChanged ? (
+        <Alert color="yellow" variant="light" role="note" title={t('campaign.running.title')}>
+          {t(isExplicit && pool.senders.length === 0 ? 'campaign.running.noSenders' : 'campaign.running.senders')}
+        </Alert>
+      ) : null}
+      {may ? (
+        <Group gap="xs">
+          <Button onClick={() => save.mutate()} disabled={!isChanged} loading={save.isPending}>
+            {t('save')}
+          </Button>
+          {isChanged ? (
+            <Button variant="default" onClick={() => setPool(stored)}>
+              {t('step.discard')}
+            </Button>
+          ) : null}
+        </Group>
+      ) : null}
+    </Stack>
+  );
+}

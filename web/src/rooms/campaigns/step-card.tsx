@@ -1,0 +1,86 @@
+import { Badge, Group, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import IconBell from '@tabler/icons-react/dist/esm/icons/IconBell.mjs';
+import IconBolt from '@tabler/icons-react/dist/esm/icons/IconBolt.mjs';
+import IconClock from '@tabler/icons-react/dist/esm/icons/IconClock.mjs';
+import IconFlag from '@tabler/icons-react/dist/esm/icons/IconFlag.mjs';
+import IconHourglass from '@tabler/icons-react/dist/esm/icons/IconHourglass.mjs';
+import IconMail from '@tabler/icons-react/dist/esm/icons/IconMail.mjs';
+import IconPlug from '@tabler/icons-react/dist/esm/icons/IconPlug.mjs';
+import IconTag from '@tabler/icons-react/dist/esm/icons/IconTag.mjs';
+import IconUserOff from '@tabler/icons-react/dist/esm/icons/IconUserOff.mjs';
+import { textOf, toNumber, useText } from '../../text/index.ts';
+import { summaryOf, typeOf, type Flow, type Step } from './flow.ts';
+
+const ICONS = {
+  email: IconMail,
+  wait: IconClock,
+  wait_for_event: IconHourglass,
+  app_action: IconPlug,
+  add_tag: IconTag,
+  remove_tag: IconTag,
+  unsubscribe: IconUserOff,
+  notify: IconBell,
+  run_automation: IconBolt,
+  end: IconFlag,
+};
+
+/** The picture of a kind of step. */
+export function StepIcon({ type, size = 16 }: { type: string; size?: number }) {
+  const Picture = ICONS[type as keyof typeof ICONS] ?? IconBolt;
+  return <Picture size={size} stroke={1.7} />;
+}
+
+/** One step: what it is, what it does, and how many stand there now. */
+export function StepCard({
+  step,
+  flow,
+  isFirst,
+  isChosen,
+  choose,
+}: {
+  step: Step;
+  flow: Flow | undefined;
+  isFirst: boolean;
+  isChosen: boolean;
+  choose: () => void;
+}) {
+  const t = useText();
+  const type = typeOf(step);
+  const counts = flow?.steps.find(({ step_id }) => step_id === step.id);
+  const standing = (counts?.standing ?? 0) + (isFirst ? (flow?.pending ?? 0) : 0);
+  const name = step.name.trim() || textOf('step.kind', type);
+  return (
+    <UnstyledButton
+      className="sequence-step nodrag nopan"
+      data-chosen={isChosen}
+      onClick={choose}
+      aria-pressed={isChosen}
+    >
+      <Group gap={6} wrap="nowrap">
+        <StepIcon type={type} />
+        <Text size="xs" c="dimmed" flex={1} className="clip">
+          {textOf('step.kind', type)}
+        </Text>
+        {standing > 0 ? (
+          <Tooltip label={isFirst ? t('sequence.standing.first') : t('sequence.standing.why')}>
+            <Badge variant="light" size="sm" tt="none" className="figures">
+              {t('sequence.standing', { count: standing })}
+            </Badge>
+          </Tooltip>
+        ) : null}
+      </Group>
+      <Text size="sm" fw={600} className="clip">
+        {name}
+      </Text>
+      <Text size="xs" c="dimmed" className="clip">
+        {summaryOf(step, isFirst)}
+      </Text>
+      {counts && counts.reached > 0 ? (
+        <Text size="xs" c="dimmed" className="clip figures">
+          {t('sequence.reached', { count: counts.reached })}
+          {counts.ended > 0 ? ` · ${t('sequence.ended', { number: toNumber(counts.ended) })}` : null}
+        </Text>
+      ) : null}
+    </UnstyledButton>
+  );
+}

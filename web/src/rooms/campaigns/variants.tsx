@@ -1,0 +1,263 @@
+import { Badge, Button, Group, Modal, NumberInput, Stack, Switch, Table, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { toNumber, toPercent, useText } from '../../text/index.ts';
+import type { Flow, Step } from './flow.ts';
+import { WordingFields } from './letter.tsx';
+
+type Variant = RowOf<'/v1/campaigns/{id}/ab-variants'>;
+type Editable = Pick<Variant, 'name' | 'weight' | 'subject' | 'body_plain' | 'body_html' | 'is_active'>;
+
+/** Other wordings of an email that are tried against each other: their share, what came of each, and which has won. */
+export function Variants({ campaignId, step, flow }: { campaignId: string; step: Step; flow: Flow | undefined }) {
+  const t = useText();
+  const may = useCan('manage_settings');
+  const [edited, edit] = useState<Variant | 'new' | null>(null);
+  const variants = useQuery({
+    queryKey: ['campaigns', campaignId, 'variants'],
+    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/ab-variants', { params: { path: { id: campaignId } } })),
+  });
+  const promotion = usePromotion(campaignId);
+  return (
+    <Stack gap="xs" component="section" aria-label={t('variants.title')}>
+      <Group justify="space-between">
+        <Text size="sm" fw={600}>
+          {t('variants.title')}
+        </Text>
+        {may ? (
+          <Button size="xs" variant="default" onClick={() => edit('new')}>
+            {t('variants.add')}
+          </Button>
+        ) : null}
+      </Group>
+      <Answered query={variants} skeleton={<ListSkeleton rows={1} height={32} />}>
+        {({ data }) => {
+          const rows = data.filter(({ step_id }) => step_id === step.id || (step_id === null && step.position === 0));
+          if (rows.length === 0)
+            return (
+              <Text size="xs" c="dimmed">
+                {t('variants.none')}
+              </Text>
+            );
+          return (
+            <>
+              <Table.ScrollContainer minWidth={420}>
+                <Table>
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>{t('variants.name')}</Table.Th>
+                      <Table.Th ta="right">{t('variants.weight')}</Table.Th>
+                      <Table.Th ta="right">{t('campaigns.sent')}</Table.Th>
+                      <Table.Th ta="right">{t('variants.opened')}</Table.Th>
+                      <Table.Th ta="right">{t('campaigns.replyRate')}</Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    <Figures name={t('variants.own')} flow={flow} stepId={step.id} variantId={null} weight={null} />
+                    {rows.map((variant) => (
+                      <Figures
+                        key={variant.id}
+                        name={variant.name}
+                        flow={flow}
+                        stepId={step.id}
+                        variantId={variant.id}
+                        weight={variant.is_active ? variant.weight : 0}
+                        isWinner={variant.promoted_at !== null}
+                        onClick={may ? () => edit(variant) : undefined}
+                      />
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+              {promotion.query.data ? (
+                <Switch
+                  size="sm"
+                  label={t('variants.promote')}
+                  description={t('variants.promote.why')}
+                  checked={promotion.isOn}
+                  onChange={(event) => promotion.set.mutate(event.currentTarget.checked)}
+                  disabled={!may || promotion.set.isPending}
+                />
+              ) : null}
+            </>
+          );
+        }}
+      </Answered>
+      {edited ? (
+        <EditVariant
+          campaignId={campaignId}
+          step={step}
+          variant={edited === 'new' ? null : edited}
+          close={() => edit(null)}
+        />
+      ) : null}
+    </Stack>
+  );
+}
+
+function Figures({
+  name,
+  flow,
+  stepId,
+  variantId,
+  weight,
+  isWinner = false,
+  onClick,
+}: {
+  name: string;
+  flow: Flow | undefined;
+  stepId: string;
+  variantId: string | null;
+  weight: number | null;
+  isWinner?: boolean;
+  onClick?: (() => void) | undefined;
+}) {
+  const t = useText();
+  const figures = flow?.wordings.find((one) => one.step_id === stepId && one.variant_id === variantId);
+  const share = (value: number) => (figures && figures.emails_sent > 0 ? toPercent(value / 100) : '–');
+  return (
+    <Table.Tr>
+      <Table.Td maw={160} className="clip">
+        {onClick ? (
+          <Button variant="transparent" size="compact-sm" px={0} onClick={onClick}>
+            {name}
+          </Button>
+        ) : (
+          name
+        )}
+        {isWinner ? (
+          <Badge ml={6} size="sm" variant="light" color="teal" tt="none">
+            {t('variants.winner')}
+          </Badge>
+        ) : null}
+      </Table.Td>
+      <Table.Td ta="right">{weight === null ? '–' : weight === 0 ? t('variants.off') : toNumber(weight)}</Table.Td>
+      <Table.Td ta="right">{figures ? toNumber(figures.emails_sent) : '–'}</Table.Td>
+      <Table.Td ta="right">{share(figures?.open_rate ?? 0)}</Table.Td>
+      <Table.Td ta="right">{share(figures?.reply_rate ?? 0)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function EditVariant({
+  campaignId,
+  step,
+  variant,
+  close,
+}: {
+  campaignId: string;
+  step: Step;
+  variant: Variant | null;
+  close: () => void;
+}) {
+  const t = useText();
+  const [draft, setDraft] = useState<Editable>(
+    variant ?? {
+      name: '',
+      weight: 1,
+      subject: step.subject,
+      body_plain: step.body_plain,
+      body_html: step.body_html,
+      is_active: true,
+    },
+  );
+  const stale = [['campaigns', campaignId]];
+  const path = { path: { id: campaignId, variantId: variant?.id ?? '' } };
+  const { name, weight, subject, body_plain, body_html, is_active } = draft;
+  const body = { name, weight, subject, body_plain, body_html, is_active };
+  const save = useAct(
+    () =>
+      variant
+        ? dataOf(heron.PATCH('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path, body }))
+        : dataOf(
+            heron.POST('/v1/campaigns/{id}/ab-variants', {
+              params: { path: { id: campaignId } },
+              body: { ...body, step_id: step.id },
+            }),
+          ),
+    { stale, isShown: true, done: t('saved'), onDone: close },
+  );
+  const remove = useAct(() => dataOf(heron.DELETE('/v1/campaigns/{id}/ab-variants/{variantId}', { params: path })), {
+    stale,
+    isShown: true,
+    onDone: close,
+  });
+  return (
+    <Modal opened onClose={close} title={variant ? variant.name : t('variants.add')} size="lg">
+      <Stack>
+        <Group grow align="flex-end">
+          <TextInput
+            label={t('variants.name')}
+            value={name}
+            required
+            onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+            data-autofocus
+          />
+          <NumberInput
+            label={t('variants.weight')}
+            min={0}
+            max={1000}
+            value={weight}
+            onChange={(value) => setDraft({ ...draft, weight: Number(value) })}
+          />
+        </Group>
+        <Switch
+          label={t('variants.active')}
+          checked={is_active}
+          onChange={(event) => setDraft({ ...draft, is_active: event.currentTarget.checked })}
+        />
+        <WordingFields
+          campaignId={campaignId}
+          stepId={step.id}
+          variables={[]}
+          wording={draft}
+          isFirst={step.position === 0}
+          mayWrite
+          change={(fields) => setDraft((before) => ({ ...before, ...fields }))}
+        />
+        <ErrorNote error={save.error ?? remove.error} />
+        <Group>
+          <Button onClick={() => save.mutate()} loading={save.isPending}>
+            {t('save')}
+          </Button>
+          {variant ? (
+            <Button variant="subtle" color="red" ml="auto" onClick={() => remove.mutate()} loading={remove.isPending}>
+              {t('step.remove')}
+            </Button>
+          ) : null}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** Whether the wording that wins is chosen for all further emails: a setting of the campaign, else of the workspace. */
+function usePromotion(campaignId: string) {
+  const queryKey = ['campaigns', campaignId, 'advanced'];
+  const path = { params: { path: { id: campaignId } } };
+  const query = useQuery({
+    queryKey,
+    queryFn: () => dataOf(heron.GET('/v1/campaigns/{id}/advanced', path)),
+  });
+  const overrides = query.data?.overrides ?? {};
+  const set = useAct(
+    (isOn: boolean) =>
+      dataOf(
+        heron.PATCH('/v1/campaigns/{id}/advanced', {
+          ...path,
+          body: {
+            settings: {
+              ...overrides,
+              ab_testing: { ...overrides.ab_testing, enabled: true, auto_promote_winner: isOn },
+            },
+          },
+        }),
+      ),
+    { stale: [queryKey] },
+  );
+  return { query, set, isOn: overrides.ab_testing?.auto_promote_winner ?? false };
+}
