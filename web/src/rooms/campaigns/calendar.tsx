@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { language } from '../../app/preferences.ts';
 import { textOf, useText } from '../../text/index.ts';
-import { DAYS, type Campaign } from './schedule.tsx';
-import { dayOf } from './zone.ts';
+import type { Campaign } from './flow.ts';
+import { DAYS, dayOf } from './zone.ts';
 
 const DAY_MS = 86_400_000;
 const WEEKS = 5;

@@ -2,7 +2,25 @@ import type { AnswerOf } from '../../app/api.ts';
 import { text, textOf, toNumber } from '../../text/index.ts';
 
 export type Step = AnswerOf<'/v1/campaigns/{id}/steps'>[number];
+export type Campaign = AnswerOf<'/v1/campaigns/{id}'>;
 export type Flow = AnswerOf<'/v1/campaigns/{id}/flow'>;
+
+/** What the fields of a step work on. */
+export interface FieldsProps {
+  campaignId: string;
+  step: Step;
+  steps: readonly Step[];
+  isFirst: boolean;
+  mayWrite: boolean;
+  change: (fields: Partial<Step>) => void;
+}
+
+/** One wording of an email: what a step and an A/B variant have in common. */
+export interface Wording {
+  subject: string;
+  body_plain: string;
+  body_html: string;
+}
 
 /** One thing a branch asks for. */
 export interface Condition {
@@ -30,6 +48,12 @@ export function typeOf(step: Pick<Step, 'kind' | 'action'>): string {
   return step.kind === 'email' ? 'email' : ((step.action as Action | null)?.type ?? 'end');
 }
 
+/** A field of an action that is a text; `otherwise` where it is none. */
+export function textIn(action: Action, field: string, otherwise = ''): string {
+  const value = action[field];
+  return typeof value === 'string' ? value : otherwise;
+}
+
 /** Minutes in words: the largest unit that is a whole number of them. */
 export function toSpan(minutes: number): string {
   if (minutes % 1440 === 0) return text('step.span.days', { count: minutes / 1440 });
@@ -50,15 +74,15 @@ export function summaryOf(step: Step, isFirst: boolean): string {
     case 'wait':
       return toSpan(Number(action.wait_minutes));
     case 'wait_for_event': {
-      const event = String(action.wait_event_name);
+      const event = textIn(action, 'wait_event_name');
       return action.timeout_minutes === null
         ? event
         : text('sequence.eventWithin', { event, span: toSpan(Number(action.timeout_minutes)) });
     }
     case 'app_action':
-      return String(action.path);
+      return textIn(action, 'path');
     case 'notify':
-      return String(action.message || text('sequence.noMessage'));
+      return textIn(action, 'message') || text('sequence.noMessage');
     default:
       return textOf('sequence.about', typeOf(step), '');
   }

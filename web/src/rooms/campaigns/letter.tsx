@@ -4,20 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
-import type { Action, Step } from './flow.ts';
+import type { Action, FieldsProps, Step, Wording } from './flow.ts';
 import { useLeads } from './leads.ts';
 import { Preview } from './preview.tsx';
-import type { FieldsProps } from './step-fields.tsx';
 
 const Editor = lazy(() => import('./editor.tsx'));
 const BUILT_IN = ['FirstName', 'LastName', 'Email', 'Company', 'Phone'];
-
-/** One wording of an email: what a step and an A/B variant have in common. */
-export interface Wording {
-  subject: string;
-  body_plain: string;
-  body_html: string;
-}
 
 /** A letter: when it leaves, its subject and text, and what a real lead will read. */
 export function Letter({ campaignId, step, steps, isFirst, mayWrite, change }: FieldsProps) {

@@ -6,7 +6,7 @@ import { dataOf, heron } from '../../app/api.ts';
 import { ErrorNote } from '../../parts/states.tsx';
 import { useText } from '../../text/index.ts';
 import { useLeads } from './leads.ts';
-import type { Wording } from './letter.tsx';
+import type { Wording } from './flow.ts';
 
 /** What a lead of the campaign will read, as it is written now; what stays open or is written wrongly is named before it is sent. */
 export function Preview({ campaignId, stepId, wording }: { campaignId: string; stepId: string; wording: Wording }) {

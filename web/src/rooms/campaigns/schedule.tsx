@@ -14,7 +14,7 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { dataOf, heron, queryClient, type AnswerOf, type BodyOf } from '../../app/api.ts';
+import { dataOf, heron, queryClient, type BodyOf } from '../../app/api.ts';
 import { useCan } from '../../app/person.ts';
 import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
@@ -22,12 +22,10 @@ import { textOf, toNumber, useText } from '../../text/index.ts';
 import { Calendar } from './calendar.tsx';
 import { useDraft } from './draft.ts';
 import { Theirs } from './theirs.tsx';
-import { dayOf, toInstant } from './zone.ts';
+import type { Campaign } from './flow.ts';
+import { DAYS, dayOf, toInstant } from './zone.ts';
 
-export type Campaign = AnswerOf<'/v1/campaigns/{id}'>;
 type Change = BodyOf<'/v1/campaigns/{id}', 'patch'>;
-/** In the order of a week that begins on Monday, which is bit 0. */
-export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 /** Fields whose change gives reserved letters new times. */
 const MOVES = ['start_date', 'end_date', 'timezone', 'days', 'start_time', 'end_time', 'schedule_windows'] as const;
 

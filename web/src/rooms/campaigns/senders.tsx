@@ -8,7 +8,7 @@ import { Section } from '../../parts/section.tsx';
 import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { To } from '../../parts/to.tsx';
 import { useText } from '../../text/index.ts';
-import type { Campaign } from './schedule.tsx';
+import type { Campaign } from './flow.ts';
 
 interface Pool {
   strategy: Campaign['sender_strategy'];

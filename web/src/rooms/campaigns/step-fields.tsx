@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf, heron } from '../../app/api.ts';
 import { useText } from '../../text/index.ts';
-import type { Action, Step } from './flow.ts';
+import { textIn, type Action, type FieldsProps } from './flow.ts';
 import { Letter } from './letter.tsx';
 
 /** What a new step does before anything is changed. */
@@ -18,15 +18,6 @@ export const NEW_STEPS: Record<string, Action> = {
   unsubscribe: { type: 'unsubscribe' },
   end: { type: 'end' },
 };
-
-export interface FieldsProps {
-  campaignId: string;
-  step: Step;
-  steps: readonly Step[];
-  isFirst: boolean;
-  mayWrite: boolean;
-  change: (fields: Partial<Step>) => void;
-}
 
 /** The fields of a step, as its kind has them. */
 export function StepFields(props: FieldsProps) {
@@ -59,7 +50,7 @@ export function StepFields(props: FieldsProps) {
           ask={async () =>
             (await dataOf(heron.GET('/v1/categories', {}))).data.map(({ id, title }) => ({ value: id, label: title }))
           }
-          value={String(action.category_id)}
+          value={textIn(action, 'category_id')}
           onChange={(category_id) => set({ category_id })}
           disabled={!mayWrite}
         />
@@ -76,7 +67,7 @@ export function StepFields(props: FieldsProps) {
               label: name,
             }))
           }
-          value={String(action.automation_id)}
+          value={textIn(action, 'automation_id')}
           onChange={(automation_id) => set({ automation_id })}
           disabled={!mayWrite}
         />
@@ -89,7 +80,7 @@ export function StepFields(props: FieldsProps) {
           maxLength={2000}
           autosize
           minRows={2}
-          value={String(action.message ?? '')}
+          value={textIn(action, 'message')}
           onChange={(event) => set({ message: event.currentTarget.value })}
           disabled={!mayWrite}
         />
@@ -118,7 +109,7 @@ function EventFields({ action, set, mayWrite }: ActionFields) {
         label={t('step.event.name')}
         description={t('step.event.name.why')}
         placeholder={t('step.event.name.example')}
-        value={String(action.wait_event_name ?? '')}
+        value={textIn(action, 'wait_event_name')}
         onChange={(event) => set({ wait_event_name: event.currentTarget.value })}
         disabled={!mayWrite}
       />
@@ -147,7 +138,7 @@ function EventFields({ action, set, mayWrite }: ActionFields) {
               { value: 'continue', label: t('step.event.timeout.continue') },
               { value: 'stop', label: t('step.event.timeout.stop') },
             ]}
-            value={String(action.on_timeout ?? 'continue')}
+            value={textIn(action, 'on_timeout', 'continue')}
             onChange={(on_timeout) => set({ on_timeout })}
             allowDeselect={false}
             disabled={!mayWrite}
@@ -157,7 +148,7 @@ function EventFields({ action, set, mayWrite }: ActionFields) {
       <TextInput
         label={t('step.action.outputKey')}
         description={t('step.event.outputKey.why')}
-        value={String(action.output_key ?? '')}
+        value={textIn(action, 'output_key')}
         onChange={(event) => set({ output_key: event.currentTarget.value || undefined })}
         disabled={!mayWrite}
       />
@@ -177,21 +168,21 @@ function AppFields({ action, set, mayWrite }: ActionFields) {
         ask={async () =>
           (await dataOf(heron.GET('/v1/app-connections', {}))).data.map(({ id, name }) => ({ value: id, label: name }))
         }
-        value={String(action.app_connection_id)}
+        value={textIn(action, 'app_connection_id')}
         onChange={(app_connection_id) => set({ app_connection_id })}
         disabled={!mayWrite}
       />
       <TextInput
         label={t('step.app.path')}
         description={t('step.app.path.why')}
-        value={String(action.path ?? '')}
+        value={textIn(action, 'path')}
         onChange={(event) => set({ path: event.currentTarget.value })}
         disabled={!mayWrite}
       />
       <TextInput
         label={t('step.action.outputKey')}
         description={t('step.app.outputKey.why')}
-        value={String(action.output_key ?? '')}
+        value={textIn(action, 'output_key')}
         onChange={(event) => set({ output_key: event.currentTarget.value })}
         disabled={!mayWrite}
       />

@@ -1,5 +1,8 @@
 import { language } from '../../app/preferences.ts';
 
+/** In the order of a week that begins on Monday, which is bit 0 of a campaign's days. */
+export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
 /** The local day of a moment in a zone: YYYY-MM-DD, or written out. */
 export function dayOf(at: string | Date, zone: string, form: 'iso' | 'long' = 'iso'): string {
   const moment = new Date(at);
