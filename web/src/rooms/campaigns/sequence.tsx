@@ -187,7 +187,11 @@ function Outline({
                   <Text key={index} size="xs" c="dimmed" className="wrap-anywhere">
                     {isPlain
                       ? t('sequence.wentOn', { share })
-                      : [conditionsInWords(branch) || t('sequence.always'), `→ ${nameOf(branch.to)}`, share]
+                      : [
+                          conditionsInWords(branch) || (branches.length > 1 ? t('sequence.always') : ''),
+                          `→ ${nameOf(branch.to)}`,
+                          share,
+                        ]
                           .filter(Boolean)
                           .join(' ')}
                   </Text>
