@@ -93,8 +93,9 @@ const RAN = [
   {
     table: 'automation_runs',
     column: 'id',
-    only: `status <> 'running' and not exists (select from domain_events e
-      where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end)`,
+    // Looked up run by run: a join would read all events for each page.
+    only: `status <> 'running' and coalesce(
+      (select false from domain_events e where e.id = case when cause like 'event/%' then cast(substr(cause, 7) as uuid) end), true)`,
   },
 ] as const satisfies readonly { table: string; column: string; only: string }[];
 

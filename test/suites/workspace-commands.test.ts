@@ -1,6 +1,9 @@
 /** The command line of daily work: what a person types, on a real API, inbox and event stream. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { startRealtime } from '../../api/servers/realtime.ts';
@@ -8,7 +11,7 @@ import { recordInbound } from '../../domain/engine/outcomes/record-inbound.ts';
 import { transact } from '../../domain/kernel/transact.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { verifySignature } from '../../lib/signature.ts';
-import { eventually } from '../harness/engine.ts';
+import { eventually, startEngine } from '../harness/engine.ts';
 import { createCampaign, createContact, createMailbox, enroll, type Tenant } from '../harness/factories.ts';
 import { createSend, replyTo } from '../harness/inbound.ts';
 import { heron } from '../harness/heron.ts';
@@ -17,9 +20,12 @@ import { fanOut } from '../harness/webhooks.ts';
 import { createWorld, type World } from '../harness/world.ts';
 
 const HERON = fileURLToPath(new URL('../../deploy/heron.ts', import.meta.url));
+/** For a process to start on a machine that has much to do. */
+const PATIENCE_MS = 120_000;
+
 let world: World;
 test.before(async () => {
-  world = await createWorld();
+  world = await createWorld({ env: { WORKER_ROLES: 'temporal,relay' } });
 });
 test.after.always(() => world?.close());
 
@@ -98,6 +104,28 @@ test('runs, replies and events of the product', async (t) => {
   t.is(faulty.code, 2);
 });
 
+test('a file of leads is imported into a campaign, and waited for', async (t) => {
+  const tenant = await world.tenant();
+  const engine = await startEngine(world);
+  t.teardown(() => engine.stop());
+  const { campaignId } = await createCampaign(world.deps, tenant.organizationId, [{ subject: 'Hi', body_plain: 'b' }], {
+    status: 'draft',
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'heron-leads-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'leads.csv');
+  await writeFile(file, 'email,first name\nada@lead.test,Ada\nnobody,Nobody\nbob@lead.test,Bob\n');
+  const [imported, missing] = await Promise.all([
+    heron(['leads', 'import', campaignId, file], envOf(tenant)),
+    heron(['leads', 'import', campaignId, join(folder, 'none.csv')], envOf(tenant)),
+  ]);
+  t.regex(imported.stdout, /^rows +3\nnew contacts +2$/m, imported.stderr);
+  t.regex(imported.stdout, /^left out +1$/m);
+  t.is((await world.deps.db('enrollments').where({ campaign_id: campaignId })).length, 2);
+  t.is(missing.code, 1);
+  t.regex(missing.stderr, /none\.csv cannot be read: ENOENT/);
+});
+
 test('a reply is listed and answered; the answer of a key waits for a person', async (t) => {
   const tenant = await world.tenant();
   const { organizationId: org } = tenant;
@@ -161,7 +189,7 @@ test('heron webhooks listen posts events as webhooks would, signed, and ends whe
   let out = '';
   child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')));
   child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString('utf8')));
-  await eventually(async () => said.includes('events go to'));
+  await eventually(async () => said.includes('events go to'), PATIENCE_MS);
   const response = await fetch(`${world.url}/v1/contacts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${tenant.apiKey}`, 'content-type': 'application/json' },
@@ -173,12 +201,12 @@ test('heron webhooks listen posts events as webhooks would, signed, and ends whe
     tx.emit('contact.updated', { metadata: { bulk: true, count: 1 } }),
   );
   await fanOut(world.deps);
-  const [request] = await receiver.received(1);
+  const [request] = await receiver.received(1, PATIENCE_MS);
   t.is(request!.path, '/hooks');
   t.like(request!.json, { event_type: 'contact.created', organization_id: tenant.organizationId });
   t.is(request!.headers['x-service-event-id'], request!.json.id);
   t.true(verifySignature(String(request!.headers['x-service-signature']), secret, request!.raw, { now: new Date() }));
-  await eventually(async () => out.includes('\n'));
+  await eventually(async () => out.includes('\n'), PATIENCE_MS);
   t.like(JSON.parse(out), { event_type: 'contact.created', id: request!.json.id, status: 204, error: null });
   child.kill('SIGTERM');
   t.deepEqual(await once(child, 'exit'), [0, null]);
