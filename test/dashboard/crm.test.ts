@@ -1,5 +1,7 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
+import { TRIGGER_NAMES } from '../../domain/triggers/vocabulary.ts';
+import { TRIGGERS } from '../../web/src/parts/triggers.ts';
 import { browserTests, findChromium } from '../harness/browser.ts';
 import { createPipeline } from '../harness/crm.ts';
 import { createDashboardWorld, type DashboardWorld } from '../harness/dashboard.ts';
@@ -108,4 +110,50 @@ browserTest('the first pipeline, a deal with its task, and the task ticked off a
   t.is((await api(tenant, 'GET', '/crm/deals')).data[0].lost_reason, 'Too late');
   t.deepEqual(faults, []);
   await context.close();
+});
+
+browserTest('a flow is drawn and saved, and a dry run is shown on it without anything being done', async (t) => {
+  const tenant = await world.tenant();
+  const tag = await api(tenant, 'POST', '/categories', { title: 'Interested' });
+  const { page, context, faults } = await world.open(tenant, '/automations', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'New automation' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Answer the interested');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  const picture = page.getByRole('group', { name: 'The flow' });
+  await picture.getByRole('button', { name: 'email.replied' }).waitFor();
+  await page.getByRole('button', { name: 'Add a condition' }).click();
+  await page.getByLabel('Field').fill('intent');
+  await page.getByLabel('Value').fill('positive');
+  // The API says what a flow lacks, and the page shows it.
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('needs an edge for true').waitFor();
+  await page.getByRole('button', { name: 'Add an action' }).first().click();
+  await page.getByLabel('Tag').click();
+  await page.getByRole('option', { name: 'Interested' }).click();
+  await picture.getByRole('button', { name: 'Condition' }).click();
+  await page.getByRole('button', { name: 'Add an action' }).last().click();
+  await page.getByRole('combobox', { name: 'Action' }).click();
+  await page.getByRole('option', { name: 'Notify' }).click();
+  await page.getByLabel('Message').fill('{{ .contact.first_name }} said no');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved').waitFor();
+  await page.getByRole('button', { name: 'Dry run' }).click();
+  await page.getByRole('button', { name: 'Go through it' }).click();
+  await page.getByText('The picture shows the dry run').waitFor();
+  const node = (name: string) => picture.getByRole('button', { name });
+  t.is(await node('Condition').getAttribute('data-status'), 'branch_true');
+  t.is(await node('Add a tag').getAttribute('data-status'), 'success');
+  t.is(await node('Notify').getAttribute('data-status'), 'skipped');
+  await node('Add a tag').click();
+  await page.getByText(tag.id).waitFor();
+  const [{ id, graph, enabled }] = (await api(tenant, 'GET', '/automations')).automations;
+  t.is(graph.nodes.length, 4);
+  t.false(enabled);
+  t.deepEqual((await api(tenant, 'GET', `/automations/${id}/runs`)).runs, []);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+test('the dashboard offers every trigger', (t) => {
+  t.deepEqual([...TRIGGERS], [...TRIGGER_NAMES]);
 });

@@ -2,6 +2,7 @@ import { approvalContent, createApproval } from '../harness/approvals.ts';
 import type { DashboardWorld } from '../harness/dashboard.ts';
 import { createMailbox, type Tenant } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
+import { sceneOfAutomations } from './automations.ts';
 import { sceneOfCrm } from './crm.ts';
 import { sceneOfSequences } from './campaigns.ts';
 import { sceneOfLeads } from './leads.ts';
@@ -24,6 +25,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfLeads,
   sceneOfCrm,
   sceneOfMeetings,
+  sceneOfAutomations,
   sceneOfInbox,
   sceneOfOperator,
   sceneOfReports,

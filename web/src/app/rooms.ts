@@ -9,6 +9,8 @@ import IconChecklist from '@tabler/icons-react/dist/esm/icons/IconChecklist.mjs'
 import IconCalendarEvent from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
 import IconStethoscope from '@tabler/icons-react/dist/esm/icons/IconStethoscope.mjs';
+import IconRoute from '@tabler/icons-react/dist/esm/icons/IconRoute.mjs';
+import IconPlugConnected from '@tabler/icons-react/dist/esm/icons/IconPlugConnected.mjs';
 import type { ReactNode } from 'react';
 import type { TextKey } from '../text/index.ts';
 
@@ -34,6 +36,8 @@ export const ROOMS: readonly Room[] = [
   { key: 'crm', path: '/crm', icon: IconBriefcase, needs: 'view_contacts' },
   { key: 'tasks', path: '/tasks', icon: IconChecklist, needs: 'view_contacts' },
   { key: 'meetings', path: '/meetings', icon: IconCalendarEvent, needs: 'view_contacts' },
+  { key: 'automations', path: '/automations', icon: IconRoute, needs: 'use_integrations' },
+  { key: 'integrations', path: '/integrations', icon: IconPlugConnected, needs: 'use_integrations' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
   { key: 'reports', path: '/reports', icon: IconChartLine, needs: 'view_analytics' },

@@ -1,7 +1,9 @@
+import type { automations } from './en/automations.ts';
 import type { campaigns } from './en/campaigns.ts';
 import type { crm } from './en/crm.ts';
 import type { leads } from './en/leads.ts';
 import type { inbox } from './en/inbox.ts';
+import type { integrations } from './en/integrations.ts';
 import type { mailboxes } from './en/mailboxes.ts';
 import type { operator } from './en/operator.ts';
 import type { meetings } from './en/meetings.ts';
@@ -12,10 +14,12 @@ import type { way } from './en/way.ts';
 
 /** The texts of each room: a file for each language, loaded with the room. A new room has a line here. */
 export interface RoomTexts {
+  automations: typeof automations;
   campaigns: typeof campaigns;
   crm: typeof crm;
   leads: typeof leads;
   inbox: typeof inbox;
+  integrations: typeof integrations;
   mailboxes: typeof mailboxes;
   operator: typeof operator;
   meetings: typeof meetings;

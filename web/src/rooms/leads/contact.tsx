@@ -39,7 +39,7 @@ export default function ContactPage() {
         {(one) => (
           <>
             {one.suppression ? (
-              <Alert color="yellow" variant="light" title={t('leads.suppressed')}>
+              <Alert role="note" color="yellow" variant="light" title={t('leads.suppressed')}>
                 <Text size="sm" className="wrap-anywhere">
                   {textOf('leads.source', one.suppression.source)}
                   {one.suppression.reason ? `: ${one.suppression.reason}. ` : '. '}

@@ -55,7 +55,7 @@ export default function ImportPage() {
               </div>
             )}
             {data.error || data.blocked_reason ? (
-              <Alert color="red" variant="light">
+              <Alert role="note" color="red" variant="light">
                 {data.error ?? data.blocked_reason}
               </Alert>
             ) : null}
@@ -107,7 +107,7 @@ function Problems({ id, total }: { id: string; total: number }) {
   );
   return (
     <>
-      <Alert variant="light" color="yellow" title={t('leads.imports.problems', { count: total })}>
+      <Alert role="note" variant="light" color="yellow" title={t('leads.imports.problems', { count: total })}>
         <Text size="sm" mb="xs">
           {t('leads.imports.problems.why')}
         </Text>

@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import type { FieldKind } from './actions.ts';
+
+interface Choice {
+  value: string;
+  label: string;
+}
+
+/** What fields that name something of the workspace offer; asked once for the whole page. */
+export function useChoices(): Partial<Record<FieldKind, Choice[]>> & {
+  connections: (Choice & { provider: string })[];
+  actions: string[];
+} {
+  const { data } = useQuery({
+    queryKey: ['automations', 'choices'],
+    staleTime: 60_000,
+    queryFn: async () => {
+      const named = <T extends { id: string; name: string }>(rows: readonly T[]) =>
+        rows.map(({ id, name }) => ({ value: id, label: name }));
+      const orNone = <T>(asked: Promise<T[]>) => asked.catch((): T[] => []);
+      const [tag, campaign, pipelines, member, automation, connected, catalog] = await Promise.all([
+        orNone(
+          dataOf(heron.GET('/v1/categories')).then(({ data: rows }) =>
+            rows.map(({ id, title }) => ({ value: id, label: title })),
+          ),
+        ),
+        orNone(
+          dataOf(heron.GET('/v1/campaigns', { params: { query: { limit: 100 } } })).then(({ data: rows }) =>
+            named(rows),
+          ),
+        ),
+        orNone(dataOf(heron.GET('/v1/crm/pipelines'))),
+        orNone(
+          dataOf(heron.GET('/v1/organizations/current/members', { params: { query: { limit: 100 } } })).then(
+            ({ data: rows }) => rows.map(({ user_id, email }) => ({ value: user_id, label: email })),
+          ),
+        ),
+        orNone(dataOf(heron.GET('/v1/automations')).then(({ automations }) => named(automations))),
+        orNone(
+          dataOf(heron.GET('/v1/integrations/connections')).then(({ connections }) =>
+            connections.map(({ id, provider, label, external_account_name }) => ({
+              value: id,
+              label: label || external_account_name || provider,
+              provider,
+            })),
+          ),
+        ),
+        orNone(dataOf(heron.GET('/v1/integrations/catalog')).then(({ catalog: rows }) => rows)),
+      ]);
+      return {
+        tag,
+        campaign,
+        pipeline: named(pipelines),
+        stage: pipelines.flatMap(({ name, stages }) =>
+          stages.map((stage) => ({ value: stage.id, label: `${name}: ${stage.name}` })),
+        ),
+        member,
+        automation,
+        connections: connected,
+        actions: catalog
+          .filter(({ provider }) => connected.some((one) => one.provider === provider))
+          .flatMap(({ action_types }) => action_types)
+          .filter((action) => !action.startsWith('sendsets.')),
+      };
+    },
+  });
+  return data ?? { connections: [], actions: [] };
+}

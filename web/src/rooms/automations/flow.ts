@@ -1,0 +1,99 @@
+import type { AnswerOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+
+export type Automation = AnswerOf<'/v1/automations'>['automations'][number];
+export type Graph = Automation['graph'];
+export type FlowNode = Graph['nodes'][number];
+export type Run = AnswerOf<'/v1/automations/{id}/runs'>['runs'][number];
+/** What became of a node, in a run or in a dry run. */
+export type Result = Run['node_results'][number] & { preview?: Record<string, unknown> };
+/** Out of a node: `true` and `false` out of a condition, empty out of all others. */
+export type When = '' | 'true' | 'false';
+
+/** Size of a node on the picture (px), and the room between two of them. */
+export const NODE = { width: 230, height: 66 };
+const GAP = { x: 40, y: 60 };
+
+/** A flow that is edited: what of an automation is saved together. */
+export type Draft = Pick<Automation, 'name' | 'enabled' | 'trigger_event' | 'filter' | 'graph'>;
+
+/** The ways out of a node. */
+export function waysOut({ type }: FlowNode): readonly When[] {
+  return type === 'condition' ? ['true', 'false'] : [''];
+}
+
+/** Where a way out of a node leads. */
+export function targets({ edges }: Graph, source: string, when: When): string[] {
+  return edges.filter((edge) => edge.source === source && edge.when === when).map(({ target }) => target);
+}
+
+/** Has a way out of a node lead to these nodes. */
+export function leadTo(graph: Graph, source: string, when: When, to: readonly string[]): Graph {
+  const others = graph.edges.filter((edge) => edge.source !== source || edge.when !== when);
+  return {
+    ...graph,
+    edges: [
+      ...others,
+      ...to.map((target) => ({ id: freeId('e', [...others.map(({ id }) => id)], target), source, target, when })),
+    ],
+  };
+}
+
+/** Adds a node behind another one, at the way out that is named; what came after that one comes after the new one. */
+export function insertAfter(graph: Graph, source: string, when: When, type: 'action' | 'condition'): [Graph, string] {
+  const id = freeId(
+    type,
+    graph.nodes.map((node) => node.id),
+  );
+  const from = graph.nodes.find((node) => node.id === source)!;
+  const after = targets(graph, source, when);
+  const side = when === 'true' ? -1 : when === 'false' ? 1 : 0;
+  const node: FlowNode = {
+    id,
+    type,
+    x: from.x + side * (NODE.width / 2 + GAP.x / 2),
+    y: from.y + NODE.height + GAP.y,
+    ...(type === 'condition'
+      ? { condition: { field: 'field', key: '', operator: 'eq', value: '' } }
+      : { action: 'sendsets.add_tag', config: {} }),
+  };
+  const moved = graph.nodes.map((one) => (one.y > from.y ? { ...one, y: one.y + NODE.height + GAP.y } : one));
+  const linked = leadTo({ nodes: [...moved, node], edges: graph.edges }, source, when, [id]);
+  return [after.length > 0 ? leadTo(linked, id, type === 'condition' ? 'true' : '', after) : linked, id];
+}
+
+/** Takes a node out; what led to it leads to what came after it. */
+export function remove(graph: Graph, id: string): Graph {
+  const after = graph.edges.filter((edge) => edge.source === id).map(({ target }) => target);
+  const before = graph.edges.filter((edge) => edge.target === id);
+  const rest: Graph = {
+    nodes: graph.nodes.filter((node) => node.id !== id),
+    edges: graph.edges.filter((edge) => edge.source !== id && edge.target !== id),
+  };
+  return before.reduce(
+    (left, { source, when }) =>
+      leadTo(left, source, when, [
+        ...new Set([...targets(left, source, when), ...(when === '' ? after : after.slice(0, 1))]),
+      ]),
+    rest,
+  );
+}
+
+/** An id that is not taken: the wish itself, or with a number. */
+function freeId(prefix: string, taken: readonly string[], wish = ''): string {
+  for (let at = 1; ; at += 1) {
+    const id = `${[prefix, wish].filter(Boolean).join('-').slice(0, 50)}-${at}`;
+    if (!taken.includes(id)) return id;
+  }
+}
+
+/** An automation as the API replaces it: with everything that it has, for what is left out has its default. */
+export function toBody({ name, enabled, trigger_event, filter, graph }: Draft) {
+  return { name, enabled, trigger_event, filter, graph };
+}
+
+/** Whether the role may change automations: who may use integrations may, and who may set the workspace up. */
+export function useMayChange(): boolean {
+  const [mayUse, maySet] = [useCan('use_integrations'), useCan('manage_settings')];
+  return mayUse || maySet;
+}

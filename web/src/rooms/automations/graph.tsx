@@ -1,0 +1,142 @@
+import '@xyflow/react/dist/style.css';
+import { useComputedColorScheme } from '@mantine/core';
+import {
+  Controls,
+  Handle,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  type Edge,
+  type Node,
+  type NodeProps,
+} from '@xyflow/react';
+import { textOf, useText } from '../../text/index.ts';
+import { NODE, type Draft, type FlowNode, type Result } from './flow.ts';
+import classes from './graph.module.css';
+import { summaryOf } from './summary.ts';
+
+type Shown = Node<{
+  node: FlowNode;
+  title: string;
+  said: string;
+  result?: Result;
+  isChosen: boolean;
+  choose: () => void;
+}>;
+const KINDS = { flow: NodeOnGraph };
+
+/** The flow as one picture; with results, what became of each node and which way was taken. */
+export default function GraphPicture({
+  draft,
+  chosen,
+  choose,
+  results,
+  onMove,
+}: {
+  draft: Draft;
+  chosen: string;
+  choose: (id: string) => void;
+  results: readonly Result[] | undefined;
+  /** Called where a node was put; without it they stand still. */
+  onMove: ((id: string, place: { x: number; y: number }) => void) | undefined;
+}) {
+  const t = useText();
+  const scheme = useComputedColorScheme('light');
+  const { graph } = draft;
+  const of = new Map(results?.map((result) => [result.node_id, result]));
+  const nodes: Shown[] = graph.nodes.map((node) => ({
+    id: node.id,
+    type: 'flow',
+    position: { x: node.x, y: node.y },
+    ...NODE,
+    data: {
+      node,
+      ...summaryOf(draft, node),
+      ...(of.has(node.id) ? { result: of.get(node.id)! } : {}),
+      isChosen: node.id === chosen,
+      choose: () => choose(node.id),
+    },
+  }));
+  const edges: Edge[] = graph.edges.map((edge) => {
+    const status = of.get(edge.source)?.status;
+    const isTaken =
+      edge.when === '' ? status === 'success' : status === (edge.when === 'true' ? 'branch_true' : 'branch_false');
+    return {
+      id: edge.id,
+      source: edge.source,
+      target: edge.target,
+      type: 'smoothstep',
+      focusable: false,
+      animated: isTaken,
+      className: isTaken ? classes.taken! : '',
+      ...(edge.when ? { label: t(`automations.when.${edge.when}`) } : {}),
+      labelBgPadding: [6, 3],
+      labelBgBorderRadius: 4,
+    };
+  });
+  return (
+    <ReactFlowProvider>
+      <div className={classes.graph} role="group" aria-label={t('automations.picture')}>
+        <ReactFlow
+          key={graph.nodes.length}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={KINDS as never}
+          colorMode={scheme}
+          fitView
+          fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
+          minZoom={0.2}
+          maxZoom={1.5}
+          nodesDraggable={onMove !== undefined}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          zoomOnScroll={false}
+          zoomOnDoubleClick={false}
+          preventScrolling={false}
+          onNodesChange={(changes) => {
+            for (const change of changes)
+              if (change.type === 'position' && change.position) onMove?.(change.id, change.position);
+          }}
+          proOptions={{ hideAttribution: true }}
+          ariaLabelConfig={{
+            'controls.ariaLabel': t('automations.controls'),
+            'controls.zoomIn.ariaLabel': t('automations.zoomIn'),
+            'controls.zoomOut.ariaLabel': t('automations.zoomOut'),
+            'controls.fitView.ariaLabel': t('automations.fit'),
+          }}
+        >
+          <Controls showInteractive={false} position="top-right" />
+        </ReactFlow>
+      </div>
+    </ReactFlowProvider>
+  );
+}
+
+function NodeOnGraph({ data: { node, title, said, result, isChosen, choose } }: NodeProps<Shown>) {
+  return (
+    <>
+      {node.type === 'trigger' ? null : <Handle type="target" position={Position.Top} isConnectable={false} />}
+      <button
+        type="button"
+        className={classes.node}
+        data-type={node.type}
+        data-status={result?.status}
+        aria-pressed={isChosen}
+        onClick={choose}
+      >
+        <span className={classes.title}>
+          <span className="clip" title={title}>
+            {title}
+          </span>
+          {result ? <span className={classes.status}>{textOf('automations.result', result.status)}</span> : null}
+        </span>
+        <span className={classes.said} title={said}>
+          {result?.error || said}
+        </span>
+      </button>
+      <Handle type="source" position={Position.Bottom} isConnectable={false} />
+    </>
+  );
+}

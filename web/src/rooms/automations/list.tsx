@@ -1,0 +1,155 @@
+import { Button, Modal, Select, Switch, Table, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconRoute from '@tabler/icons-react/dist/esm/icons/IconRoute.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { To, useGo } from '../../parts/to.tsx';
+import { TRIGGERS } from '../../parts/triggers.ts';
+import { toNumber, useText } from '../../text/index.ts';
+import { PagedTable } from '../../parts/paged.tsx';
+import { toBody, useMayChange, type Automation } from './flow.ts';
+
+/** Every automation, with what starts it and whether it is switched on. */
+export default function AutomationsPage() {
+  const t = useText();
+  const list = useQuery({ queryKey: ['automations', 'list'], queryFn: () => dataOf(heron.GET('/v1/automations')) });
+  const mayChange = useMayChange();
+  const write = mayChange ? <New /> : null;
+  return (
+    <Page
+      title={t('nav.automations')}
+      lead={t('automations.lead')}
+      actions={list.data?.automations.length ? write : null}
+    >
+      <Answered query={list} skeleton={<ListSkeleton />}>
+        {({ automations }) =>
+          automations.length === 0 ? (
+            <Empty icon={IconRoute} title={t('automations.empty')} action={write}>
+              {t('automations.empty.why')}
+            </Empty>
+          ) : (
+            <PagedTable
+              list={{
+                data: undefined,
+                hasNextPage: false,
+                isFetchingNextPage: false,
+                fetchNextPage: () => Promise.reject(new Error('all are here')),
+              }}
+              minWidth={620}
+              columns={[
+                { label: t('automations.name') },
+                { label: t('automations.when') },
+                { label: t('automations.steps'), isNumber: true },
+                { label: t('automations.changed') },
+                { label: t('automations.on') },
+              ]}
+            >
+              {automations.map((one) => (
+                <Row key={one.id} automation={one} mayChange={mayChange} />
+              ))}
+            </PagedTable>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function Row({ automation, mayChange }: { automation: Automation; mayChange: boolean }) {
+  const t = useText();
+  const turn = useAct(
+    (enabled: boolean) =>
+      dataOf(
+        heron.PATCH('/v1/automations/{id}', {
+          params: { path: { id: automation.id } },
+          body: toBody({ ...automation, enabled }),
+        }),
+      ),
+    { stale: [['automations']] },
+  );
+  const { id, name, trigger_event: trigger, graph } = automation;
+  return (
+    <Table.Tr>
+      <Table.Td maw={{ base: 180, sm: 400 }} className="clip">
+        <To to={`/automations/${id}`} fw={600} size="sm" title={name}>
+          {name}
+        </To>
+      </Table.Td>
+      <Table.Td>{trigger === 'automation.called' ? t('automations.called') : trigger}</Table.Td>
+      <Table.Td ta="right">{toNumber(graph.nodes.length - 1)}</Table.Td>
+      <Table.Td c="dimmed">
+        <Ago at={automation.updated_at} />
+      </Table.Td>
+      <Table.Td>
+        <Switch
+          checked={turn.isPending ? turn.variables : automation.enabled}
+          onChange={(event) => turn.mutate(event.currentTarget.checked)}
+          disabled={!mayChange}
+          aria-label={t('automations.on.of', { name })}
+        />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** A new automation begins with its trigger alone, and switched off. */
+function New() {
+  const t = useText();
+  const go = useGo();
+  const [isOpen, dialog] = useDisclosure();
+  const [name, setName] = useState('');
+  const [trigger, setTrigger] = useState<string | null>('email.replied');
+  const create = useAct(
+    () =>
+      dataOf(
+        heron.POST('/v1/automations', {
+          body: {
+            name,
+            enabled: false,
+            trigger_event: trigger ?? '',
+            filter: {},
+            graph: { nodes: [{ id: 'trigger', type: 'trigger', x: 0, y: 0 }], edges: [] },
+          },
+        }),
+      ),
+    {
+      stale: [['automations']],
+      isShown: true,
+      onDone: ({ automation }) => go(`/automations/${automation.id}`),
+    },
+  );
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} />} onClick={dialog.open}>
+        {t('automations.new')}
+      </Button>
+      <Modal opened={isOpen} onClose={dialog.close} title={t('automations.new')}>
+        <Form act={create} submit={t('automations.create')}>
+          <TextInput
+            label={t('automations.name')}
+            required
+            maxLength={255}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Select
+            label={t('automations.when')}
+            data={[{ value: 'automation.called', label: t('automations.called') }, ...TRIGGERS]}
+            value={trigger}
+            onChange={setTrigger}
+            searchable
+            allowDeselect={false}
+          />
+        </Form>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import IconX from '@tabler/icons-react/dist/esm/icons/IconX.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, ListSkeleton } from '../../parts/states.tsx';
+import { useText } from '../../text/index.ts';
+
+type Mapping = AnswerOf<'/v1/integrations/connections/{id}/field-mappings'>['mappings'][number];
+const TRANSFORMS = ['none', 'trim', 'uppercase', 'lowercase', 'static'] as const;
+type Transform = (typeof TRANSFORMS)[number];
+interface Row {
+  from: string;
+  to: string;
+  transform: Transform;
+  fixed: string;
+}
+
+/** Which field of a contact becomes which field at the provider. */
+export function Mappings({ id, mayChange }: { id: string; mayChange: boolean }) {
+  const t = useText();
+  const mappings = useQuery({
+    queryKey: ['integrations', id, 'mappings'],
+    queryFn: () => dataOf(heron.GET('/v1/integrations/connections/{id}/field-mappings', { params: { path: { id } } })),
+  });
+  return (
+    <Section title={t('integrations.mappings')}>
+      <Answered query={mappings} skeleton={<ListSkeleton rows={3} />}>
+        {({ mappings: rows }) => (
+          <Edit key={rows.map((row) => row.id).join()} id={id} mappings={rows} mayChange={mayChange} />
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Edit({ id, mappings, mayChange }: { id: string; mappings: readonly Mapping[]; mayChange: boolean }) {
+  const t = useText();
+  const [rows, setRows] = useState<Row[]>(
+    mappings.map(({ sendsets_field, external_field, transform, static_value }) => ({
+      from: sendsets_field,
+      to: external_field,
+      transform: TRANSFORMS.find((one) => one === transform) ?? 'none',
+      fixed: static_value,
+    })),
+  );
+  const put = (given: Row[]) =>
+    dataOf(
+      heron.PUT('/v1/integrations/connections/{id}/field-mappings', {
+        params: { path: { id } },
+        body: {
+          mappings: given.map(({ from, to, transform, fixed }) => ({
+            external_field: to,
+            transform,
+            ...(transform === 'static' ? { static_value: fixed } : { sendsets_field: from }),
+          })),
+        },
+      }),
+    );
+  const done = { stale: [['integrations', id]], done: t('saved'), isShown: true };
+  const save = useAct(() => put(rows), done);
+  const reset = useAct(() => put([]), done);
+  const change = (at: number, row: Partial<Row>) =>
+    setRows(rows.map((before, index) => (index === at ? { ...before, ...row } : before)));
+  return (
+    <Form act={save} submit={t('save')}>
+      {mappings.every(({ is_default }) => is_default) ? (
+        <Text size="sm" c="dimmed">
+          {t('integrations.mappings.default')}
+        </Text>
+      ) : null}
+      <Stack gap="xs">
+        {rows.map((row, at) => (
+          <Group key={at} gap="xs" role="group" aria-label={t('integrations.mapping', { number: at + 1 })}>
+            <Select
+              aria-label={t('integrations.mapping.how')}
+              data={TRANSFORMS.map((value) => ({ value, label: t(`integrations.transform.${value}`) }))}
+              value={row.transform}
+              onChange={(value) => change(at, { transform: (value ?? 'none') as Transform })}
+              allowDeselect={false}
+              readOnly={!mayChange}
+              w={150}
+            />
+            <TextInput
+              aria-label={t(row.transform === 'static' ? 'integrations.mapping.fixed' : 'integrations.mapping.from')}
+              value={row.transform === 'static' ? row.fixed : row.from}
+              onChange={(event) =>
+                change(
+                  at,
+                  row.transform === 'static'
+                    ? { fixed: event.currentTarget.value }
+                    : { from: event.currentTarget.value },
+                )
+              }
+              readOnly={!mayChange}
+              flex="1 1 9rem"
+            />
+            <Text c="dimmed" aria-hidden>
+              →
+            </Text>
+            <TextInput
+              aria-label={t('integrations.mapping.to')}
+              value={row.to}
+              onChange={(event) => change(at, { to: event.currentTarget.value })}
+              readOnly={!mayChange}
+              flex="1 1 9rem"
+            />
+            {mayChange ? (
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t('integrations.mapping.remove', { number: at + 1 })}
+                onClick={() => setRows(rows.filter((_, index) => index !== at))}
+              >
+                <IconX size={16} />
+              </ActionIcon>
+            ) : null}
+          </Group>
+        ))}
+      </Stack>
+      {mayChange ? (
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => setRows([...rows, { from: 'custom.', to: '', transform: 'none', fixed: '' }])}
+          >
+            {t('integrations.mapping.add')}
+          </Button>
+          {mappings.some(({ is_default }) => !is_default) ? (
+            <Button size="xs" variant="subtle" onClick={() => reset.mutate()} loading={reset.isPending}>
+              {t('integrations.mappings.reset')}
+            </Button>
+          ) : null}
+        </Group>
+      ) : null}
+    </Form>
+  );
+}
