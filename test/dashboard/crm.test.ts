@@ -122,19 +122,19 @@ browserTest('a flow is drawn and saved, and a dry run is shown on it without any
   const picture = page.getByRole('group', { name: 'The flow' });
   await picture.getByRole('button', { name: 'email.replied' }).waitFor();
   await page.getByRole('button', { name: 'Add a condition' }).click();
-  await page.getByLabel('Field').fill('intent');
-  await page.getByLabel('Value').fill('positive');
+  await page.getByRole('textbox', { name: 'Field' }).fill('intent');
+  await page.getByRole('textbox', { name: 'Value' }).fill('positive');
   // The API says what a flow lacks, and the page shows it.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('needs an edge for true').waitFor();
   await page.getByRole('button', { name: 'Add an action' }).first().click();
-  await page.getByLabel('Tag').click();
+  await page.getByRole('combobox', { name: 'Tag' }).click();
   await page.getByRole('option', { name: 'Interested' }).click();
   await picture.getByRole('button', { name: 'Condition' }).click();
   await page.getByRole('button', { name: 'Add an action' }).last().click();
   await page.getByRole('combobox', { name: 'Action' }).click();
   await page.getByRole('option', { name: 'Notify' }).click();
-  await page.getByLabel('Message').fill('{{ .contact.first_name }} said no');
+  await page.getByRole('textbox', { name: 'Message' }).fill('{{ .contact.first_name }} said no');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved').waitFor();
   await page.getByRole('button', { name: 'Dry run' }).click();

@@ -40,7 +40,10 @@ export async function sceneOfAutomations({ world, tenant, post }: Stage): Promis
     graph: { nodes: [node('trigger', 'trigger', 0, 0, {})], edges: [] },
   });
   const connection = await createConnectionRow(world, tenant);
-  await post(`/integrations/connections/${connection}/events`, { event_type: 'email.replied', action: 'n8n.send_webhook' });
+  await post(`/integrations/connections/${connection}/events`, {
+    event_type: 'email.replied',
+    action: 'n8n.send_webhook',
+  });
   await world.deps
     .db('integration_connections')
     .where({ id: connection })

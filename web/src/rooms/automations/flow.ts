@@ -30,12 +30,10 @@ export function targets({ edges }: Graph, source: string, when: When): string[] 
 /** Has a way out of a node lead to these nodes. */
 export function leadTo(graph: Graph, source: string, when: When, to: readonly string[]): Graph {
   const others = graph.edges.filter((edge) => edge.source !== source || edge.when !== when);
+  const taken = others.map(({ id }) => id);
   return {
     ...graph,
-    edges: [
-      ...others,
-      ...to.map((target) => ({ id: freeId('e', [...others.map(({ id }) => id)], target), source, target, when })),
-    ],
+    edges: [...others, ...to.map((target) => ({ id: freeId('e', taken, target), source, target, when }))],
   };
 }
 

@@ -25,7 +25,7 @@ export function summaryOf(
   const said = [message, title, name, reason].find((one) => typeof one === 'string' && one !== '');
   return {
     title: textOf('automations.action', node.action ?? ''),
-    said: typeof minutes === 'number' ? text('automations.minutes', { count: minutes }) : String(said ?? ''),
+    said: typeof minutes === 'number' ? text('automations.minutes', { count: minutes }) : shown(said),
   };
 }
 

@@ -46,7 +46,7 @@ export default function ConnectionPage() {
           <Group gap="xs">
             <ConnectionStatus connection={data.connection} />
             <span className="wrap-anywhere">
-              {[data.provider.name, data.connection.external_account_name].filter(Boolean).join(', ')}
+              {[...new Set([data.provider.name, data.connection.external_account_name])].filter(Boolean).join(', ')}
             </span>
           </Group>
         ) : null
@@ -105,6 +105,10 @@ function Actions({ id, name }: { id: string; name: string }) {
   );
 }
 
+/** Connected, and yet the last look at it found something. */
+const isIll = ({ status, health }: Connection): boolean =>
+  status === 'connected' && (health === 'degraded' || health === 'down');
+
 /** Why an account does not work, and the way to have it work again. */
 function Trouble({ connection, mayChange }: { connection: Connection; mayChange: boolean }) {
   const t = useText();
@@ -119,14 +123,18 @@ function Trouble({ connection, mayChange }: { connection: Connection; mayChange:
   );
   const said =
     connection.blocked_reason ??
-    (connection.health === 'degraded' || connection.health === 'down' ? connection.health_detail : null) ??
+    (isIll(connection) ? connection.health_detail : null) ??
     (connection.status === 'connected' ? null : connection.last_error);
   if (!said && connection.status !== 'reauth_required') return null;
   return (
     <Alert
       variant="light"
       color={connection.status === 'reauth_required' ? 'red' : 'yellow'}
-      title={t(`integrations.status.${connection.status}`)}
+      title={
+        isIll(connection)
+          ? t(`integrations.health.${connection.health as 'degraded' | 'down'}`)
+          : t(`integrations.status.${connection.status}`)
+      }
       role="note"
     >
       <Stack gap="xs" align="flex-start">
