@@ -55,7 +55,7 @@ export function NodePanel({
       {waysOut(node).map((when) => (
         <Stack key={when} gap={6}>
           <MultiSelect
-            label={t(when ? `automations.next.${when}` : 'automations.next')}
+            label={when ? t(`automations.next.${when}`) : t('automations.next')}
             data={graph.nodes
               .filter(({ id, type }) => id !== node.id && type !== 'trigger')
               .map((one) => {
