@@ -12,6 +12,7 @@ import { createSentLead } from './standing-leads.ts';
 import type { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
+const READ_AFTER_MS = 120_000;
 const HUMAN = { method: 'GET', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140', purpose: '' };
 
 /**
@@ -50,7 +51,11 @@ export async function createSentHistory(
           sent_at: clock.now().toISOString(),
         }),
       );
-      if (n === 0) await recordOpen(deps, lead.sendId, HUMAN, 'test');
+      if (n === 0) {
+        // What is opened at once was opened by a machine.
+        const later = new ManualClock(new Date(clock.now().getTime() + READ_AFTER_MS));
+        await recordOpen({ ...deps, clock: later }, lead.sendId, HUMAN, 'test');
+      }
       if (n === 1 && ago % 2 === 0)
         await transact(ctx, async (tx) =>
           recordReply(tx, (await lockSubject(tx, lead.sendId))!, {

@@ -9,6 +9,7 @@ import { sceneOfLeads } from './leads.ts';
 import { sceneOfMeetings } from './meetings.ts';
 import { sceneOfInbox } from './inbox.ts';
 import { sceneOfOperator } from './operator.ts';
+import { sceneOfAgents } from './agents.ts';
 import { sceneOfReports } from './reports.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
 
@@ -29,6 +30,7 @@ const SCENES: readonly ((stage: Stage) => Promise<PageToSee[]>)[] = [
   sceneOfInbox,
   sceneOfOperator,
   sceneOfReports,
+  sceneOfAgents,
 ];
 
 /** Fills a workspace as one that has been working for a while, and leaves another empty. */

@@ -15,7 +15,10 @@ const STALE: [prefix: string, keys: string[]][] = [
   ['meeting.', ['meetings', 'contacts']],
   ['automation.', ['automations']],
   ['team.', ['team']],
-  ['approval.', ['approvals']],
+  ['approval.', ['approvals', 'runs']],
+  ['run.', ['runs']],
+  ['agent_policy.', ['policies']],
+  ['mailbox_order.', ['orders']],
 ];
 /** Events that come only to those who name them: there is one for every email that arrives or is marked. */
 const OF_EVERY_EMAIL = ['inbox.email_received', 'inbox.email_updated'] as const;

@@ -8,6 +8,7 @@ import IconBriefcase from '@tabler/icons-react/dist/esm/icons/IconBriefcase.mjs'
 import IconChecklist from '@tabler/icons-react/dist/esm/icons/IconChecklist.mjs';
 import IconCalendarEvent from '@tabler/icons-react/dist/esm/icons/IconCalendarEvent.mjs';
 import IconMailbox from '@tabler/icons-react/dist/esm/icons/IconMailbox.mjs';
+import IconRobot from '@tabler/icons-react/dist/esm/icons/IconRobot.mjs';
 import IconStethoscope from '@tabler/icons-react/dist/esm/icons/IconStethoscope.mjs';
 import IconRoute from '@tabler/icons-react/dist/esm/icons/IconRoute.mjs';
 import IconPlugConnected from '@tabler/icons-react/dist/esm/icons/IconPlugConnected.mjs';
@@ -40,6 +41,7 @@ export const ROOMS: readonly Room[] = [
   { key: 'integrations', path: '/integrations', icon: IconPlugConnected, needs: 'use_integrations' },
   { key: 'mailboxes', path: '/mailboxes', icon: IconMailbox, needs: 'view_campaigns' },
   { key: 'review', path: '/review', icon: IconRosetteDiscountCheck, needs: 'send_campaigns' },
+  { key: 'agents', path: '/agents', icon: IconRobot, needs: 'view_campaigns' },
   { key: 'reports', path: '/reports', icon: IconChartLine, needs: 'view_analytics' },
   { key: 'operator', path: '/operations', icon: IconStethoscope, needs: 'view_analytics' },
 ];

@@ -5,6 +5,7 @@ import type { leads } from './en/leads.ts';
 import type { inbox } from './en/inbox.ts';
 import type { integrations } from './en/integrations.ts';
 import type { mailboxes } from './en/mailboxes.ts';
+import type { agents } from './en/agents.ts';
 import type { operator } from './en/operator.ts';
 import type { meetings } from './en/meetings.ts';
 import type { reports } from './en/reports.ts';
@@ -21,6 +22,7 @@ export interface RoomTexts {
   inbox: typeof inbox;
   integrations: typeof integrations;
   mailboxes: typeof mailboxes;
+  agents: typeof agents;
   operator: typeof operator;
   meetings: typeof meetings;
   reports: typeof reports;

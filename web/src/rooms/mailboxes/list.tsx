@@ -28,13 +28,27 @@ export default function MailboxesPage() {
       }),
     ),
   );
+  const orders = (
+    <ToButton to="/mailboxes/orders" variant="default">
+      {t('orders.title')}
+    </ToButton>
+  );
   const connect = mayConnect ? (
     <ToButton to="/mailboxes/new" leftSection={<IconPlus size={16} />}>
       {t('mailboxes.connect')}
     </ToButton>
   ) : null;
   return (
-    <Page title={t('nav.mailboxes')} lead={t('mailboxes.lead')} actions={connect}>
+    <Page
+      title={t('nav.mailboxes')}
+      lead={t('mailboxes.lead')}
+      actions={
+        <>
+          {orders}
+          {connect}
+        </>
+      }
+    >
       <Answered query={list} skeleton={<ListSkeleton />}>
         {({ pages }) => {
           const rows = pages.flatMap(({ data }) => data);

@@ -13,6 +13,8 @@ import { Answered, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useText } from '../../text/index.ts';
 import { MailboxState } from './list.tsx';
+import { NewPassword } from './password.tsx';
+import { Standing, WarmupCurve } from './standing.tsx';
 
 type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 
@@ -20,6 +22,7 @@ type Mailbox = AnswerOf<'/v1/emails/{id}'>;
 export default function MailboxPage() {
   const t = useText();
   const { id } = useParams({ strict: false }) as { id: string };
+  const mayFigures = useCan('view_analytics');
   const mailbox = useQuery({
     queryKey: ['mailboxes', id],
     queryFn: () => dataOf(heron.GET('/v1/emails/{id}', { params: { path: { id } } })),
@@ -39,12 +42,14 @@ export default function MailboxPage() {
                 {data.hold.fix}
               </Alert>
             ) : null}
+            <Standing id={id} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Connection mailbox={data} />
               <Dns id={id} />
               <Caps mailbox={data} />
               <Warmup mailbox={data} />
             </SimpleGrid>
+            {data.warmup && mayFigures ? <WarmupCurve id={id} /> : null}
             <Used mailbox={data} />
             <Errors mailbox={data} />
           </Stack>
@@ -95,6 +100,7 @@ function Connection({ mailbox }: { mailbox: Mailbox }) {
             <Button size="xs" variant="default" onClick={() => test.mutate()} loading={test.isPending}>
               {t('mailbox.test')}
             </Button>
+            {mailbox.provider === 'smtp_imap' ? <NewPassword key={mailbox.hold?.code} mailbox={mailbox} /> : null}
           </Group>
         ) : null}
       </Stack>

@@ -48,7 +48,7 @@ export default function CampaignsReport() {
     value,
     show: (row: Row) =>
       row.emails_sent > 0 ? (
-        <Behind value={value(row)} number={{ figure, ...part(row) }}>
+        <Behind value={value(row)} number={{ figure: figure === 'opens' ? 'human_opens' : figure, ...part(row) }}>
           {toPercent(value(row) / 100)}
         </Behind>
       ) : (

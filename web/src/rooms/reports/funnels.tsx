@@ -27,7 +27,7 @@ export default function FunnelsPage() {
   const nameOf = (mark: string): string => {
     if (mark === 'sent') return t('funnels.sent');
     if (mark === 'reply') return t('funnels.reply');
-    const [kind, value = ''] = split(mark);
+    const [kind, value] = split(mark);
     return kind === 'goal' ? (named.get(value) ?? t('funnels.goal')) : value;
   };
   const funnel = useQuery({
@@ -101,8 +101,7 @@ export default function FunnelsPage() {
                     </div>
                   ))}
                   <Text size="xs" c="dimmed">
-                    {note}
-                    {worst ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
+                    {note}.{worst ? ` ${t('funnels.worst', { name: rows[worst - 1]?.name ?? '' })}` : ''}
                   </Text>
                 </Stack>
               </Paper>
@@ -179,7 +178,7 @@ function AddStep({ goals, onAdd }: { goals: readonly { id: string; name: string 
 function toStep(mark: string): Step {
   if (mark === 'sent') return { kind: 'confirmed_send' };
   if (mark === 'reply') return { kind: 'positive_reply' };
-  const [kind, value = ''] = split(mark);
+  const [kind, value] = split(mark);
   return kind === 'goal' ? { kind: 'goal', goal_id: value } : { kind: 'event', event_name: value };
 }
 

@@ -48,7 +48,7 @@ function Figures({ data: { overall_stats: stats }, period }: { data: Dashboard; 
   const range = { from: period.begin, to: period.end };
   const figures = [
     ['sent', stats.total_emails_sent, undefined],
-    ['opens', stats.total_opens, stats.open_rate],
+    ['human_opens', stats.total_opens - stats.machine_opens, stats.open_rate],
     ['clicks', stats.total_clicks, stats.click_rate],
     ['replies', stats.total_replies, stats.reply_rate],
     ['positive_replies', stats.positive_replies, undefined],
@@ -95,7 +95,11 @@ function Trend({ data: { daily_trend: trend }, period }: { data: Dashboard; peri
             show: (row: (typeof trend)[number]) => (
               <Behind
                 value={row[name]}
-                number={{ figure: name, from: `${row.date}T00:00:00Z`, to: nextDay(row.date) }}
+                number={{
+                  figure: name === 'opens' ? 'human_opens' : name,
+                  from: `${row.date}T00:00:00Z`,
+                  to: nextDay(row.date),
+                }}
               />
             ),
           })),

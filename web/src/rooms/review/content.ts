@@ -1,21 +1,62 @@
 /** What a person decides about, read from the frozen content of an approval. */
 export interface Content {
+  title: string;
   recipientCount: number;
   recipients: string[];
   senders: string[];
-  samples: { subject: string; text: string }[];
+  /** Steps that are emails. */
+  letterCount: number;
+  /** When it leaves, in the words of the API; empty: at once. */
+  schedule: string;
+  samples: { to: string; subject: string; text: string }[];
+}
+
+/** Something that the checks before a launch found. */
+export interface CheckFinding {
+  severity: 'error' | 'warning' | 'info';
+  message: string;
+  fix: string;
 }
 
 /** Reads the content as far as it has the shape that is shown; the whole is on the approval's own page. */
 export function readContent(payload: object): Content {
-  const { recipients, senders, samples } = payload as Record<string, unknown>;
+  const { title, recipients, senders, samples, steps, schedule } = payload as Record<string, unknown>;
   const people = isObject(recipients) ? recipients : {};
   return {
+    title: typeof title === 'string' ? title : '',
     recipientCount: typeof people.count === 'number' ? people.count : 0,
     recipients: listOf(people.addresses).flatMap((one) => (typeof one === 'string' ? [one] : [])),
     senders: listOf(senders).map((one) => fieldOf(one, 'email')),
-    samples: listOf(samples).map((one) => ({ subject: fieldOf(one, 'subject'), text: fieldOf(one, 'text') })),
+    letterCount: listOf(steps).filter((one) => fieldOf(one, 'type') === 'email').length,
+    schedule: isObject(schedule)
+      ? Object.values(schedule)
+          .filter((one) => typeof one === 'string')
+          .join(' · ')
+      : '',
+    samples: listOf(samples).map((one) => ({
+      to: fieldOf(one, 'to'),
+      subject: fieldOf(one, 'subject'),
+      text: fieldOf(one, 'text'),
+    })),
   };
+}
+
+/** What the checks said, worst first; undefined where none were made. */
+export function readChecks(preflight: object | null): CheckFinding[] | undefined {
+  if (preflight === null) return undefined;
+  const { findings } = preflight as Record<string, unknown>;
+  const order = { error: 0, warning: 1, info: 2 };
+  return listOf(findings)
+    .map((one): CheckFinding => {
+      const severity = fieldOf(one, 'severity');
+      return {
+        severity: severity === 'error' || severity === 'warning' ? severity : 'info',
+        message: fieldOf(one, 'message'),
+        fix: fieldOf(one, 'fix'),
+      };
+    })
+    .filter(({ message }) => message !== '')
+    .toSorted((a, b) => order[a.severity] - order[b.severity]);
 }
 
 function listOf(value: unknown): unknown[] {

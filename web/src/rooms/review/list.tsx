@@ -1,4 +1,16 @@
-import { Anchor, Badge, Button, Group, Paper, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
+import {
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  List,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  Title,
+} from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import IconCheck from '@tabler/icons-react/dist/esm/icons/IconRosetteDiscountCheck.mjs';
 import { useQuery } from '@tanstack/react-query';
@@ -7,12 +19,13 @@ import { dataOf, heron, type RowOf } from '../../app/api.ts';
 import { useAct } from '../../parts/act.ts';
 import { useFilter } from '../../parts/filter.ts';
 import { Page } from '../../parts/page.tsx';
-import { Answered, Empty, ErrorNote, ListSkeleton } from '../../parts/states.tsx';
+import { Answered, Empty, ErrorNote, Finding, ListSkeleton } from '../../parts/states.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { textOf, useText } from '../../text/index.ts';
-import { readContent } from './content.ts';
+import { readChecks, readContent } from './content.ts';
 
 type Approval = RowOf<'/v1/approvals'>;
+const SEVERITY = { error: 'red', warning: 'yellow', info: 'blue' } as const;
 type Shown = 'pending' | 'approved' | 'denied' | 'expired' | 'executed';
 
 /** What agents may not do alone: what would be sent, to whom, from whom, and the decision. Made for a phone. */
@@ -60,6 +73,7 @@ export default function ReviewPage() {
 function ApprovalCard({ approval }: { approval: Approval }) {
   const t = useText();
   const content = readContent(approval.payload);
+  const checks = readChecks(approval.preflight);
   const isPending = approval.status === 'pending';
   return (
     <Paper withBorder radius="md" p="lg" component="article" maw={760}>
@@ -95,6 +109,11 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             text={[t('review.people', { count: content.recipientCount }), ...content.recipients].join(': ')}
           />
         ) : null}
+        {content.letterCount > 0 ? (
+          <Row name={t('review.steps')} text={t('review.letters', { count: content.letterCount })} />
+        ) : null}
+        {content.schedule ? <Row name={t('review.when')} text={content.schedule} /> : null}
+        <Checks findings={checks} />
         {content.samples.map((sample, at) => (
           <Paper key={at} withBorder p="sm" radius="md" bg="var(--app-canvas)">
             <Text fw={600} size="sm" className="wrap-anywhere">
@@ -112,6 +131,27 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         {approval.reason ? <Row name={t('review.reason')} text={approval.reason} /> : null}
       </Stack>
     </Paper>
+  );
+}
+
+/** What the checks before a launch found. */
+function Checks({ findings }: { findings: ReturnType<typeof readChecks> }) {
+  const t = useText();
+  if (!findings) return null;
+  if (findings.length === 0) return <Row name={t('review.checks')} text={t('review.checks.fine')} />;
+  return (
+    <List listStyleType="none" spacing={4} aria-label={t('review.checks')}>
+      {findings.map(({ severity, message, fix }) => (
+        <List.Item key={message}>
+          <Badge variant="light" color={SEVERITY[severity]} tt="none" mr="xs">
+            {t(`review.checks.${severity}`)}
+          </Badge>
+          <Text span size="sm" className="wrap-anywhere">
+            <Finding message={message} fix={fix} />
+          </Text>
+        </List.Item>
+      ))}
+    </List>
   );
 }
 

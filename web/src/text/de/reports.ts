@@ -31,6 +31,7 @@ export const reports: Record<keyof typeof en, string> = {
   'reports.erased': 'gelöscht',
   'reports.figure.sent': 'Gesendet',
   'reports.figure.opens': 'Geöffnet',
+  'reports.figure.human_opens': 'Geöffnet',
   'reports.figure.clicks': 'Geklickt',
   'reports.figure.replies': 'Beantwortet',
   'reports.figure.positive_replies': 'Interessiert',

@@ -29,6 +29,7 @@ export const reports = {
   'reports.erased': 'erased',
   'reports.figure.sent': 'Sent',
   'reports.figure.opens': 'Opened',
+  'reports.figure.human_opens': 'Opened',
   'reports.figure.clicks': 'Clicked',
   'reports.figure.replies': 'Replied',
   'reports.figure.positive_replies': 'Interested',

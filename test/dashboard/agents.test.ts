@@ -1,0 +1,117 @@
+import test from 'ava';
+import { AUTH_HOLD_MS, holdMailbox } from '../../domain/engine/control/mailbox-hold.ts';
+import { transact } from '../../domain/kernel/transact.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { createWorkflowGateway } from '../../temporal/client.ts';
+import { browserTests, findChromium } from '../harness/browser.ts';
+import { createDashboardWorld, findBarriers, type DashboardWorld } from '../harness/dashboard.ts';
+import { eventually, startEngine, type Engine } from '../harness/engine.ts';
+import { createMailbox, type Tenant } from '../harness/factories.ts';
+import { startMailWorld, type MailWorld, type MailWorldMailbox } from '../harness/mail.ts';
+import { call } from '../harness/world.ts';
+
+const browserTest = browserTests(test);
+const OURS = 'sam@ours.test';
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale: 'en-GB' };
+let world: DashboardWorld;
+let mail: MailWorld;
+let engine: Engine;
+let tenant: Tenant;
+let box: MailWorldMailbox;
+let mailboxId: string;
+test.before(async () => {
+  if (!findChromium()) return;
+  [world, mail] = await Promise.all([createDashboardWorld(), startMailWorld()]);
+  engine = await startEngine(world);
+  world.deps.workflows = createWorkflowGateway(engine.temporal, world.deps.config, silentLogger, world.deps.db);
+  tenant = await world.tenant('Northwind');
+  box = await mail.addMailbox({ email: OURS, password: 'secret' });
+  mailboxId = await createMailbox(world.deps, tenant.organizationId, OURS, { smtp: box.smtp, imap: box.imap });
+  await eventually(async () => (await world.deps.workflows.health()).workers > 0);
+});
+test.after.always(async () => {
+  await engine?.stop();
+  await mail?.stop();
+  await world?.close();
+});
+
+browserTest('what an agent wants to send is approved on a phone, and leaves', async (t) => {
+  const asked = await call(world, 'POST', `/v1/emails/${mailboxId}/send`, {
+    token: tenant.apiKey,
+    body: { to: ['ada@lead.test'], subject: 'A question', body_plain: 'Who looks after the lights?' },
+  });
+  t.is(asked.body.result, 'awaiting_approval', asked.text);
+  const { page, context, faults } = await world.open(tenant, '/', PHONE);
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('link', { name: 'Approvals' }).click();
+  const card = page.getByRole('article');
+  for (const said of [OURS, 'ada@lead.test', 'A question', 'Who looks after the lights?'])
+    await card.getByText(said).first().waitFor();
+  await card.getByText(/^(29|30):\d\d left$/).waitFor();
+  t.true(
+    await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+    'nothing is wider than the phone',
+  );
+  t.deepEqual(await findBarriers(page), []);
+  t.is(mail.messages.length, 0, 'nothing has left yet');
+  await card.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('Nothing waits for you').waitFor();
+  const message = await mail.waitFor(({ to }) => to.includes('ada@lead.test'), 60_000);
+  t.regex(String(message.raw), /Who looks after the lights\?/);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a key is made and its secret shown once, a policy lets it reply alone, and both are ended', async (t) => {
+  const { page, context, faults } = await world.open(tenant, '/agents/keys', { locale: 'en-GB' });
+  await page.getByRole('button', { name: 'New key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Night agent');
+  await dialog.getByLabel('Everything a key can').check();
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  const secret = (await dialog.locator('pre').textContent())!;
+  t.is((await call(world, 'GET', '/v1/campaigns', { token: secret })).status, 200);
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('link', { name: 'Policies' }).click();
+  await page.getByRole('button', { name: 'New policy' }).click();
+  await dialog.getByLabel('Name').fill('Replies at night');
+  await dialog.getByRole('combobox', { name: 'For the key' }).click();
+  await page.getByRole('option', { name: 'Night agent' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const policy = page.getByRole('region', { name: 'Replies at night' });
+  await policy.getByText('Key Night agent').waitFor();
+  const effective = await call(world, 'GET', '/v1/agent-policies/effective', { token: secret });
+  t.deepEqual([effective.body.source, effective.body.capabilities], ['policy', ['inbox.reply']]);
+  await page.getByRole('link', { name: 'API keys' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Night agent' });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.getByText('Revoked').waitFor();
+  t.is((await call(world, 'GET', '/v1/campaigns', { token: secret })).status, 401);
+  t.deepEqual(faults, []);
+  await context.close();
+});
+
+browserTest('a mailbox under hold gets its right password, which is tried before it is kept', async (t) => {
+  box.setPassword('changed-at-the-host');
+  await transact(world.system(tenant.organizationId), (tx) =>
+    holdMailbox(tx, mailboxId, {
+      code: 'auth_failed',
+      reason: '535 5.7.8 wrong password',
+      until: new Date(tx.now.getTime() + AUTH_HOLD_MS),
+    }),
+  );
+  const { page, context, faults } = await world.open(tenant, '/mailboxes', { locale: 'en-GB' });
+  await page.getByText('535 5.7.8 wrong password').waitFor();
+  await page.getByRole('main').getByRole('link', { name: OURS }).first().click();
+  const connection = page.getByRole('region', { name: 'Connection' });
+  await connection.getByLabel('New password').fill('still wrong');
+  await connection.getByRole('button', { name: 'Sign in and keep' }).click();
+  await connection.getByRole('alert').waitFor();
+  await connection.getByLabel('New password').fill('changed-at-the-host');
+  await connection.getByRole('button', { name: 'Sign in and keep' }).click();
+  await page.getByText('The new password works').waitFor();
+  t.like(await world.deps.db('mailboxes').where({ id: mailboxId }).first(), { hold_code: null });
+  t.deepEqual(faults, []);
+  await context.close();
+});

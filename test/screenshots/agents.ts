@@ -1,0 +1,62 @@
+import { approvalContent, createApproval, createPolicy } from '../harness/approvals.ts';
+import { createApiKey, createMailbox } from '../harness/factories.ts';
+import { call } from '../harness/world.ts';
+import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
+
+/** Runs that wait and were cancelled, policies, keys and applications with names as they arrive, and an approval with findings. */
+export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<PageToSee[]> {
+  const { deps } = world;
+  const { organizationId } = tenant;
+  const mailbox = await createMailbox(deps, organizationId, 'agent@northwind.example', {
+    smtp: { host: '127.0.0.1', port: 1 },
+  });
+  const body = (name: string) => ({
+    name,
+    senders: { mode: 'explicit', mailbox_ids: [mailbox] },
+    daily_limit: 50,
+    schedule: { mode: 'auto', timezone: 'Europe/Berlin' },
+    stop_on_reply: true,
+    opt_out_enabled: true,
+    intent: 'launch',
+    leads: [{ email: 'ada@example.com', first_name: 'Ada' }],
+    steps: [{ type: 'email', variants: [{ subject: 'Hello', body_plain: 'Hello' }] }],
+  });
+  const run = async (name: string) => {
+    const answer = await call(world, 'POST', '/v1/runs', { token: tenant.apiKey, body: body(name) });
+    if (answer.status >= 300) throw new Error(answer.text);
+    return answer.body.id as string;
+  };
+  const first = await run('Lights for shops in Bremen');
+  await post(`/runs/${await run(WIDE)}/cancel`, {});
+  await run(HOSTILE);
+  await createApiKey(deps, organizationId, tenant.userId);
+  await createPolicy(deps, tenant, { name: HOSTILE, mailbox_ids: [mailbox] });
+  await post('/oauth/applications', {
+    name: WIDE,
+    redirect_uris: [`https://app.example.com/${'long/'.repeat(20)}`],
+    scopes: ['read_campaigns'],
+  });
+  await createApproval(world.system(organizationId), tenant, {
+    content: approvalContent({
+      schedule: { days: 'Monday to Friday', hours: '09:00 to 17:00', timezone: 'Europe/Berlin' },
+    }),
+    preflight: {
+      findings: [
+        { check: 'content', code: 'a', severity: 'warning', message: 'A link goes to another domain', fix: HOSTILE },
+        { check: 'dns', code: 'b', severity: 'info', message: 'DMARC is not enforced', fix: 'Set p=quarantine.' },
+      ],
+    },
+  });
+  return [
+    ['agents', '/agents'],
+    ['agents-empty', '/agents', 'empty'],
+    ['agents-run', `/agents/runs/${first}`],
+    ['agents-policies', '/agents/policies'],
+    ['agents-policies-empty', '/agents/policies', 'empty'],
+    ['agents-keys', '/agents/keys'],
+    ['agents-applications', '/agents/applications'],
+    ['agents-applications-empty', '/agents/applications', 'empty'],
+    ['agents-connect', '/agents/connect'],
+    ['mailboxes-orders-empty', '/mailboxes/orders', 'empty'],
+  ];
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import { useCan } from '../../app/person.ts';
+import { Page } from '../../parts/page.tsx';
+import { SubPages } from '../../parts/sub-pages.tsx';
+import { useText } from '../../text/index.ts';
+
+/** A page of this room, under its title and the links to those that the person may see. */
+export function AgentsPage({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
+  const t = useText();
+  const [mayKeys, mayPolicies] = [useCan('manage_api_keys'), useCan('manage_settings')];
+  const pages = [
+    { to: '/agents', label: t('agents.runs'), isShown: true },
+    { to: '/agents/policies', label: t('agents.policies'), isShown: mayPolicies },
+    { to: '/agents/keys', label: t('agents.keys'), isShown: mayKeys },
+    { to: '/agents/applications', label: t('agents.applications'), isShown: mayKeys },
+    { to: '/agents/connect', label: t('agents.connect'), isShown: true },
+  ];
+  return (
+    <Page title={t('nav.agents')} lead={t('agents.lead')} actions={actions}>
+      <SubPages label={t('nav.agents')} pages={pages.filter(({ isShown }) => isShown)} />
+      {children}
+    </Page>
+  );
+}

@@ -1,0 +1,115 @@
+import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import IconPlus from '@tabler/icons-react/dist/esm/icons/IconPlus.mjs';
+import IconShield from '@tabler/icons-react/dist/esm/icons/IconShieldCheck.mjs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dataOf, heron, type RowOf } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { useAct } from '../../parts/act.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, Empty, ListSkeleton } from '../../parts/states.tsx';
+import { useText } from '../../text/index.ts';
+import { AgentsPage } from './frame.tsx';
+import { Limits } from './limits.tsx';
+import { PolicyForm } from './policy-form.tsx';
+
+type Policy = RowOf<'/v1/agent-policies'>;
+
+/** What each key and application may do without asking a person. */
+export default function PoliciesPage() {
+  const t = useText();
+  const mayKeys = useCan('manage_api_keys');
+  const [edited, setEdited] = useState<Policy | 'new'>();
+  const policies = useQuery({
+    queryKey: ['policies'],
+    queryFn: async () => {
+      const [list, keys] = await Promise.all([
+        dataOf(heron.GET('/v1/agent-policies', { params: { query: { limit: 100 } } })),
+        mayKeys ? dataOf(heron.GET('/v1/api-keys', { params: { query: { limit: 100 } } })) : { data: [] },
+      ]);
+      return { rows: list.data, keys: keys.data };
+    },
+  });
+  const add = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setEdited('new')}>
+      {t('agents.policy.new')}
+    </Button>
+  );
+  return (
+    <AgentsPage actions={add}>
+      <Answered query={policies} skeleton={<ListSkeleton rows={2} height={150} />}>
+        {({ rows, keys }) => (
+          <>
+            {rows.length === 0 ? (
+              <Empty icon={IconShield} title={t('agents.policy.none')}>
+                {t('agents.policy.none.why')}
+              </Empty>
+            ) : (
+              <Stack>
+                {rows.map((policy) => (
+                  <PolicyCard
+                    key={policy.id}
+                    policy={policy}
+                    holder={keys.find(({ id }) => id === policy.api_key_id)?.name}
+                    onEdit={() => setEdited(policy)}
+                  />
+                ))}
+              </Stack>
+            )}
+            <Modal
+              opened={edited !== undefined}
+              onClose={() => setEdited(undefined)}
+              title={t(edited === 'new' ? 'agents.policy.new' : 'agents.policy.edit')}
+              size="lg"
+            >
+              {edited ? (
+                <PolicyForm
+                  policy={edited === 'new' ? undefined : edited}
+                  keys={keys.filter(({ status }) => status === 'active')}
+                  onDone={() => setEdited(undefined)}
+                />
+              ) : null}
+            </Modal>
+          </>
+        )}
+      </Answered>
+    </AgentsPage>
+  );
+}
+
+function PolicyCard({ policy, holder, onEdit }: { policy: Policy; holder: string | undefined; onEdit: () => void }) {
+  const t = useText();
+  const remove = useAct(
+    () => dataOf(heron.DELETE('/v1/agent-policies/{id}', { params: { path: { id: policy.id } } })),
+    { stale: [['policies']], isShown: true },
+  );
+  const isOver = Date.parse(policy.expires_at) < Date.now();
+  return (
+    <Section
+      title={policy.name}
+      action={
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={onEdit}>
+            {t('agents.edit')}
+          </Button>
+          <ConfirmButton size="xs" act={remove} label={t('agents.delete')} title={t('agents.policy.delete.ask')}>
+            {t('agents.policy.delete.why')}
+          </ConfirmButton>
+        </Group>
+      }
+    >
+      <Stack gap="sm">
+        <Group gap="xs">
+          <Badge variant="light" color={!policy.enabled ? 'gray' : isOver ? 'red' : 'teal'} tt="none">
+            {t(!policy.enabled ? 'agents.policy.off' : isOver ? 'agents.policy.over' : 'agents.policy.on')}
+          </Badge>
+          <Text size="sm" c="dimmed" className="wrap-anywhere">
+            {policy.oauth_grant_id ? t('agents.policy.ofGrant') : t('agents.policy.ofKey', { name: holder ?? '' })}
+          </Text>
+        </Group>
+        <Limits policy={policy} />
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button, PasswordInput, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { dataOf, heron, type AnswerOf } from '../../app/api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { useText } from '../../text/index.ts';
+
+type Mailbox = AnswerOf<'/v1/emails/{id}'>;
+
+/** A new password for both servers of a mailbox: Heron signs in with it before it is kept, and the hold ends. */
+export function NewPassword({ mailbox }: { mailbox: Mailbox }) {
+  const t = useText();
+  const [isOpen, setOpen] = useState(mailbox.hold !== null);
+  const [password, setPassword] = useState('');
+  const save = useAct(
+    () =>
+      dataOf(
+        heron.PATCH('/v1/emails/{id}', {
+          params: { path: { id: mailbox.id } },
+          body: {
+            smtp: { ...mailbox.smtp, password },
+            ...(mailbox.imap ? { imap: { ...mailbox.imap, password } } : {}),
+          },
+        }),
+      ),
+    {
+      stale: [['mailboxes'], ['checklist']],
+      isShown: true,
+      done: t('mailbox.password.done'),
+      onDone: () => {
+        setOpen(false);
+        setPassword('');
+      },
+    },
+  );
+  if (!isOpen)
+    return (
+      <Button size="xs" variant="default" onClick={() => setOpen(true)}>
+        {t('mailbox.password.change')}
+      </Button>
+    );
+  return (
+    <Stack gap="xs" w="100%">
+      <Text size="sm" c="dimmed">
+        {t('mailbox.password.why')}
+      </Text>
+      <Form act={save} submit={t('mailbox.password.submit')}>
+        <PasswordInput
+          label={t('mailbox.password.new')}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          autoComplete="new-password"
+          required
+          maw={360}
+        />
+      </Form>
+    </Stack>
+  );
+}

@@ -1,0 +1,118 @@
+import { Badge, Group, List, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { dataOf, heron } from '../../app/api.ts';
+import { useCan } from '../../app/person.ts';
+import { TimeChart } from '../../parts/chart.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered, FiguresSkeleton, ListSkeleton } from '../../parts/states.tsx';
+import { toNumber, useText } from '../../text/index.ts';
+
+const COLORS = { healthy: 'teal', warning: 'yellow', error: 'red' } as const;
+const DAYS = 30;
+
+/** How a mailbox stands: its health with what lowers it, and what it sent today of what it may. */
+export function Standing({ id }: { id: string }) {
+  const t = useText();
+  const may = useCan('view_analytics');
+  const standing = useQuery({
+    queryKey: ['mailboxes', id, 'standing'],
+    enabled: may,
+    queryFn: () => dataOf(heron.GET('/v1/analytics/accounts/{id}', { params: { path: { id } } })),
+  });
+  if (!may) return null;
+  return (
+    <Answered query={standing} skeleton={<FiguresSkeleton count={3} />}>
+      {({ health, daily_usage: usage }) => (
+        <Stack gap="md">
+          <SimpleGrid cols={{ base: 1, xs: 3 }}>
+            <Figure
+              label={t('mailbox.health')}
+              value={toNumber(health.score)}
+              note={
+                <Group gap={4} component="span">
+                  <Badge variant="light" color={COLORS[health.status]} tt="none" component="span">
+                    {t(`mailbox.health.${health.status}`)}
+                  </Badge>
+                </Group>
+              }
+            />
+            <Figure
+              label={t('mailbox.today')}
+              value={t('mailbox.of', { sent: usage.campaign_sent, most: usage.campaign_limit })}
+              note={t('mailbox.today.utc')}
+            />
+            <Figure
+              label={t('mailbox.today.warmup')}
+              value={t('mailbox.of', { sent: usage.warmup_sent, most: usage.warmup_limit })}
+              note={t('mailbox.today.utc')}
+            />
+          </SimpleGrid>
+          {health.issues.length > 0 ? (
+            <Section title={t('mailbox.issues')}>
+              <List size="sm">
+                {health.issues.map((issue) => (
+                  <List.Item key={issue} className="wrap-anywhere">
+                    {issue}
+                  </List.Item>
+                ))}
+              </List>
+            </Section>
+          ) : null}
+        </Stack>
+      )}
+    </Answered>
+  );
+}
+
+/** What was exchanged to warm up, day by day, beside what the ramp asked for. */
+export function WarmupCurve({ id }: { id: string }) {
+  const t = useText();
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const [from, to] = [day(DAYS - 1), day(0)];
+  const curve = useQuery({
+    queryKey: ['mailboxes', id, 'warmup-curve', from],
+    queryFn: () => dataOf(heron.GET('/v1/analytics/warmup', { params: { query: { from, to, email_id: id } } })),
+  });
+  const note = t('mailbox.curve.utc', { from, to });
+  return (
+    <Answered query={curve} skeleton={<ListSkeleton rows={1} height={320} />}>
+      {({ daily_stats: days, summary }) =>
+        summary.total_sent === 0 ? (
+          <Section title={t('mailbox.curve')}>
+            <Text size="sm" c="dimmed">
+              {t('mailbox.curve.none')}
+            </Text>
+          </Section>
+        ) : (
+          <TimeChart
+            title={t('mailbox.curve')}
+            note={note}
+            filename="heron-warmup"
+            dates={days.map(({ date }) => date)}
+            series={[
+              { label: t('mailbox.curve.target'), values: days.map((one) => one.target_volume) },
+              { label: t('mailbox.curve.sent'), values: days.map((one) => one.emails_sent) },
+              { label: t('mailbox.curve.replied'), values: days.map((one) => one.emails_replied) },
+            ]}
+          >
+            <DataTable
+              title={t('mailbox.curve')}
+              note={note}
+              filename="heron-warmup"
+              rows={days}
+              keyOf={({ date }) => date}
+              columns={[
+                { label: t('mailbox.curve.date'), value: ({ date }) => date },
+                { label: t('mailbox.curve.target'), isNumber: true, value: (one) => one.target_volume },
+                { label: t('mailbox.curve.sent'), isNumber: true, value: (one) => one.emails_sent },
+                { label: t('mailbox.curve.replied'), isNumber: true, value: (one) => one.emails_replied },
+              ]}
+            />
+          </TimeChart>
+        )
+      }
+    </Answered>
+  );
+}
