@@ -49,14 +49,14 @@ browserTest('what an agent wants to send is approved on a phone, and leaves', as
     await card.getByText(said).first().waitFor();
   await card.getByText(/^(29|30):\d\d left$/).waitFor();
   t.true(
-    await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+    await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'),
     'nothing is wider than the phone',
   );
   t.deepEqual(await findBarriers(page), []);
   t.is(mail.messages.length, 0, 'nothing has left yet');
   await card.getByRole('button', { name: 'Approve' }).click();
   await page.getByText('Nothing waits for you').waitFor();
-  const message = await mail.waitFor(({ to }) => to.includes('ada@lead.test'), 60_000);
+  const message = await mail.waitFor(({ envelope }) => envelope.to.includes('ada@lead.test'), 60_000);
   t.regex(String(message.raw), /Who looks after the lights\?/);
   t.deepEqual(faults, []);
   await context.close();

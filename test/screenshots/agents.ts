@@ -1,4 +1,5 @@
 import { approvalContent, createApproval, createPolicy } from '../harness/approvals.ts';
+import { newId } from '../../lib/ids.ts';
 import { createApiKey, createMailbox } from '../harness/factories.ts';
 import { call } from '../harness/world.ts';
 import { HOSTILE, WIDE, type PageToSee, type Stage } from './stage.ts';
@@ -22,7 +23,11 @@ export async function sceneOfAgents({ world, tenant, post }: Stage): Promise<Pag
     steps: [{ type: 'email', variants: [{ subject: 'Hello', body_plain: 'Hello' }] }],
   });
   const run = async (name: string) => {
-    const answer = await call(world, 'POST', '/v1/runs', { token: tenant.apiKey, body: body(name) });
+    const answer = await call(world, 'POST', '/v1/runs', {
+      token: tenant.apiKey,
+      headers: { 'idempotency-key': newId() },
+      body: body(name),
+    });
     if (answer.status >= 300) throw new Error(answer.text);
     return answer.body.id as string;
   };

@@ -8,6 +8,10 @@ interface Access {
   expiresAt: number;
 }
 
+/** The session ended while somebody was at work: what they typed stays on the page, and goes on once they have signed in elsewhere. */
+export class SessionEnded extends Error {}
+
+let wasSignedIn = false;
 let access: Access | undefined;
 let renewing: Promise<Access> | undefined;
 
@@ -53,6 +57,7 @@ function locked<T>(work: () => Promise<T>): Promise<T> {
 async function askForAccess(): Promise<Access> {
   const response = await fetch('/account/session', { method: 'POST', headers: { accept: 'application/json' } });
   if (response.status === 401) {
+    if (wasSignedIn) throw new SessionEnded('The session has ended');
     goToSignIn();
     // The page is being left: nothing that waits for a token should show an error meanwhile.
     return new Promise(() => {});
@@ -64,6 +69,7 @@ async function askForAccess(): Promise<Access> {
     );
   }
   const body = (await response.json()) as { access_token: string; access_token_expires_at: string };
+  wasSignedIn = true;
   access = { token: body.access_token, expiresAt: Date.parse(body.access_token_expires_at) };
   return access;
 }

@@ -1,8 +1,9 @@
-import { Alert, Box, Button, Group, List, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Alert, Anchor, Box, Button, Group, List, Paper, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import IconAlert from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
 import type { ReactNode } from 'react';
 import { HeronError } from '../app/api.ts';
-import { useText } from '../text/index.ts';
+import { SessionEnded } from '../app/session.ts';
+import { text, useText } from '../text/index.ts';
 
 /** An error as the API says it: what, which fields, and what to do. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -21,6 +22,11 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: (() =>
         </List>
       ) : null}
       {said.fix ? <Text size="sm">{said.fix}</Text> : null}
+      {error instanceof SessionEnded ? (
+        <Anchor href="/account/sign-in?to=/" target="_blank" size="sm">
+          {t('session.signIn')}
+        </Anchor>
+      ) : null}
       {said.requestId ? (
         <Text size="xs" mt={4}>
           {t('error.request', { id: said.requestId })}
@@ -49,6 +55,8 @@ export function toSaid(error: unknown): {
       fix: error.fix,
       requestId: error.status >= 500 ? error.requestId : undefined,
     };
+  if (error instanceof SessionEnded)
+    return { message: text('session.ended'), problems: [], fix: text('session.ended.fix') };
   return { message: error instanceof Error ? error.message : String(error), problems: [] };
 }
 

@@ -7,7 +7,7 @@ import { Form } from '../../parts/form.tsx';
 import { useText } from '../../text/index.ts';
 
 type Policy = RowOf<'/v1/agent-policies'>;
-const CAPABILITIES = ['campaign.launch', 'email.compose', 'inbox.reply', 'mailbox.provision'] as const;
+const CAPABILITIES = ['campaign.launch', 'email.compose', `inbox.reply`, 'mailbox.provision'] as const;
 const NINETY_DAYS_MS = 90 * 86_400_000;
 
 /** What a key may do alone, from which mailboxes, how much, and until when. */
@@ -23,7 +23,7 @@ export function PolicyForm({
   const t = useText();
   const [name, setName] = useState(policy?.name ?? '');
   const [key, setKey] = useState(policy ? policy.api_key_id : (keys[0]?.id ?? null));
-  const [capabilities, setCapabilities] = useState<string[]>(policy?.capabilities ?? ['inbox.reply']);
+  const [capabilities, setCapabilities] = useState<string[]>(policy?.capabilities ?? [`inbox.reply`]);
   const [mailboxIds, setMailboxIds] = useState(policy?.mailbox_ids ?? []);
   const [perRun, setPerRun] = useState<number | string>(policy?.max_recipients_per_run ?? 50);
   const [perDay, setPerDay] = useState<number | string>(policy?.max_recipients_per_day ?? 100);

@@ -66,6 +66,10 @@ export const common: Record<keyof typeof en, string> = {
   'png.of': 'PNG: {name}',
   'chart.table': 'Zahlen',
   'chart.hideTable': 'Zahlen ausblenden',
+  'session.ended': 'Deine Sitzung ist zu Ende',
+  'session.ended.fix':
+    'Was du geschrieben hast, ist noch da. Melde dich an, komm auf diese Seite zurück und versuche es noch einmal.',
+  'session.signIn': 'Anmelden, in einem neuen Tab',
   cancel: 'Abbrechen',
   undo: 'Rückgängig',
   'letter.empty': 'Diese Nachricht hat keinen Text.',
