@@ -77,6 +77,9 @@ browserTest('a key is made and its secret shown once, a policy lets it reply alo
   await dialog.getByLabel('Name').fill('Replies at night');
   await dialog.getByRole('combobox', { name: 'For the key' }).click();
   await page.getByRole('option', { name: 'Night agent' }).click();
+  await dialog.getByRole('combobox', { name: 'Mailboxes' }).click();
+  await page.getByRole('option', { name: OURS }).click();
+  await page.keyboard.press('Tab');
   await dialog.getByRole('button', { name: 'Save' }).click();
   const policy = page.getByRole('region', { name: 'Replies at night' });
   await policy.getByText('Key Night agent').waitFor();
