@@ -1,5 +1,6 @@
 import test from 'ava';
 import { createWorld, type World } from '../harness/world.ts';
+import { roomOf } from './oracle.ts';
 import { playWorld } from './run.ts';
 import { plainWorld } from './spec.ts';
 
@@ -151,4 +152,55 @@ test('a mailbox whose password was changed sends again when a person has entered
   const logs = await world.deps.db('campaign_logs').where({ campaign_id: built.campaigns[0]!.id }).select('event_type');
   const types = logs.map((row) => row.event_type as string);
   t.true(types.includes('sender_held') && types.includes('sender_back'), types.join());
+});
+
+test('a hold that is shorter than the one in force does not end it', async (t) => {
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_109,
+      from: FROM,
+      days: 1,
+      mailboxes: [{ restsUntil: FROM + 6 * HOUR }],
+      campaigns: [{}],
+      leads: [{}],
+      happenings: [{ at: FROM + HOUR, kind: 'hold', mailbox: 0, until: FROM + 2 * HOUR }],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.deepEqual(minutes(letters, 0), [6 * 60]);
+});
+
+test('emails of a mailbox that was removed count for the limit of their campaign', async (t) => {
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_110,
+      from: FROM,
+      days: 1,
+      mailboxes: [{ cap: 1 }, {}],
+      campaigns: [{ dailyLimit: 2 }],
+      leads: [{}, {}, {}],
+      happenings: [{ at: FROM + HOUR, kind: 'removeMailbox', mailbox: 0 }],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.deepEqual(minutes(letters, 0), [0, 0, 16 * 60], 'the third leaves on the next day');
+});
+
+test('a ramp does not rise on a day on which every mailbox is at its cap', async (t) => {
+  const outcome = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_111,
+      from: FROM,
+      days: 2,
+      mailboxes: [{ cap: 2, before: [FROM - 2 * HOUR, FROM - HOUR] }],
+      campaigns: [{ ramp: { start: 1, increment: 1, ceiling: 0 } }],
+      leads: [{}, {}, {}, {}, {}],
+    }),
+  );
+  t.deepEqual(outcome.faults, []);
+  t.deepEqual(minutes(outcome.letters, 0), [16 * 60, 40 * 60, 40 * 60]);
+  t.is(roomOf(outcome, 1), 3, 'the oracle counts the days likewise');
 });

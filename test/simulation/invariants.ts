@@ -120,6 +120,7 @@ export async function checkHour(
 /** An email of the engine's, with its slot. */
 interface Slot {
   campaign: number;
+  /** -1 for one that was removed: its emails count for their campaign. */
   mailbox: number;
   at: number;
   day: string;
@@ -145,7 +146,7 @@ async function checkStarvation(
   const { rows: sends } = await runStatement<Record<string, any>>(
     db,
     `select campaign_id, mailbox_id, coalesce(sent_at, slot_at) as at, slot_day, is_first
-     from sends where organization_id = :org and slot_at > :from and mailbox_id is not null
+     from sends where organization_id = :org and slot_at > :from
      union all select null, mailbox_id, coalesce(sent_at, slot_at), slot_day, false
      from warmup_mails where organization_id = :org and slot_at > :from`,
     { org: built.organizationId, from: new Date(hours.from - 2 * DAY) },

@@ -100,6 +100,8 @@ class Course {
   readonly #free: number[];
   readonly #counts = new Map<string, number>();
   readonly #ramps = new Map<string, number>();
+  /** By campaign, the days on which emails of it have left. */
+  readonly #sendingDays: Set<string>[];
   /** Moments at which the world changes, ascending. */
   readonly #changes: number[];
   /** By mailbox, when holds, outages and wrong passwords keep it from sending. */
@@ -110,6 +112,7 @@ class Course {
   constructor(spec: WorldSpec, ledger: Ledger, { campaigns, acrossCampaigns, fromMailbox, lastFirst }: Order) {
     this.#spec = spec;
     this.#ledger = ledger;
+    this.#sendingDays = spec.campaigns.map(() => new Set());
     this.#order = spec.campaigns.map((_, index) => campaigns.indexOf(index));
     this.#acrossCampaigns = acrossCampaigns;
     this.#lastFirst = lastFirst;
@@ -263,14 +266,20 @@ class Course {
   #hasShare({ campaign }: Job, mailbox: number, rules: CampaignSpec, at: number): boolean {
     const day = dayOf(rules, at);
     const { cap } = this.#ledger.mailboxAt(mailbox, at);
-    const share = Math.min(cap, rules.dailyLimit, rules.ramp ? this.#rampOn(campaign, at, day) : Infinity);
+    const share = Math.min(cap, rules.dailyLimit, this.#rampOn(campaign, rules, at, day));
     return this.#count(`c${campaign}/${mailbox}/${day}`) < share;
   }
 
-  #rampOn(campaign: number, at: number, day: string): number {
+  /**
+   * What the ramp allows a mailbox today. It need not rise on a day on which nothing could leave, as with every mailbox at
+   * its cap: who would then send more the day after has sent nothing that warmed anything.
+   */
+  #rampOn(campaign: number, { ramp }: CampaignSpec, at: number, day: string): number {
+    if (!ramp) return Infinity;
     const key = `${campaign}/${day}`;
     if (!this.#ramps.has(key)) this.#ramps.set(key, this.#ledger.rampAt(campaign, at));
-    return this.#ramps.get(key)!;
+    const before = [...this.#sendingDays[campaign]!].filter((other) => other !== day).length;
+    return Math.min(this.#ramps.get(key)!, ramp.start + ramp.increment * before);
   }
 
   #place(job: Job, mailbox: number, rules: CampaignSpec, at: number): void {
@@ -280,6 +289,7 @@ class Course {
     this.#free[mailbox] = at + this.#ledger.mailboxAt(mailbox, at).gapSeconds * 1000;
     for (const key of [`${mailbox}/${Math.floor(at / DAY)}`, `c${campaign}/${day}`, `c${campaign}/${mailbox}/${day}`])
       this.#add(key);
+    this.#sendingDays[campaign]!.add(day);
     if (step === 0) this.#add(`new${campaign}/${day}`);
     this.#open.delete(job);
     if (this.#spec.leads[lead]!.gone) return;

@@ -21,17 +21,20 @@ export const AUTH_HOLD_MS = 6 * HOUR_MS;
 
 /**
  * Stops a mailbox from sending without changing its status: reserved slots are released, one event is emitted. Holds for sending
- * and for reading are stored apart: a later hold replaces an earlier one of its own kind (only another hold of an order replaces that of an
- * order), and while either lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
+ * and for reading are stored apart: a later hold replaces an earlier one of its own kind, unless that lasts longer (an email that was
+ * under way may be refused for a minute after another was refused until tomorrow); only another hold of an order replaces that of an
+ * order. While either lasts nothing is sent, as replies would not be seen. The contacts' runs ask for another slot at the time of theirs.
  */
 export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold): Promise<void> {
   const reason = hold.reason.slice(0, 500);
+  const side = sideOf(hold.code);
   // Sends before mailboxes, the order in which every writer takes them. A slot given out in between is refused by its claim.
   await releaseReservedSends(tx, { mailboxId });
   const [mailbox] = await tx.org.sql<HeldMailbox>(
     `with old as (select id, ${HOLD_COLUMNS} from mailboxes where organization_id = :org and id = :id for no key update)
-     update mailboxes m set ${sideOf(hold.code)}_code = :code, ${sideOf(hold.code)}_reason = :reason, ${sideOf(hold.code)}_until = :until, updated_at = :now
-     from old where m.id = old.id and (:replaces or old.${sideOf(hold.code)}_code is null or old.${sideOf(hold.code)}_code <> all(:lasting))
+     update mailboxes m set ${side}_code = :code, ${side}_reason = :reason, ${side}_until = :until, updated_at = :now
+     from old where m.id = old.id and (:replaces or old.${side}_code is null or (old.${side}_code <> all(:lasting)
+       and (:until::timestamptz is null or old.${side}_until <= greatest(:until::timestamptz, :now))))
      returning m.email, old.*`,
     {
       id: mailboxId,
@@ -49,7 +52,6 @@ export async function holdMailbox(tx: Tx, mailboxId: string, hold: MailboxHold):
     type: 'sender_held',
     message: `A mailbox rests ${until}: ${HOLD_TITLES[hold.code]}`,
   });
-  const side = sideOf(hold.code);
   const now = { ...mailbox, [`${side}_code`]: hold.code, [`${side}_until`]: hold.until };
   announceHealth(tx, mailboxId, mailbox, now, reason);
   const error = { error_code: hold.code, title: HOLD_TITLES[hold.code], message: reason };
