@@ -73,12 +73,13 @@ export class ScriptedApp {
       answer.kind === 'late' && new Promise<void>((resolve) => (this.#late = { ms: answer.ms, let: resolve }));
     this.#asked?.();
     if (waits) await waits;
-    if (answer.kind === 'refuses') return respond(400);
+    // A redirect is not followed, which makes it a refusal, too.
+    if (answer.kind === 'refuses') return respond(lead % 2 === 0 ? 400 : 302);
     if (answer.kind === 'fails' || answer.kind === 'hangs') {
       const failures = (this.#failures.get(lead) ?? 0) + 1;
       this.#failures.set(lead, failures);
       if (failures <= answer.times) {
-        if (answer.kind === 'fails') return respond(503);
+        if (answer.kind === 'fails') return respond(lead % 2 === 0 ? 503 : 429);
         throw new EgressError('timeout', 'exchange', 'The app did not answer in time');
       }
     }

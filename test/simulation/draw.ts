@@ -23,7 +23,8 @@ export interface MailboxSpec {
 export type Reaction = 'opened' | 'clicked' | 'replied';
 
 /**
- * How an app answers a lead: at once, with 400, first with 503 or not at all for so many times, or after so long (ms).
+ * How an app answers a lead: at once, with a refusal (400 or a redirect), first with a failure (503 or 429) or not at all for so
+ * many times, or after so long (ms).
  * More failures than attempts are an answer of none.
  */
 export type AppAnswer =

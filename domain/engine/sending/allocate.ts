@@ -152,7 +152,7 @@ export async function allocate(
     answers.push(await place(round, candidate, candidates.length - index));
   if (round.slots.length > 0) {
     await store(round);
-    if (campaign.ramp_enabled && on.from > tx.now.getTime()) await raiseRamp(tx, campaign, on.day);
+    if (isRampBefore(campaign, on)) await raiseRamp(tx, campaign, on.day);
   }
   return answers;
 }
@@ -504,22 +504,26 @@ function freeTime(tx: Tx, seat: Seat): string {
 }
 
 /**
- * The ramp level of a sending day; the first to ask while its window is open raises it, or the first who gets a slot of it
- * before ({@link raiseRamp}): a day whose window an edit moves away before it has opened is none. Others may hold an older view of the
- * campaign.
+ * The ramp level of a sending day. The first who gets a slot of the day raises it ({@link raiseRamp}): a day on which
+ * nothing can leave, as with every mailbox held or at its cap, warms nothing. Others may hold an older view of the campaign.
  */
 async function rampToday(tx: Tx, campaign: CampaignInEffect['campaign'], on: SeatDay): Promise<number> {
-  // A day before the latest can come back when the timezone is edited; it raises nothing.
-  if (!campaign.ramp_enabled || (campaign.ramp_day !== null && campaign.ramp_day >= on.day)) return campaign.ramp_level;
-  const open = on.from <= tx.now.getTime();
-  if (open) await raiseRamp(tx, campaign, on.day);
+  if (!isRampBefore(campaign, on)) return campaign.ramp_level;
   // Who may raise it later has the row before the mailboxes, too.
   const [row] = await tx.org.sql<{ level: number }>(
     `select case when ramp_day >= :day::date then ramp_level else ${RAISED} end as level from campaigns
-     where organization_id = :org and id = :id ${open ? '' : 'for no key update'}` as `${string}:org${string}`,
+     where organization_id = :org and id = :id for no key update`,
     { id: campaign.id, day: on.day },
   );
   return row!.level;
+}
+
+/** Whether the ramp may still rise for a day. One before the latest can come back when the timezone is edited; it raises nothing. */
+function isRampBefore(
+  { ramp_enabled: ramped, ramp_day: latest }: CampaignInEffect['campaign'],
+  { day }: SeatDay,
+): boolean {
+  return ramped && (latest === null || latest < day);
 }
 
 const RAISED = `case when ramp_day is null then ramp_start else ramp_level + ramp_increment end`;
