@@ -204,3 +204,21 @@ test('a ramp does not rise on a day on which every mailbox is at its cap', async
   t.deepEqual(minutes(outcome.letters, 0), [16 * 60, 40 * 60, 40 * 60]);
   t.is(roomOf(outcome, 1), 3, 'the oracle counts the days likewise');
 });
+
+test('leads whose hours are far away do not keep those behind them waiting', async (t) => {
+  // More than a launcher looks at together; where they live it is evening.
+  const far = Array.from({ length: 130 }, () => ({ timezone: 'Pacific/Auckland' }));
+  const { letters, faults } = await playWorld(
+    world.deps,
+    plainWorld({
+      seed: 9_112,
+      from: FROM,
+      days: 0.1,
+      mailboxes: [{}],
+      campaigns: [{ hours: [8, 9, 10] }],
+      leads: [...far, {}, {}, {}],
+    }),
+  );
+  t.deepEqual(faults, []);
+  t.deepEqual(letters.map(({ lead }) => lead).sort(), [130, 131, 132]);
+});
