@@ -48,13 +48,18 @@ export async function dueLeads(
     count <= 0
       ? []
       : tx.org.sql<Lead>(
-          `select e.id, e.contact_id, e.mailbox_id,
+          // Another order sorts all that may be launched, so the rows that are sorted hold no more than it needs.
+          `with picked as materialized (
+             select e.id, e.contact_id, e.mailbox_id, e.entered_at, e.launch_after
+             from enrollments e ${byField ? 'join contacts ct on ct.id = e.contact_id' : ''}
+             where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
+               and (e.hold_since is null or e.hold_until <= :now) and ${condition}
+             order by ${order} limit :count for update of e skip locked
+           )
+           select e.id, e.contact_id, e.mailbox_id,
              jsonb_build_object('id', ct.id, 'email', ct.email, 'esp_provider', ct.esp_provider, 'custom_fields', ct.custom_fields,
                'subscribed', ct.subscribed, 'verification_status', ct.verification_status) as contact
-           from enrollments e join contacts ct on ct.id = e.contact_id
-           where e.organization_id = :org and e.campaign_id = :campaign and e.state = 'pending' and e.entered_at <= :due
-             and (e.hold_since is null or e.hold_until <= :now) and ${condition}
-           order by ${order} limit :count for update of e skip locked` as `${string}:org${string}`,
+           from picked e join contacts ct on ct.id = e.contact_id order by ${order}` as `${string}:org${string}`,
           {
             campaign: campaign.id,
             due: dueBefore,
