@@ -404,7 +404,7 @@ test.serial('leads are launched in the order that their campaign asks for', asyn
   const order = { contact_order_by: 'company', contact_order_dir: 'desc', max_new_leads_per_day: 2 };
   const { ctx, organizationId, campaignId } = await given(undefined, order);
   const { db } = world.deps;
-  const companies = ['Beta', 'Delta', null, 'Alpha'];
+  const companies = ['Beta', 'Delta', '', 'Alpha'];
   const contacts = await Promise.all(
     companies.map((company) => createContact(db, clock.now(), organizationId, { company })),
   );
