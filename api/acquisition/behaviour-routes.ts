@@ -1,10 +1,10 @@
-import { readEventTrend } from '../../domain/acquisition/event-trends.ts';
-import { readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
+import { listTrendPeople, readEventTrend } from '../../domain/acquisition/event-trends.ts';
+import { listFunnelPeople, readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
 import { listProspects } from '../../domain/acquisition/prospects.ts';
 import { readTimeline } from '../../domain/acquisition/timeline.ts';
 import { route } from '../http/route.ts';
 import { iso, presentPage } from '../http/schemas.ts';
-import { presentFunnel, presentProspect, presentTimelineItem } from './present.ts';
+import { presentCountedPerson, presentFunnel, presentProspect, presentTimelineItem } from './present.ts';
 import { rangeOf } from './range.ts';
 import * as schemas from './schemas.ts';
 
@@ -63,6 +63,40 @@ export const behaviourRoutes = [
           people,
         ),
       };
+    },
+  }),
+  route({
+    ...readPeople,
+    readOnly: true,
+    operationId: 'acquisition.eventTrendPeople',
+    method: 'post',
+    path: '/acquisition/event-trends/people',
+    summary: 'The people whom a trend counts',
+    description:
+      'Takes what the trend takes; `total` is its `people`. Those of a bucket are listed with its begin as `from` and that of the next as `to`, where the range does not cut it.',
+    body: schemas.trendPeopleBody,
+    query: schemas.peopleQuery,
+    success: { status: 200, body: schemas.people },
+    handler: async (ctx, { body: { name, predicates, ...given }, query: page }) =>
+      presentPage(
+        await listTrendPeople(ctx, { name, predicates, ...rangeOf(ctx, given, 'body') }, page),
+        presentCountedPerson,
+      ),
+  }),
+  route({
+    ...readPeople,
+    readOnly: true,
+    operationId: 'acquisition.funnelPeople',
+    method: 'post',
+    path: '/acquisition/funnels/people',
+    summary: 'The people who took a step of a funnel',
+    description: 'Takes what the funnel takes, and the number of a step; `total` is the `people` of that step.',
+    body: schemas.funnelPeopleBody,
+    query: schemas.peopleQuery,
+    success: { status: 200, body: schemas.people },
+    handler: async (ctx, { body: { steps, step, window_days: windowDays, ...given }, query: page }) => {
+      const funnel = { ...rangeOf(ctx, given, 'body'), windowDays, steps: steps.map(toStep) };
+      return presentPage(await listFunnelPeople(ctx, funnel, step, page), presentCountedPerson);
     },
   }),
   route({

@@ -88,7 +88,7 @@ async function scene() {
 test.serial(
   'trends: occurrences and people by UTC day and by week from Monday, edges of the range, conditions',
   async (t) => {
-    const { event, ask } = await scene();
+    const { contacts, event, ask } = await scene();
     await event(0, 'app.opened', new Date('2026-03-15T23:59:59.999Z'), { data: { plan: 'Pro' } });
     await event(0, 'app.opened', new Date('2026-03-16T00:00:00Z'), { data: { plan: 'pro' } });
     await event(0, 'app.opened', new Date('2026-03-16T10:00:00+02:00'), { data: { plan: 'ÄPFEL' } });
@@ -102,6 +102,15 @@ test.serial(
       { start: '2026-03-15T00:00:00.000Z', occurrences: 1, people: 1 },
       { start: '2026-03-16T00:00:00.000Z', occurrences: 2, people: 1 },
     ]);
+    const people = await ask('POST', '/event-trends/people', { name: 'app.opened', ...range });
+    t.is(people.body.pagination.total, 1);
+    t.like(people.body.data[0], { contact_id: contacts[0]!.id, at: '2026-03-15T23:59:59.999Z' });
+    const cut = await ask('POST', '/event-trends/people?limit=1', {
+      name: 'app.opened',
+      ...range,
+      to: '2026-03-18T00:00:00Z',
+    });
+    t.like(cut.body.pagination, { total: 2, has_more: true });
     const weeks = await ask('POST', '/event-trends', {
       name: 'app.opened',
       ...range,
@@ -170,6 +179,11 @@ test.serial('funnels: four kinds of steps, in order and within the window, each 
     ],
   );
   t.is(body.largest_drop_off_step, 2);
+  const taken = await ask('POST', '/funnels/people', { steps, step: 3, ...range });
+  t.is(taken.body.pagination.total, 1);
+  t.like(taken.body.data[0], { contact_id: contacts[0]!.id, at: at(1).toISOString() });
+  const none = await ask('POST', '/funnels/people', { steps, step: 5, ...range });
+  t.deepEqual([none.status, none.body.problems[0].path], [400, 'body.step']);
   const people = async (given: unknown[], more: object = {}) =>
     (await ask('POST', '/funnels', { steps: given, ...range, ...more })).body.steps.map((step: any) => step.people);
   const [sent, , goal, opened] = steps;

@@ -1,3 +1,4 @@
+import type { CountedPerson } from '../../domain/acquisition/counted-people.ts';
 import type { z } from 'zod';
 import type { AttributionSummary } from '../../domain/acquisition/attribution.ts';
 import type { CreditedSend, CustomerRow, Explanation } from '../../domain/acquisition/attributions.ts';
@@ -219,4 +220,9 @@ export function presentFunnel(
     })),
     largest_drop_off_step: largest === null ? null : largest + 1,
   };
+}
+
+/** Somebody whom a trend or a funnel counts. */
+export function presentCountedPerson({ at, ...person }: CountedPerson): z.input<typeof schemas.people>['data'][number] {
+  return { ...person, at: iso(at) };
 }

@@ -367,6 +367,19 @@ export const trend = z.strictObject({
   ),
 });
 
+export const trendPeopleBody = ranged(
+  z.strictObject({ name: eventName, predicates: predicatesSchema.default([]), ...rangeFields }),
+);
+export const peopleQuery = z.object(pageQuery(200));
+export const people = paged(
+  z.strictObject({
+    id: uuid.meta({ description: 'Of the person; in a funnel of the contact, where the person is one' }),
+    contact_id: uuid.nullable(),
+    contact_email: z.string().nullable(),
+    at: timestamp.meta({ description: 'The first time at which they count' }),
+  }),
+);
+
 const ofCampaign = z.string().optional().meta({ description: 'Left out: of any campaign' });
 const funnelStep = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('event'), event_name: eventName, predicates: predicatesSchema.default([]) }),
@@ -374,17 +387,19 @@ const funnelStep = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('confirmed_send'), campaign_id: ofCampaign }),
   z.strictObject({ kind: z.literal('positive_reply'), campaign_id: ofCampaign }),
 ]);
-export const funnelBody = ranged(
-  z.strictObject({
-    steps: z.array(funnelStep).min(2).max(8),
-    ...rangeFields,
-    window_days: z
-      .int()
-      .min(1)
-      .max(365)
-      .default(30)
-      .meta({ description: 'Days of 24 hours after the first step in which the others have to be taken' }),
-  }),
+const funnelFields = {
+  steps: z.array(funnelStep).min(2).max(8),
+  ...rangeFields,
+  window_days: z
+    .int()
+    .min(1)
+    .max(365)
+    .default(30)
+    .meta({ description: 'Days of 24 hours after the first step in which the others have to be taken' }),
+};
+export const funnelBody = ranged(z.strictObject(funnelFields));
+export const funnelPeopleBody = ranged(
+  z.strictObject({ ...funnelFields, step: z.int().min(1).max(8).meta({ description: 'Number of the step, from 1' }) }),
 );
 const share = z.number().min(0).max(100).nullable();
 export const funnel = z.strictObject({

@@ -4403,6 +4403,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/acquisition/event-trends/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The people whom a trend counts
+         * @description Takes what the trend takes; `total` is its `people`. Those of a bucket are listed with its begin as `from` and that of the next as `to`, where the range does not cut it.
+         *
+         *     For a key or token with `READ_ANALYTICS` and `READ_CONTACTS`, or a person whose role has `view_analytics`+`view_contacts`.
+         */
+        post: operations["acquisition.eventTrendPeople"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acquisition/funnels/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The people who took a step of a funnel
+         * @description Takes what the funnel takes, and the number of a step; `total` is the `people` of that step.
+         *
+         *     For a key or token with `READ_ANALYTICS` and `READ_CONTACTS`, or a person whose role has `view_analytics`+`view_contacts`.
+         */
+        post: operations["acquisition.funnelPeople"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/acquisition/prospects": {
         parameters: {
             query?: never;
@@ -24721,6 +24765,237 @@ export interface operations {
                         }[];
                         /** @description Number of the step, from 1, at which most people were lost; null where nobody was */
                         largest_drop_off_step: number | null;
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "acquisition.eventTrendPeople": {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description As in POST /events */
+                    name: string;
+                    /**
+                     * @description All of them must hold
+                     * @default []
+                     */
+                    predicates?: ({
+                        /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                        path: string;
+                        /** @enum {string} */
+                        op: "eq" | "neq";
+                        value: string | number | boolean;
+                    } | {
+                        /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                        path: string;
+                        /** @enum {string} */
+                        op: "in" | "not_in";
+                        value: (string | number | boolean)[];
+                    } | {
+                        /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                        path: string;
+                        /** @enum {string} */
+                        op: "gt" | "gte" | "lt" | "lte";
+                        value: number;
+                    } | {
+                        /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                        path: string;
+                        /** @constant */
+                        op: "contains";
+                        value: string;
+                    } | {
+                        /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                        path: string;
+                        /** @enum {string} */
+                        op: "exists" | "not_exists";
+                    })[];
+                    /**
+                     * Format: date-time
+                     * @description Included. Default: 30 days before `to`
+                     */
+                    from?: string;
+                    /**
+                     * Format: date-time
+                     * @description Not included. Default: now
+                     */
+                    to?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /**
+                             * Format: uuid
+                             * @description Of the person; in a funnel of the contact, where the person is one
+                             */
+                            id: string;
+                            contact_id: string | null;
+                            contact_email: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The first time at which they count
+                             */
+                            at: string;
+                        }[];
+                        pagination: {
+                            total: number | null;
+                            next_cursor: string | null;
+                            has_more: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    "acquisition.funnelPeople": {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    steps: ({
+                        /** @constant */
+                        kind: "event";
+                        /** @description As in POST /events */
+                        event_name: string;
+                        /**
+                         * @description All of them must hold
+                         * @default []
+                         */
+                        predicates?: ({
+                            /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                            path: string;
+                            /** @enum {string} */
+                            op: "eq" | "neq";
+                            value: string | number | boolean;
+                        } | {
+                            /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                            path: string;
+                            /** @enum {string} */
+                            op: "in" | "not_in";
+                            value: (string | number | boolean)[];
+                        } | {
+                            /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                            path: string;
+                            /** @enum {string} */
+                            op: "gt" | "gte" | "lt" | "lte";
+                            value: number;
+                        } | {
+                            /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                            path: string;
+                            /** @constant */
+                            op: "contains";
+                            value: string;
+                        } | {
+                            /** @description Dot path of a property in the data of the event, up to 8 segments, such as `plan.name` */
+                            path: string;
+                            /** @enum {string} */
+                            op: "exists" | "not_exists";
+                        })[];
+                    } | {
+                        /** @constant */
+                        kind: "goal";
+                        goal_id: string;
+                    } | {
+                        /** @constant */
+                        kind: "confirmed_send";
+                        /** @description Left out: of any campaign */
+                        campaign_id?: string;
+                    } | {
+                        /** @constant */
+                        kind: "positive_reply";
+                        /** @description Left out: of any campaign */
+                        campaign_id?: string;
+                    })[];
+                    /**
+                     * Format: date-time
+                     * @description Included. Default: 30 days before `to`
+                     */
+                    from?: string;
+                    /**
+                     * Format: date-time
+                     * @description Not included. Default: now
+                     */
+                    to?: string;
+                    /**
+                     * @description Days of 24 hours after the first step in which the others have to be taken
+                     * @default 30
+                     */
+                    window_days?: number;
+                    /** @description Number of the step, from 1 */
+                    step: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /**
+                             * Format: uuid
+                             * @description Of the person; in a funnel of the contact, where the person is one
+                             */
+                            id: string;
+                            contact_id: string | null;
+                            contact_email: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The first time at which they count
+                             */
+                            at: string;
+                        }[];
+                        pagination: {
+                            total: number | null;
+                            next_cursor: string | null;
+                            has_more: boolean;
+                        };
                     };
                 };
             };

@@ -1,6 +1,8 @@
 import { DAY_MS } from '../../lib/clock.ts';
+import type { Page, PageRequest } from '../../lib/cursor.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
+import { readPeople, type CountedPerson } from './counted-people.ts';
 import { eventCondition, type EventFilter } from './occurrences.ts';
 
 export const INTERVALS = ['day', 'week'] as const;
@@ -36,6 +38,24 @@ export async function readEventTrend(ctx: Ctx, filter: EventFilter, interval: In
     ...countsAt(null),
     buckets: bucketsOf(filter, interval).map((start) => ({ start, ...countsAt(start) })),
   };
+}
+
+/**
+ * The people that a trend counts, each at their first occurrence (POST /acquisition/event-trends/people): those of a bucket for a filter with its
+ * begin and end.
+ * @throws AppError bad_request for a bad cursor
+ */
+export async function listTrendPeople(ctx: Ctx, filter: EventFilter, page: PageRequest): Promise<Page<CountedPerson>> {
+  const org = reader(ctx);
+  const condition = await eventCondition(org, filter, 'e');
+  return readPeople(
+    org,
+    `select w.id, coalesce(p.contact_id, k.id) as contact_id, w.at from (
+       select coalesce(e.person_id, e.contact_id) as id, min(e.occurred_at) as at from product_events e where ${condition.sql} group by 1
+     ) w left join people p on p.id = w.id left join contacts k on k.organization_id = :org and k.id = w.id`,
+    condition.bindings,
+    { list: 'acquisition.trend-people', named: [filter.name, filter.predicates], page },
+  );
 }
 
 /** The begins of all buckets that a range touches. */

@@ -1,12 +1,14 @@
 import type { OrgScope } from '../../db/tenancy.ts';
 import type { Bindings } from '../../db/statement.ts';
 import { DAY_MS } from '../../lib/clock.ts';
+import type { Page, PageRequest } from '../../lib/cursor.ts';
 import { badRequest, type Problem } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Ctx } from '../kernel/context.ts';
 import { reader } from '../kernel/transact.ts';
 import type { Predicate } from '../records/predicates/predicate.ts';
 import { eventCondition } from './occurrences.ts';
+import { readPeople, type CountedPerson } from './counted-people.ts';
 
 /** A step of a funnel: what a person does, or an email to them. */
 export type FunnelStep =
@@ -33,21 +35,65 @@ export interface Funnel {
 export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
   const org = reader(ctx);
   await assertKnown(org, funnel.steps);
+  const { ctes, bindings } = await chainsOf(org, funnel);
+  const counts = funnel.steps.map((_, index) => `(select count(distinct who) from ${chainName(index)})::int`);
+  const [row] = await org.sql<{ people: number[] }>(
+    `with ${ctes} select array[${counts.join(', ')}] as people where :org::uuid is not null`,
+    bindings,
+  );
+  return row!.people;
+}
+
+const LIST = 'acquisition.funnel-people';
+
+/**
+ * The people of one step of a funnel, each at the first time at which a way through the funnel takes them there, as many as the funnel says (POST
+ * /acquisition/funnels/people).
+ * @param step its number, from 1
+ * @throws AppError bad_request naming steps whose goal or campaign is unknown, a step that the funnel lacks, or a bad cursor
+ */
+export async function listFunnelPeople(
+  ctx: Ctx,
+  funnel: Funnel,
+  step: number,
+  page: PageRequest,
+): Promise<Page<CountedPerson>> {
+  const org = reader(ctx);
+  if (step > funnel.steps.length)
+    throw badRequest('The funnel has no such step', [{ path: 'body.step', message: 'is not one of the steps' }]);
+  await assertKnown(org, funnel.steps);
+  const { ctes, bindings } = await chainsOf(org, { ...funnel, steps: funnel.steps.slice(0, step) });
+  return readPeople(
+    org,
+    `with ${ctes} select w.who as id, k.id as contact_id, min(w.at) as at from ${chainName(step - 1)} w
+       left join contacts k on k.organization_id = :org and k.id = w.who group by 1, 2`,
+    bindings,
+    { list: LIST, named: [funnel.steps, funnel.windowDays, step], page },
+  );
+}
+
+/** The relation that has who took a step: of the first one all who began. */
+function chainName(index: number): string {
+  return index === 0 ? 'taken0' : `chain${index}`;
+}
+
+/** Of each step who took it, as named queries. */
+async function chainsOf(org: OrgScope, funnel: Funnel): Promise<{ ctes: string; bindings: Bindings }> {
   const until = new Date(funnel.to.getTime() + funnel.windowDays * DAY_MS);
-  const bindings: Bindings = { window: funnel.windowDays * (DAY_MS / 1000) };
-  const occurrences: string[] = [];
+  const bindings: Bindings = funnel.steps.length > 1 ? { window: funnel.windowDays * (DAY_MS / 1000) } : {};
+  const ctes: string[] = [];
   for (const [index, step] of funnel.steps.entries()) {
     const range = { from: funnel.from, to: index === 0 ? funnel.to : until };
     const found = await occurrencesOf(org, step, `s${index}`, range);
-    occurrences.push(found.sql);
+    ctes.push(`taken${index} as materialized (${found.sql})`);
     Object.assign(bindings, found.bindings);
   }
-  const ctes = occurrences.map((sql, index) => `taken${index} as materialized (${sql})`);
   // Only those who take the second step have to be followed: of the others it is enough that they began.
-  ctes.push(
-    `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
-  );
-  for (let index = 1; index < occurrences.length; index += 1)
+  if (funnel.steps.length > 1)
+    ctes.push(
+      `chain0 as (select who, id as entry, at as entered, at, array[id] as ids from taken0 where who in (select who from taken1))`,
+    );
+  for (let index = 1; index < funnel.steps.length; index += 1)
     ctes.push(
       `chain${index} as materialized (
          select distinct on (c.who, c.entry) c.who, c.entry, c.entered, t.at, c.ids || t.id as ids
@@ -56,14 +102,7 @@ export async function readFunnel(ctx: Ctx, funnel: Funnel): Promise<number[]> {
          order by c.who, c.entry, t.at, t.id
        )`,
     );
-  const counts = occurrences.map(
-    (_, index) => `(select count(distinct who) from ${index === 0 ? 'taken0' : `chain${index}`})::int`,
-  );
-  const [row] = await org.sql<{ people: number[] }>(
-    `with ${ctes.join(', ')} select array[${counts.join(', ')}] as people where :org::uuid is not null`,
-    bindings,
-  );
-  return row!.people;
+  return { ctes: ctes.join(', '), bindings };
 }
 
 /** The step with the greatest loss of people from the one before: its place, from 0; null where nobody was lost. The first of equals. */

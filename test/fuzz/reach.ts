@@ -173,6 +173,10 @@ const REACHING: Record<string, Make> = {
   'acquisition.funnel': () => ({
     body: { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid', predicates: [] }] },
   }),
+  'acquisition.eventTrendPeople': () => ({ body: { name: 'order.paid' } }),
+  'acquisition.funnelPeople': () => ({
+    body: { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }], step: 2 },
+  }),
   'acquisition.setCampaignSpend': () => ({ body: { amount_minor: 120_000, currency: 'EUR' } }),
   'acquisition.changeAttributionSettings': () => ({ body: { window_days: 45 } }),
   'analytics.warmup': () => ({ query: QUERIES['analytics.warmup']! }),

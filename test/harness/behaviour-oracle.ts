@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { readBreakdown, readSummary } from '../../domain/acquisition/cohort.ts';
-import { largestDropOff, readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
+import { largestDropOff, listFunnelPeople, readFunnel, type FunnelStep } from '../../domain/acquisition/funnels.ts';
 import { DROP_OFFS, listProspects, PROSPECT_FILTERS } from '../../domain/acquisition/prospects.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Office, Sent } from './acquisition-office.ts';
@@ -212,10 +212,31 @@ export async function compareFunnels(t: ExecutionContext, office: Office, raw: R
     ]) {
       const people = await readFunnel(ctx, { steps, ...range });
       t.deepEqual(people, expectedFunnel(office, raw, { steps, ...range }), JSON.stringify({ steps, range }));
+      for (const [index, count] of people.entries()) await countPeople(t, ctx, { steps, ...range }, index + 1, count);
       const losses = people.map((count, index) => (index === 0 ? 0 : people[index - 1]! - count));
       const worst = losses.findIndex((loss) => loss > 0 && losses.every((other) => other <= loss));
       t.is(largestDropOff(people), worst === -1 ? null : worst);
     }
+}
+
+/** As many people are listed of a step as the funnel says, page by page, each once. */
+async function countPeople(
+  t: ExecutionContext,
+  ctx: Parameters<typeof listFunnelPeople>[0],
+  funnel: Parameters<typeof listFunnelPeople>[1],
+  step: number,
+  count: number,
+): Promise<void> {
+  const ids: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await listFunnelPeople(ctx, funnel, step, { limit: 3, cursor });
+    t.is(page.total, count);
+    ids.push(...page.rows.map(({ id }) => id));
+    if (!page.nextCursor) break;
+    cursor = page.nextCursor;
+  }
+  t.is(ids.length, count, JSON.stringify({ funnel, step }));
+  t.is(new Set(ids).size, count);
 }
 
 /** Compares what campaigns cost with what was said last of each, in the summary of each campaign and in the breakdown. */

@@ -48,6 +48,11 @@ const BY_HAND: Record<string, unknown> = {
   'agent-policies.create': POLICY,
   'agent-policies.replace': POLICY,
   'acquisition.eventTrends': { name: 'order.paid' },
+  'acquisition.eventTrendPeople': { name: 'order.paid' },
+  'acquisition.funnelPeople': {
+    steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }],
+    step: 2,
+  },
   'acquisition.funnel': { steps: [{ kind: 'confirmed_send' }, { kind: 'event', event_name: 'order.paid' }] },
   'acquisition.setCampaignSpend': { amount_minor: 1, currency: 'EUR' },
   'automations.create': AUTOMATION,
