@@ -28,19 +28,20 @@ function placesOf(command: Command, path = ''): Place[] {
   return [here, ...command.commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`.trim()))];
 }
 
+// zsh reads it too: there `path` is the search path, and an offset begins with no letter.
 function bashScript(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options }) => {
     const words = [...commands.map(({ name }) => name), ...options].join(' ');
     return `    '${path}') words='${words}' ;;`;
   });
   return `_heron() {
-  local path='' words='' word cur="\${COMP_WORDS[COMP_CWORD]}"
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local place='' words='' word cur="\${COMP_WORDS[COMP_CWORD]}"
+  for word in "\${COMP_WORDS[@]:1:\$((COMP_CWORD - 1))}"; do
     case " ${places.map(({ path }) => path.replaceAll(' ', '/')).join(' ')} " in
-      *" \${path:+\${path// //}/}$word "*) path="\${path:+$path }$word" ;;
+      *" \${place:+\${place// //}/}$word "*) place="\${place:+$place }$word" ;;
     esac
   done
-  case "$path" in
+  case "$place" in
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
