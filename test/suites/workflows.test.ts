@@ -4,12 +4,16 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import test from 'ava';
 import { NOT_RECONCILED, RUN_FAMILIES } from '../../domain/system/run-families.ts';
 import * as barrel from '../../workflows/index.ts';
+import { loadConfig } from '../../lib/config/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { misfits } from './misfits.ts';
+import { dataConverter } from '../../temporal/codec.ts';
 import { workflowBundle } from '../../workers/bundle.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 
 await installRuntime(silentLogger);
+/** Encryption is on while histories replay that were recorded in the clear: what was written before it stays readable. */
+const ENCRYPTING = dataConverter(loadConfig({ CODEC_PROVIDER: 'aes', CODEC_KEYS: `first:${'1a'.repeat(32)}` }));
 const WORKFLOWS = new URL('../../workflows/', import.meta.url);
 const families = readdirSync(WORKFLOWS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/workflow.ts`, WORKFLOWS)))
@@ -61,7 +65,7 @@ for (const family of families) {
       );
       await t.notThrowsAsync(async () => {
         await Worker.runReplayHistory(
-          { workflowBundle: await workflowBundle(silentLogger) },
+          { workflowBundle: await workflowBundle(silentLogger), ...ENCRYPTING },
           history,
           file.replace(/\.json$/, ''),
         );
