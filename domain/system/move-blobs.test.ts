@@ -34,7 +34,7 @@ test.before(async () => {
   clock = new ManualClock(NOW);
   s3 = await startS3();
   root = await mkdtemp(join(tmpdir(), 'heron-files-'));
-  world = await createWorld({ clock, env: { ...s3.env, BLOB_ROOT: root } });
+  world = await createWorld({ clock, env: { ...s3.env, BLOB_ROOT: root, ROW_SECURITY: 'true' } });
 });
 test.after.always(async () => {
   await world?.close();
