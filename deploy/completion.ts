@@ -36,7 +36,7 @@ function bashScript(places: readonly Place[]): string {
   });
   return `_heron() {
   local place='' words='' word cur="\${COMP_WORDS[COMP_CWORD]}"
-  for word in "\${COMP_WORDS[@]:1:\$((COMP_CWORD - 1))}"; do
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case " ${places.map(({ path }) => path.replaceAll(' ', '/')).join(' ')} " in
       *" \${place:+\${place// //}/}$word "*) place="\${place:+$place }$word" ;;
     esac
