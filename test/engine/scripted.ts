@@ -6,16 +6,15 @@ import { campaignWorkflow } from '../../workflows/campaign/contract.ts';
 import { BLOCKED } from '../../workflows/contract.ts';
 import { directSendWorkflow, type DirectDecision } from '../../workflows/direct-send/contract.ts';
 import { enrollmentWorkflow, type Decision } from '../../workflows/enrollment/contract.ts';
-import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
 import { integrationDeliveryWorkflow, type DeliveryReport } from '../../workflows/integration-delivery/contract.ts';
 import { runWorkflow, type RunReport } from '../../workflows/run/contract.ts';
 import { MORE, webhookBatchWorkflow } from '../../workflows/webhook-batch/contract.ts';
 import { webhookDeliveryWorkflow } from '../../workflows/webhook-delivery/contract.ts';
 import { testRunWorkflow, type TestDecision } from '../../workflows/test-run/contract.ts';
-import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
 import { webhookVerifyWorkflow, type ChallengeStep } from '../../workflows/webhook-verify/contract.ts';
 import { webhookEndpointWorkflow } from '../../workflows/webhook-endpoint/contract.ts';
 import { ORDERS } from './scripted-orders.ts';
+import { TURNS } from './scripted-turns.ts';
 import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
 
 const organizationId = newId();
@@ -400,48 +399,6 @@ const tests: Scripted[] = [
   ),
 ];
 
-const replaying = (gives: ReplayTurn, more: Partial<Answer> = {}): Answer => ({
-  activity: 'replayPage',
-  gives,
-  ...more,
-});
-const page: ReplayTurn = { kind: 'more', why: '5000 events so far' };
-const replays: Scripted[] = [
-  replay('pages', [replaying(page), replaying(page), replaying({ kind: 'done', why: 'completed' })]),
-  replay('goal-changed', [replaying(page), replaying({ kind: 'done', why: 'goal_changed' })]),
-  replay(
-    'blocked',
-    [replaying(page), { activity: 'replayPage', fails: gaveUp }, replaying({ kind: 'done', why: 'completed' })],
-    [{ ...tried, events: GAVE_UP, times: 1 }],
-  ),
-  {
-    ...replay('continued', [
-      ...Array.from({ length: 8 }, () => replaying(page)),
-      replaying({ kind: 'done', why: 'completed' }),
-    ]),
-    continues: true,
-  },
-];
-
-const warming = (more: Partial<Answer>): Answer => ({ activity: 'keepWarm', ...more });
-const warmups: Scripted[] = [
-  scripted(
-    warmupWorkflow,
-    { organizationId, mailboxId: newId() },
-    'warmup',
-    'blocked-and-rested',
-    [
-      warming({ fails: gaveUp }),
-      warming({ gives: { kind: 'rest', why: 'it is paused' } satisfies WarmupRest }),
-      warming({ gives: { kind: 'done', why: 'it is off' } satisfies WarmupRest }),
-    ],
-    [
-      { ...tried, events: SHOWN, times: 3 },
-      { signal: 'changed', says: [{ cause: 'stop' }], events: SHOWN, times: 5 },
-    ],
-  ),
-];
-
 const flow = (gives: AutomationDecision, more: Partial<Answer> = {}): Answer => ({
   activity: 'advanceAutomation',
   gives,
@@ -552,8 +509,7 @@ export const SCRIPTED: readonly Scripted[] = [
   ...runs,
   ...approvalMails,
   ...weeklyReports,
-  ...replays,
-  ...warmups,
+  ...TURNS,
   ...automations,
   ...providers,
   ...ORDERS,
@@ -612,10 +568,6 @@ function weeklyReport(name: string, answers: Answer[], later: Scripted['later'] 
 function provided(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
   const args = { organizationId, connectionId: newId() };
   return scripted(integrationDeliveryWorkflow, args, 'integration-delivery', name, answers, later);
-}
-
-function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
-  return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
 }
 
 function automation(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {

@@ -1,0 +1,60 @@
+import { newId } from '../../lib/ids.ts';
+import { BLOCKED } from '../../workflows/contract.ts';
+import { goalReplayWorkflow, type ReplayTurn } from '../../workflows/goal-replay/contract.ts';
+import { warmupWorkflow, type WarmupRest } from '../../workflows/warmup/contract.ts';
+import { scripted, type Answer, type Scripted, type Sent } from './script.ts';
+
+const organizationId = newId();
+const GAVE_UP = 'EVENT_TYPE_ACTIVITY_TASK_FAILED';
+const SHOWN = 'EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
+const gaveUp: Answer['fails'] = { message: 'it kept failing', type: BLOCKED, nonRetryable: true };
+const tried: Sent = { signal: 'retry', says: [{ cause: 'operator' }] };
+
+const replaying = (gives: ReplayTurn, more: Partial<Answer> = {}): Answer => ({
+  activity: 'replayPage',
+  gives,
+  ...more,
+});
+const page: ReplayTurn = { kind: 'more', why: '5000 events so far' };
+const replays: Scripted[] = [
+  replay('pages', [replaying(page), replaying(page), replaying({ kind: 'done', why: 'completed' })]),
+  replay('goal-changed', [replaying(page), replaying({ kind: 'done', why: 'goal_changed' })]),
+  replay(
+    'blocked',
+    [replaying(page), { activity: 'replayPage', fails: gaveUp }, replaying({ kind: 'done', why: 'completed' })],
+    [{ ...tried, events: GAVE_UP, times: 1 }],
+  ),
+  {
+    ...replay('continued', [
+      ...Array.from({ length: 8 }, () => replaying(page)),
+      replaying({ kind: 'done', why: 'completed' }),
+    ]),
+    continues: true,
+  },
+];
+
+const warming = (more: Partial<Answer>): Answer => ({ activity: 'keepWarm', ...more });
+const warmups: Scripted[] = [
+  scripted(
+    warmupWorkflow,
+    { organizationId, mailboxId: newId() },
+    'warmup',
+    'blocked-and-rested',
+    [
+      warming({ fails: gaveUp }),
+      warming({ gives: { kind: 'rest', why: 'it is paused' } satisfies WarmupRest }),
+      warming({ gives: { kind: 'done', why: 'it is off' } satisfies WarmupRest }),
+    ],
+    [
+      { ...tried, events: SHOWN, times: 3 },
+      { signal: 'changed', says: [{ cause: 'stop' }], events: SHOWN, times: 5 },
+    ],
+  ),
+];
+
+/** Replays of goals and warmups: runs that take turns until nothing is left. */
+export const TURNS: Scripted[] = [...replays, ...warmups];
+
+function replay(name: string, answers: Answer[], later: Scripted['later'] = []): Scripted {
+  return scripted(goalReplayWorkflow, { organizationId, replayId: newId() }, 'goal-replay', name, answers, later);
+}
