@@ -34,7 +34,7 @@ export interface RestoreDrillReport extends Kept {
   checks: Check[];
 }
 
-const SETTLE_MS = 120_000;
+const SETTLE_MS = 300_000;
 
 /** A worker on a restored database, beside a Temporal that knows nothing. */
 interface Successor {
@@ -187,22 +187,29 @@ async function quiet(mail: MailWorld): Promise<void> {
   }
 }
 
-/** What the contacts wait for comes to nothing, as their API is gone; the campaign ends. */
-async function finish({ deps }: TestAssembly, { campaignId }: Scenario): Promise<void> {
-  await eventually(
-    async () => {
-      const blocked = await deps.db('step_runs').where({ campaign_id: campaignId, state: 'blocked' }).first();
-      if (blocked) throw new Error(`a step is blocked: ${blocked.detail}`);
-      await deps
-        .db('waits')
-        .where({ campaign_id: campaignId, state: 'open' })
-        .where('deadline', '>', new Date(Date.now() + 2_000))
-        .update({ deadline: new Date(Date.now() + 1_000), opened_at: new Date(Date.now() - 60_000) });
-      return Boolean(await deps.db('campaigns').where({ id: campaignId, status: 'completed' }).first());
-    },
-    SETTLE_MS,
-    500,
-  );
+/**
+ * What the contacts wait for comes to nothing, as their API is gone; the campaign ends.
+ * @throws Error that says where contacts stand when it does not end
+ */
+async function finish({ deps: { db } }: TestAssembly, { campaignId }: Scenario): Promise<void> {
+  const isOver = async () => {
+    const blocked = await db('step_runs').where({ campaign_id: campaignId, state: 'blocked' }).first();
+    if (blocked) throw new Error(`a step is blocked: ${blocked.detail}`);
+    await db('waits')
+      .where({ campaign_id: campaignId, state: 'open' })
+      .where('deadline', '>', new Date(Date.now() + 2_000))
+      .update({ deadline: new Date(Date.now() + 1_000), opened_at: new Date(Date.now() - 60_000) });
+    return Boolean(await db('campaigns').where({ id: campaignId, status: 'completed' }).first());
+  };
+  await eventually(isOver, SETTLE_MS, 500).catch(async (error: unknown) => {
+    const open = await db('enrollments')
+      .where({ campaign_id: campaignId })
+      .whereIn('state', ['pending', 'active'])
+      .select('state', 'waiting_for', db.raw('count(*)::int as contacts, min(waiting_until) as since'))
+      .groupBy('state', 'waiting_for');
+    const { status } = await db('campaigns').where({ id: campaignId }).first('status');
+    throw new Error(`the campaign is ${status}, with open contacts: ${JSON.stringify(open)}`, { cause: error });
+  });
 }
 
 /** No Message-ID twice, and no contact the same step twice but by an email that the backup cannot know. */
